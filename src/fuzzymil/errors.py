@@ -1,0 +1,36 @@
+"""The errors that bad input raises; every one is a `ValueError` that says what to do next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["InputError", "InputTypeError", "ModelFileError", "ParameterError", "did_you_mean"]
+
+
+class InputError(ValueError):
+    """Data that cannot be used: the message names the bag, row or feature and the way out."""
+
+
+class InputTypeError(InputError, TypeError):
+    """Data of a kind that cannot be used (text, complex numbers, sparse matrices)."""
+
+
+class ParameterError(ValueError):
+    """A setting outside its range or unknown by name."""
+
+
+class ModelFileError(ValueError):
+    """A file that is no model of this library, is damaged, or comes from a newer version."""
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return a hint such as ``" Did you mean 'product'?"``, or nothing when no name is near.
+
+    Examples
+    --------
+    >>> did_you_mean("prodct", ["product", "min"])
+    " Did you mean 'product'?"
+    """
+    near = difflib.get_close_matches(str(word), list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,189 @@
+"""How instances belong to bags inside compiled code: reductions over the instances of each bag.
+
+The layers of the network are written once against these few operations. `Packed` serves batches
+(segment reductions over packed instances), `OneBag` a single bag (on-line learning) and `Each`
+one-instance bags (the plain ANFIS), where there is nothing to reduce.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Each",
+    "Grouping",
+    "OneBag",
+    "Packed",
+    "PackedBags",
+    "grouping_of",
+    "log_sum_exp",
+    "pack",
+    "padded_size",
+]
+
+Array = npt.NDArray[Any]
+
+
+class Grouping(Protocol):
+    """Reductions over the instances of each bag; arrays are (instances, ...) in, (bags, ...) out."""
+
+    def sum(self, values: jax.Array) -> jax.Array:
+        """Sum over each bag's instances; 0 for an empty bag."""
+        ...
+
+    def max(self, values: jax.Array) -> jax.Array:
+        """Greatest value of each bag, -inf for an empty bag. Carries no gradient."""
+        ...
+
+    def spread(self, values: jax.Array) -> jax.Array:
+        """Give every instance the value of its bag."""
+        ...
+
+    def sizes(self) -> jax.Array:
+        """Instances in each bag, shape (bags,)."""
+        ...
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Packed:
+    """Bags packed one after another; ``bag_index`` (instances,) is sorted.
+
+    Padding rows belong to a bag of their own that is left out of every result later; bags may be empty.
+    """
+
+    bag_index: jax.Array
+    n_bags: int = dataclasses.field(metadata={"static": True})
+
+    def sum(self, values: jax.Array) -> jax.Array:
+        return jax.ops.segment_sum(values, self.bag_index, self.n_bags, indices_are_sorted=True)
+
+    def max(self, values: jax.Array) -> jax.Array:
+        values = jax.lax.stop_gradient(values)
+        return jax.ops.segment_max(values, self.bag_index, self.n_bags, indices_are_sorted=True)
+
+    def spread(self, values: jax.Array) -> jax.Array:
+        return values[self.bag_index]
+
+    def sizes(self) -> jax.Array:
+        return self.sum(jnp.ones(self.bag_index.shape))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class OneBag:
+    """A single bag, padded to a fixed number of rows; ``real`` (instances,) marks its own."""
+
+    real: jax.Array
+
+    def _only_real(self, values: jax.Array, instead: float) -> jax.Array:
+        return jnp.where(self.real.reshape((-1,) + (1,) * (values.ndim - 1)), values, instead)
+
+    def sum(self, values: jax.Array) -> jax.Array:
+        return self._only_real(values, 0.0).sum(axis=0, keepdims=True)
+
+    def max(self, values: jax.Array) -> jax.Array:
+        return self._only_real(jax.lax.stop_gradient(values), -jnp.inf).max(axis=0, keepdims=True)
+
+    def spread(self, values: jax.Array) -> jax.Array:
+        return values
+
+    def sizes(self) -> jax.Array:
+        return self.real.sum(keepdims=True).astype(float)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Each:
+    """Every instance is a bag of its own."""
+
+    n_bags: int = dataclasses.field(metadata={"static": True})
+
+    def sum(self, values: jax.Array) -> jax.Array:
+        return values
+
+    def max(self, values: jax.Array) -> jax.Array:
+        return jax.lax.stop_gradient(values)
+
+    def spread(self, values: jax.Array) -> jax.Array:
+        return values
+
+    def sizes(self) -> jax.Array:
+        return jnp.ones(self.n_bags)
+
+
+def log_sum_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
+    """Return ``log(sum(exp(values)))`` of each bag; -inf where every term is -inf or the bag is empty."""
+    top = grouping.max(values)
+    top = jnp.where(jnp.isfinite(top), top, 0.0)
+    total = grouping.sum(jnp.exp(values - grouping.spread(top)))
+    none = total == 0  # log 0 would send NaN back through the gradient; a NaN itself must come through
+    return jnp.where(none, -jnp.inf, top + jnp.log(jnp.where(none, 1.0, total)))
+
+
+# ---------------------------------------------------------------------- the door of compiled code
+
+
+def padded_size(n: int) -> int:
+    """Round up to one of a few sizes, so that similar data share one compiled program.
+
+    Two sizes an octave up to 65,536 and eight above, where padding costs more than compiling.
+
+    Examples
+    --------
+    >>> [padded_size(n) for n in (1, 5, 9, 100, 400, 70_000)]
+    [8, 8, 12, 128, 512, 73728]
+    """
+    if n <= 8:
+        return 8
+    octave = 1 << (n - 1).bit_length()
+    step = octave // (4 if octave <= 1 << 16 else 16)
+    return -(-n // step) * step
+
+
+class PackedBags(NamedTuple):
+    """Bags as compiled code takes them: padded to a few sizes, missing values told apart.
+
+    Rows from ``n_instances`` on belong to padding bags; bags from ``n_bags`` on are padding.
+    """
+
+    x: Array  # (i, d); 0 where unknown
+    known: Array | None  # (i, d), 1 or 0; None when everything is known
+    bag_index: Array | None  # (i,); None when every instance is a bag of its own
+    offsets: Array  # (b + 1,)
+    n_instances: int
+    n_bags: int
+
+
+def pack(instances: Array, offsets: Array, dtype: npt.DTypeLike) -> PackedBags:
+    """Pad packed bags for compiled code."""
+    n_instances, n_features = instances.shape
+    n_bags = len(offsets) - 1
+    single = n_bags == n_instances
+    rows = padded_size(n_instances)
+    bags = rows if single else padded_size(n_bags + 1)  # padding rows need a bag of their own
+    x = np.zeros((rows, n_features), dtype)
+    x[:n_instances] = instances
+    missing = np.isnan(x)
+    known = None
+    if missing.any():
+        known = 1 - missing.astype(dtype)
+        x[missing] = 0
+    index = None
+    if not single:
+        index = np.full(rows, n_bags, np.int32)
+        index[:n_instances] = np.repeat(np.arange(n_bags, dtype=np.int32), np.diff(offsets))
+    ends = np.full(bags + 1, n_instances, np.int32)
+    ends[: n_bags + 1] = offsets
+    return PackedBags(x, known, index, ends, n_instances, n_bags)
+
+
+def grouping_of(bag_index: jax.Array | None, n_rows: int, n_bags: int) -> Grouping:
+    """Return the grouping that a `PackedBags` stands for, inside compiled code."""
+    return Each(n_rows) if bag_index is None else Packed(bag_index, n_bags)

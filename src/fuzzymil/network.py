@@ -1,0 +1,230 @@
+"""The six layers of MI-ANFIS as six pure functions in the paper's order, and `forward`.
+
+============  =============================  ==============  ==========================
+paper         here                           shape           equation
+============  =============================  ==============  ==========================
+x_(p,i,j)     ``x``                          (i, d)          Bag
+mu_A(k,j)     ``layer1``, log memberships    (i, r, d)       gmf
+r_(k,i)       ``layer2``, log truths         (i, r)          layer2MI-ANFIS
+S_alpha, w_k  ``layer3``, log firing         (b, r)          smax, layer3MI-ANFIS
+wbar_k        ``layer4``, normalised firing  (b, r)          layer4MI-ANFIS
+f_k           ``layer5``, rule outputs       (b, r, k)       layer5MI-ANFIS1
+O_p           ``layer6``, output             (b, k)          layer6MI-ANFIS
+c, sigma      ``Params.sets["gaussian"]``    2 x (r, d)      gmf
+b^k           ``Params.coefs``               (r, k, 1 + d)   constant first; 1 when zero order
+============  =============================  ==============  ==========================
+
+Axes: b bags, i instances (of all bags, packed), r rules, d features, k outputs. Everything up to
+the firing strengths is kept in logarithms: in 166 dimensions the product of memberships underflows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from fuzzymil.grouping import Grouping
+from fuzzymil.membership import FAMILIES
+from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
+
+__all__ = ["Layers", "Operators", "Params", "forward", "layer1", "layer2", "layer3", "layer4", "layer5", "layer6"]
+
+
+class Params(NamedTuple):
+    """The numbers of a rule base: a pytree that training moves."""
+
+    sets: dict[str, tuple[jax.Array, ...]]  # for each family its parameters, (r, d) each
+    coefs: jax.Array  # (r, k, 1) or (r, k, 1 + d), constant first
+    alpha: jax.Array  # of Layer 3, () or (r,)
+    consequent_alpha: jax.Array  # of Layer 5, ()
+
+
+Masks = dict[str, jax.Array]
+"""For each family the terms (r, d) that use it, 1 or 0; a term that no family claims is don't-care."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Operators:
+    """The choices that are not numbers; hashable, so that each makes one compiled program."""
+
+    t_norm: str = "product"
+    t_conorm: str = "softmax"
+    combine: str = "softmax"
+    normalise: bool = True
+    update_rule: str = "exact"
+
+
+class Layers(NamedTuple):
+    """What each layer computed, for one pass."""
+
+    log_truth: jax.Array  # (i, r)
+    log_firing: jax.Array  # (b, r)
+    strengths: jax.Array  # (b, r)
+    rule_outputs: jax.Array  # (b, r, k)
+    output: jax.Array  # (b, k)
+
+
+def layer1(sets: dict[str, tuple[jax.Array, ...]], masks: Masks, x: jax.Array, known: jax.Array | None) -> jax.Array:
+    """Log-membership (i, r, d) of each feature in each rule's set; 0 for don't-care and unknown values."""
+    log_mu = jnp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
+    for name, parameters in sets.items():
+        # Where the family is not used its parameters are placeholders, so its value is not read.
+        log_mu = jnp.where(masks[name] > 0, FAMILIES[name].log_mu(x[:, None, :], *parameters), log_mu)
+    return log_mu if known is None else jnp.where(known[:, None, :] > 0, log_mu, 0.0)
+
+
+def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
+    """Log-truth (i, r) of each rule's premise for each instance."""
+    return T_NORMS[t_norm](log_mu)
+
+
+def layer3(log_truth: jax.Array, grouping: Grouping, t_conorm: str, alpha: jax.Array) -> jax.Array:
+    """Log firing strength (b, r) of each rule for each bag: its truths joined over the instances."""
+    return T_CONORMS[t_conorm](log_truth, grouping, alpha)
+
+
+def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
+    """Strengths (b, r) that sum to one over the rules; all zero where every rule is truly zero."""
+    if not operators.normalise:
+        return jnp.exp(log_firing)
+    fires = ~jnp.isneginf(log_firing).all(axis=-1, keepdims=True)
+    strengths = jax.nn.softmax(jnp.where(fires, log_firing, 0.0), axis=-1)
+    if operators.update_rule == "paper":
+        # The printed gradients leave out how a rule's strength lowers those of the others: the value
+        # is the softmax, the derivative d wbar_k / d log w_k = wbar_k (1 - wbar_k) on the diagonal only.
+        held = jax.lax.stop_gradient(strengths)
+        safe = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
+        strengths = held * (1.0 + (1.0 - held) * (safe - jax.lax.stop_gradient(safe)))
+    return jnp.where(fires, strengths, 0.0)
+
+
+def layer5(
+    coefs: jax.Array, x: jax.Array, grouping: Grouping, combine: str, alpha: jax.Array, missing: jax.Array | None = None
+) -> jax.Array:
+    """Rule outputs (b, r, k): the instances' linear responses, joined over the bag.
+
+    ``missing`` (i, r, k) is what unknown features add to the responses.
+    """
+    constant = coefs[..., 0]
+    if coefs.shape[-1] == 1:  # zero order: every operator returns the constant
+        return jnp.broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
+    z = constant + jnp.einsum("id,rkd->irk", x, coefs[..., 1:], precision="highest")
+    return COMBINERS[combine](z if missing is None else z + missing, grouping, alpha)
+
+
+def layer6(strengths: jax.Array, rule_outputs: jax.Array) -> jax.Array:
+    """Output (b, k): the rule outputs weighted by the strengths."""
+    return jnp.einsum("br,brk->bk", strengths, rule_outputs, precision="highest")
+
+
+# ---------------------------------------------------------------------- Layers 1 and 2 at once
+
+
+@jax.custom_vjp
+def gaussian_log_truth(x: jax.Array, known: jax.Array | None, centers: jax.Array, inverse: jax.Array) -> jax.Array:
+    """``-1/2 sum_d ((x - c) / s)**2`` (i, r) with ``inverse`` = 1/s, 0 for don't-care terms.
+
+    The value is taken by direct differences: log r <= 0 by construction. (Expanding the square is
+    faster but loses all digits at small widths.) The gradient needs no such care and is taken by
+    matrix products, which is several times faster than differentiating the differences.
+    """
+    z = (x[:, None, :] - centers) * inverse
+    if known is not None:
+        z = z * known[:, None, :]
+    return -0.5 * jnp.sum(jnp.square(z), axis=-1)
+
+
+def _gaussian_forward(
+    x: jax.Array, known: jax.Array | None, centers: jax.Array, inverse: jax.Array
+) -> tuple[jax.Array, tuple[jax.Array, jax.Array | None, jax.Array, jax.Array]]:
+    return gaussian_log_truth(x, known, centers, inverse), (x, known, centers, inverse)
+
+
+def _gaussian_backward(
+    saved: tuple[jax.Array, jax.Array | None, jax.Array, jax.Array], g: jax.Array
+) -> tuple[jax.Array, jax.Array | None, jax.Array, jax.Array]:
+    x, known, centers, inverse = saved
+    # Moments about the middle of the data, so that an offset common to x and c costs no digits.
+    middle = x.mean(axis=0)
+    x, c = x - middle, centers - middle
+    precision = jnp.square(inverse)
+
+    def moment(values: jax.Array) -> jax.Array:
+        return jnp.matmul(g.T, values, precision="highest")
+
+    if known is None:
+        g0, g1, g2 = g.sum(axis=0)[:, None], moment(x), moment(jnp.square(x))
+    else:
+        g0, g1, g2 = moment(known), moment(known * x), moment(known * jnp.square(x))
+    d_centers = precision * (g1 - c * g0)
+    d_inverse = -inverse * (g2 - 2 * c * g1 + jnp.square(c) * g0)
+    d_x = jnp.matmul(g, precision * c, precision="highest") - x * jnp.matmul(g, precision, precision="highest")
+    if known is None:
+        return d_x, None, d_centers, d_inverse
+    return known * d_x, jnp.zeros_like(known), d_centers, d_inverse
+
+
+gaussian_log_truth.defvjp(_gaussian_forward, _gaussian_backward)
+
+
+def log_truth(params: Params, masks: Masks, operators: Operators, x: jax.Array, known: jax.Array | None) -> jax.Array:
+    """Layers 1 and 2: conjunctions of Gaussians under the product take the fast path."""
+    if operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
+        centers, widths = params.sets["gaussian"]
+        return gaussian_log_truth(x, known, centers, masks["gaussian"] / widths)
+    return layer2(layer1(params.sets, masks, x, known), operators.t_norm)
+
+
+def forward(
+    params: Params,
+    masks: Masks,
+    operators: Operators,
+    x: jax.Array,
+    grouping: Grouping,
+    *,
+    known: jax.Array | None = None,
+    keep: jax.Array | None = None,
+    renormalise: bool = False,
+) -> Layers:
+    """Run the six layers.
+
+    Parameters
+    ----------
+    params, masks, operators
+        The rule base in numbers.
+    x : array of shape (i, d)
+        Instances; finite everywhere (unknown values hold any number and 0 in ``known``).
+    grouping : Grouping
+    known : array of shape (i, d), optional
+        1 where a value is known, 0 where it is missing: its membership is 1 and, in a first-order
+        consequent, it stands at the most typical value of the rule's set.
+    keep : array of shape (b, r), optional
+        Rule Dropout: 1 for the rules that take part, per bag.
+    renormalise : bool
+        With ``keep``: drop before Layer 4 and share the strength among the kept rules, instead of
+        silencing rule outputs after it as the paper does.
+    """
+    truth = log_truth(params, masks, operators, x, known)
+    log_firing = layer3(truth, grouping, operators.t_conorm, params.alpha)
+    empty = (grouping.sizes() == 0)[:, None]
+    log_firing = jnp.where(empty, 0.0, log_firing)  # padding bags: before the softmax, or gradients are NaN
+    if keep is not None and renormalise:
+        log_firing = jnp.where(keep > 0, log_firing, -jnp.inf)
+    strengths = layer4(log_firing, operators)
+    missing = None
+    if known is not None and params.coefs.shape[-1] > 1:
+        missing = _response_of_missing(params, masks, 1.0 - known)
+    outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha, missing)
+    if keep is not None and not renormalise:
+        outputs = outputs * keep[:, :, None]
+    return Layers(truth, log_firing, strengths, outputs, layer6(strengths, outputs))
+
+
+def _response_of_missing(params: Params, masks: Masks, unknown: jax.Array) -> jax.Array:
+    typical = jnp.zeros_like(next(iter(masks.values())))
+    for name, parameters in params.sets.items():
+        typical = jnp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
+    return jnp.einsum("id,rkd->irk", unknown, params.coefs[..., 1:] * typical[:, None, :], precision="highest")

@@ -1,0 +1,499 @@
+"""The rule base: one immutable, readable value that is the model.
+
+Variables with named terms (fuzzy sets), rules over them, and the operators that join them. An
+expert can write one, clustering proposes one, training takes one and returns a better one; the
+same value is inferred with, printed, saved and drawn.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil import storage, wording
+from fuzzymil._version import __version__
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.errors import InputError, ModelFileError, ParameterError, did_you_mean
+from fuzzymil.inference import Activations, infer
+from fuzzymil.membership import FAMILIES, MembershipFunction, family
+from fuzzymil.network import Masks, Operators, Params
+from fuzzymil.norms import COMBINERS, SOFT_T_CONORMS, T_CONORMS, T_NORMS
+
+__all__ = ["Activations", "Rule", "RuleBase", "Variable"]
+
+FORMAT, FORMAT_VERSION = "fuzzymil.rules", 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Variable:
+    """A feature with its fuzzy sets: ``Variable("depth", {"low": Gaussian(0, 1)}, unit="m")``.
+
+    ``low`` and ``high`` tell the range of the data, from which words such as *low* take their meaning.
+    """
+
+    name: str
+    terms: Mapping[str, MembershipFunction] = dataclasses.field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """IF variable is term AND ... THEN output = coefs; variables left out are don't-care.
+
+    ``coefs`` holds for each output its constant, or its constant and one factor a variable.
+    """
+
+    antecedent: Mapping[str, str]
+    coefs: tuple[tuple[float, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleBase:
+    """Fuzzy if-then rules over bags of instances.
+
+    Most are made by `from_arrays`, by training, or by `load`.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+        The features, in the order of the data's columns.
+    rules : sequence of Rule
+    outputs : sequence of str
+        Names of what the rules conclude.
+    t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}
+        Joins the conditions of a rule (Layer 2).
+    t_conorm : {"softmax", "softmax_relative", "softmax_log", "max", "min", "algebraic", "bounded", "lse", "power"}
+        Joins the instances of a bag (Layer 3).
+    alpha : float, or one a rule
+        Sharpness of a soft ``t_conorm``: 0 is the mean, +inf the greatest instance.
+    combine : {"softmax", "mean", "max", "min"}
+        Joins the instances' linear responses (Layer 5, first order).
+    consequent_alpha : float
+        Sharpness of ``combine="softmax"``.
+    normalise : bool
+        Whether strengths are divided by their sum (Layer 4).
+    default : sequence of float
+        The output for a bag on which every rule is truly zero. Default: zeros.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays(
+    ...     centers=[[0.0, 0.0], [1.0, 1.0]], widths=[[0.3, 0.3], [0.3, 0.3]], coefs=[0.0, 1.0],
+    ...     feature_names=["hue", "texture"], output_names=["sky"])
+    >>> print(rules)
+    Rule 1: IF hue is low AND texture is low THEN sky = 0
+    Rule 2: IF hue is high AND texture is high THEN sky = 1
+    >>> rules.infer([[[0.0, 0.1]], [[0.2, 0.0], [1.0, 0.9]]]).output.round(2).tolist()
+    [[0.0], [0.55]]
+    """
+
+    variables: tuple[Variable, ...]
+    rules: tuple[Rule, ...]
+    outputs: tuple[str, ...] = ("y",)
+    t_norm: str = "product"
+    t_conorm: str = "softmax"
+    alpha: float | tuple[float, ...] = 1.0
+    combine: str = "softmax"
+    consequent_alpha: float = 1.0
+    normalise: bool = True
+    default: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = functools.partial(object.__setattr__, self)
+        for field in ("variables", "rules", "outputs"):
+            put(field, tuple(getattr(self, field)))
+        put("alpha", tuple(map(float, self.alpha)) if np.ndim(self.alpha) else float(self.alpha))  # type: ignore[arg-type]
+        put("consequent_alpha", float(self.consequent_alpha))
+        put("default", tuple(map(float, self.default)) or (0.0,) * len(self.outputs))
+        self._check()
+
+    def _check(self) -> None:
+        known_name("t_norm", self.t_norm, T_NORMS)
+        known_name("t_conorm", self.t_conorm, T_CONORMS)
+        known_name("combine", self.combine, COMBINERS)
+        if np.isnan(self.alpha).any() or np.isnan(self.consequent_alpha):
+            raise ParameterError("alpha must be a number (0 is the mean, inf the greatest instance), got NaN.")
+        if np.ndim(self.alpha) and (len(self.alpha) != len(self.rules) or np.isinf(self.alpha).any()):  # type: ignore[arg-type]
+            raise ParameterError(f"alpha must be one number or {len(self.rules)} finite ones, one a rule.")
+        if not self.variables or not self.rules or not self.outputs:
+            raise ParameterError("A rule base needs at least one variable, one rule and one output.")
+        if len(self.default) != len(self.outputs):
+            raise ParameterError(f"default needs {len(self.outputs)} value(s), got {len(self.default)}.")
+        terms = {variable.name: variable.terms for variable in self.variables}
+        if len(terms) < len(self.variables):
+            raise ParameterError("Two variables have the same name.")
+        n_coefs = len(self.rules[0].coefs[0]) if self.rules[0].coefs else 0
+        for position, rule in enumerate(self.rules, start=1):
+            for name, term in rule.antecedent.items():
+                known_name(f"variable of rule {position}", name, terms)
+                known_name(f"term of {name!r} in rule {position}", term, terms[name])
+            shape = (len(rule.coefs), {len(row) for row in rule.coefs})
+            if shape != (len(self.outputs), {n_coefs}) or n_coefs not in (1, 1 + len(self.variables)):
+                raise ParameterError(
+                    f"Rule {position} must give each of {len(self.outputs)} output(s) 1 or {1 + len(self.variables)} "
+                    "coefficients (as the other rules do)."
+                )
+            if not np.isfinite(rule.coefs).all():
+                raise ParameterError(f"Rule {position} has a coefficient that is not finite.")
+
+    # ------------------------------------------------------------------ from and to numbers
+
+    @classmethod
+    def from_arrays(
+        cls,
+        centers: npt.ArrayLike,
+        widths: npt.ArrayLike,
+        coefs: npt.ArrayLike,
+        *,
+        feature_names: Iterable[str] | None = None,
+        output_names: Iterable[str] | None = None,
+        ranges: npt.ArrayLike | None = None,
+        **operators: Any,
+    ) -> RuleBase:
+        """Make conjunctions of Gaussian sets from arrays, in the user's units.
+
+        Parameters
+        ----------
+        centers, widths : arrays of shape (n_rules, n_features)
+        coefs : array of shape (n_rules,), (n_rules, n_outputs, 1) or (n_rules, n_outputs, 1 + n_features)
+            Constant first.
+        feature_names, output_names : sequences of str, optional
+        ranges : array of shape (n_features, 2), optional
+            Range of the data, which gives *low*, *medium* and *high* their meaning. Default: of the centres.
+        **operators
+            ``t_norm``, ``t_conorm``, ``alpha``, ``combine``, ``consequent_alpha``, ``normalise``, ``default``.
+        """
+        c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
+        if c.ndim != 2 or c.shape != s.shape:
+            raise ParameterError(
+                f"centers and widths must have one shape (n_rules, n_features), got {c.shape}, {s.shape}."
+            )
+        _check_sets(c, s)
+        b = np.asarray(coefs, float)
+        if b.ndim == 1:
+            b = b[:, None, None]
+        if b.ndim != 3 or len(b) != len(c) or b.shape[2] not in (1, 1 + c.shape[1]):
+            raise ParameterError(
+                f"coefs must have shape ({len(c)},), ({len(c)}, k, 1) or ({len(c)}, k, {1 + c.shape[1]}), "
+                f"got {b.shape}."
+            )
+        return cls.from_sets(
+            {"gaussian": (c, s)},
+            {"gaussian": np.ones_like(c)},
+            b,
+            feature_names=feature_names,
+            output_names=output_names,
+            ranges=ranges,
+            **operators,
+        )
+
+    @classmethod
+    def from_sets(
+        cls,
+        sets: Mapping[str, tuple[Array, ...]],
+        masks: Mapping[str, Array],
+        coefs: Array,
+        *,
+        feature_names: Iterable[str] | None = None,
+        output_names: Iterable[str] | None = None,
+        ranges: npt.ArrayLike | None = None,
+        **operators: Any,
+    ) -> RuleBase:
+        """Make a rule base from the network's own form (see `network.Params`); the inverse of `compile`."""
+        n_rules, n_features = next(iter(masks.values())).shape
+        names = tuple(feature_names or (f"x{d + 1}" for d in range(n_features)))
+        outputs = tuple(output_names or (f"y{k + 1}" if coefs.shape[1] > 1 else "y" for k in range(coefs.shape[1])))
+        spans = None if ranges is None else np.asarray(ranges, float)
+        variables: list[Variable] = []
+        antecedents: list[dict[str, str]] = [{} for _ in range(n_rules)]
+        for d, name in enumerate(names):
+            by_rule = {
+                r: FAMILIES[kind](*(float(values[r, d]) for values in parameters))
+                for kind, parameters in sets.items()
+                for r in range(n_rules)
+                if masks[kind][r, d] > 0
+            }
+            low, high = wording.span_of(by_rule.values()) if spans is None else map(float, spans[d])
+            terms, labels = wording.named_terms(by_rule, low, high)
+            variables.append(Variable(name, terms, low, high))
+            for r, label in labels.items():
+                antecedents[r][name] = label
+        rules = [
+            Rule(antecedent, tuple(tuple(map(float, row)) for row in rows))
+            for antecedent, rows in zip(antecedents, coefs, strict=True)
+        ]
+        return cls(tuple(variables), tuple(rules), outputs, **operators)
+
+    def compile(self) -> tuple[Params, Masks, Operators]:
+        """Return the rule base as arrays for the network, in 64 bit NumPy."""
+        shape = (self.n_rules, self.n_features)
+        terms = {variable.name: variable.terms for variable in self.variables}
+        column = {variable.name: d for d, variable in enumerate(self.variables)}
+        sets: dict[str, tuple[Array, ...]] = {}
+        masks: dict[str, Array] = {}
+        for r, rule in enumerate(self.rules):
+            for name, term in rule.antecedent.items():
+                chosen = terms[name][term]
+                kind = chosen.name
+                if kind not in sets:
+                    blank = FAMILIES[kind].around(np.zeros(shape), np.ones(shape))
+                    sets[kind] = tuple(np.array(values) for values in blank)
+                    masks[kind] = np.zeros(shape)
+                masks[kind][r, column[name]] = 1.0
+                for values, value in zip(sets[kind], chosen.parameters, strict=True):
+                    values[r, column[name]] = value
+        if not sets:  # no rule has a condition: each fires fully everywhere
+            sets, masks = {"gaussian": (np.zeros(shape), np.ones(shape))}, {"gaussian": np.zeros(shape)}
+        coefs = np.array([rule.coefs for rule in self.rules])
+        operators, alpha, consequent_alpha = finite_operators(
+            self.t_conorm, self.alpha, self.combine, self.consequent_alpha
+        )
+        return (
+            Params(sets, coefs, np.asarray(alpha), np.asarray(consequent_alpha)),  # type: ignore[arg-type]
+            masks,  # type: ignore[return-value]
+            dataclasses.replace(operators, t_norm=self.t_norm, normalise=self.normalise),
+        )
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return len(self.rules)
+
+    @property
+    def n_features(self) -> int:
+        """Number of variables."""
+        return len(self.variables)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def coefs(self) -> Array:
+        """Consequent coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first."""
+        return np.array([rule.coefs for rule in self.rules])
+
+    @property
+    def centers(self) -> Array:
+        """Most typical value of each set, shape (n_rules, n_features); NaN for don't-care."""
+        return self._summary("peak")
+
+    @property
+    def widths(self) -> Array:
+        """Spread of each set, shape (n_rules, n_features), a Gaussian's standard deviation; NaN for don't-care."""
+        return self._summary("spread")
+
+    def _summary(self, what: str) -> Array:
+        params, masks, _ = self.compile()
+        out = np.full((self.n_rules, self.n_features), np.nan)
+        for kind, parameters in params.sets.items():
+            out = np.where(masks[kind] > 0, getattr(FAMILIES[kind], what)(*parameters), out)
+        return out
+
+    # ------------------------------------------------------------------ inference
+
+    def infer(self, bags: Any) -> Activations:
+        """Infer bags and return what every layer computed, in 64 bit.
+
+        A missing value (NaN) has membership 1 in every set. Bags with feature names are matched by
+        name; columns that no variable names are left out.
+        """
+        params, masks, operators = self.compile()
+        return infer(params, masks, operators, self._matched(as_bags(bags)), self.default)
+
+    def _matched(self, bags: Bags) -> Bags:
+        if bags.feature_names is None:
+            if bags.n_features != self.n_features:
+                raise InputError(f"X has {bags.n_features} features, but these rules expect {self.n_features}.")
+            return bags
+        if bags.feature_names == self.feature_names:
+            return bags
+        place = {name: d for d, name in enumerate(bags.feature_names)}
+        for name in self.feature_names:
+            if name not in place:
+                raise InputError(f"The bags have no feature {name!r}, which the rules use.{did_you_mean(name, place)}")
+        columns = [place[name] for name in self.feature_names]
+        return bags.map_instances(lambda x: x[:, columns], self.feature_names)
+
+    # ------------------------------------------------------------------ text and files
+
+    def __str__(self) -> str:
+        return self.to_text(max_terms=None if self.n_features <= 12 else 8)
+
+    def to_text(self, max_terms: int | None = None, digits: int = 4) -> str:
+        """Return the rules as if-then text.
+
+        Parameters
+        ----------
+        max_terms : int, optional
+            Show only a rule's most selective conditions (narrowest for their variable's range first).
+        digits : int
+            Significant digits of numbers.
+
+        Notes
+        -----
+        *low*, *medium* and *high* name the third of the variable's range in which the set is centred;
+        where several sets of a variable share a word they are numbered from low to high.
+        """
+        selectivity = self._selectivity()
+        return "\n".join(
+            f"Rule {r + 1}: IF {wording.conditions(rule.antecedent, selectivity[r], max_terms)} THEN "
+            + ", ".join(
+                wording.conclusion(output, row, self.feature_names, digits)
+                for output, row in zip(self.outputs, rule.coefs, strict=True)
+            )
+            for r, rule in enumerate(self.rules)
+        )
+
+    def describe_terms(self, digits: int = 4) -> str:
+        """Return the definition of every term, one line a variable.
+
+        Examples
+        --------
+        >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).describe_terms())
+        x1: low = Gaussian(0, 0.3), high = Gaussian(1, 0.3)
+        """
+        return "\n".join(
+            f"{variable.name}{f' [{variable.unit}]' if variable.unit else ''}: "
+            + ", ".join(f"{term} = {wording.format_set(chosen, digits)}" for term, chosen in variable.terms.items())
+            for variable in self.variables
+        )
+
+    def _selectivity(self) -> list[dict[str, float]]:
+        """How much of its variable's range each condition leaves out, for each rule: range over width."""
+        spans = {v.name: (v.high or 0.0) - (v.low or 0.0) for v in self.variables}
+        terms = {v.name: v.terms for v in self.variables}
+        return [
+            {
+                name: spans[name] / float(terms[name][term].spread(*terms[name][term].parameters))
+                for name, term in rule.antecedent.items()
+            }
+            for rule in self.rules
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule base as plain values that JSON can hold exactly."""
+        number = storage.encode_number
+        return {
+            "variables": [
+                {
+                    "name": variable.name,
+                    "unit": variable.unit,
+                    "low": variable.low,
+                    "high": variable.high,
+                    "terms": {
+                        term: {"family": chosen.name, "parameters": list(chosen.parameters)}
+                        for term, chosen in variable.terms.items()
+                    },
+                }
+                for variable in self.variables
+            ],
+            "rules": [{"if": dict(rule.antecedent), "then": [list(row) for row in rule.coefs]} for rule in self.rules],
+            "outputs": list(self.outputs),
+            "t_norm": self.t_norm,
+            "t_conorm": self.t_conorm,
+            "alpha": [*map(number, self.alpha)] if isinstance(self.alpha, tuple) else number(self.alpha),
+            "combine": self.combine,
+            "consequent_alpha": number(self.consequent_alpha),
+            "normalise": self.normalise,
+            "default": list(self.default),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> RuleBase:
+        """Rebuild a rule base from `to_dict`; damaged content raises `ModelFileError`."""
+        number = storage.decode_number
+        try:
+            variables = [
+                Variable(
+                    str(item["name"]),
+                    {
+                        str(term): family(chosen["family"])(*map(number, chosen["parameters"]))
+                        for term, chosen in item["terms"].items()
+                    },
+                    None if item["low"] is None else number(item["low"]),
+                    None if item["high"] is None else number(item["high"]),
+                    str(item["unit"]),
+                )
+                for item in content["variables"]
+            ]
+            rules = [
+                Rule(
+                    {str(name): str(term) for name, term in item["if"].items()},
+                    tuple(tuple(map(number, row)) for row in item["then"]),
+                )
+                for item in content["rules"]
+            ]
+            alpha = content["alpha"]
+            return cls(
+                tuple(variables),
+                tuple(rules),
+                tuple(map(str, content["outputs"])),
+                t_norm=content["t_norm"],
+                t_conorm=content["t_conorm"],
+                alpha=tuple(map(number, alpha)) if isinstance(alpha, list) else number(alpha),
+                combine=content["combine"],
+                consequent_alpha=number(content["consequent_alpha"]),
+                normalise=bool(content["normalise"]),
+                default=tuple(map(number, content["default"])),
+            )
+        except ModelFileError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as problem:
+            raise ModelFileError(f"The rules in this file are damaged: {problem!s} is missing or wrong.") from None
+
+    def save(self, path: storage.Path_) -> None:
+        """Write the rule base as JSON; a failure leaves an older file whole."""
+        storage.write_document(path, FORMAT, FORMAT_VERSION, {"library": __version__, **self.to_dict()})
+
+    @classmethod
+    def load(cls, path: storage.Path_) -> RuleBase:
+        """Read a rule base that `save` wrote; nothing in the file is executed."""
+        return cls.from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}))
+
+
+# ---------------------------------------------------------------------- helpers
+
+
+def known_name(what: str, name: object, known: Iterable[str]) -> None:
+    """Raise `ParameterError`, with the names there are and the nearest one, unless ``name`` is known."""
+    known = list(known)
+    if name not in known:
+        raise ParameterError(f"Unknown {what}: {name!r}; known are {', '.join(known)}.{did_you_mean(name, known)}")
+
+
+def finite_operators(
+    t_conorm: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float
+) -> tuple[Operators, float | tuple[float, ...], float]:
+    """Turn infinite alphas into the operators they stand for: they are no limits of the formula."""
+    if t_conorm in SOFT_T_CONORMS and not isinstance(alpha, tuple) and np.isinf(alpha):
+        t_conorm = "max" if alpha > 0 else "min"
+    if combine == "softmax" and np.isinf(consequent_alpha):
+        combine = "max" if consequent_alpha > 0 else "min"
+    if not isinstance(alpha, tuple) and np.isinf(alpha):
+        alpha = 0.0
+    return (
+        Operators(t_conorm=t_conorm, combine=combine),
+        alpha,
+        consequent_alpha if np.isfinite(consequent_alpha) else 0.0,
+    )
+
+
+def _check_sets(centers: Array, widths: Array) -> None:
+    for what, values, good in (
+        ("centre", centers, np.isfinite(centers)),
+        ("width", widths, np.isfinite(widths) & (widths > 0)),
+    ):
+        if not good.all():
+            r, d = np.argwhere(~good)[0]
+            need = "finite" if what == "centre" else "greater than 0 and finite"
+            raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")

@@ -1,0 +1,97 @@
+"""Rules in words: names for fuzzy sets, conditions and conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from fuzzymil.membership import MembershipFunction
+
+__all__ = ["conclusion", "conditions", "format_number", "format_set", "named_terms", "span_of"]
+
+
+def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
+    """Return the range over which sets are centred: a stand-in where the data's range is unknown."""
+    peaks = [chosen.peak(*chosen.parameters) for chosen in sets] or [0.0]
+    return float(min(peaks)), float(max(peaks))
+
+
+def named_terms(
+    by_rule: Mapping[int, MembershipFunction], low: float, high: float
+) -> tuple[dict[str, MembershipFunction], dict[int, str]]:
+    """Name the sets of one variable by the third of its range they are centred in.
+
+    Where several sets share a word they are numbered from low to high; rules with the very same
+    set share its name.
+
+    Returns
+    -------
+    terms : dict
+        Name to set.
+    names : dict
+        Rule to name.
+    """
+    words: dict[str, list[MembershipFunction]] = {"low": [], "medium": [], "high": []}
+    place: dict[int, tuple[str, int]] = {}
+    for r in sorted(by_rule, key=lambda r: (by_rule[r].peak(*by_rule[r].parameters), r)):
+        chosen = by_rule[r]
+        position = (chosen.peak(*chosen.parameters) - low) / (high - low) if high > low else 0.5
+        word = "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
+        if chosen not in words[word]:
+            words[word].append(chosen)
+        place[r] = (word, words[word].index(chosen))
+    names = {
+        (word, n): word if len(found) == 1 else f"{word}{n + 1}"
+        for word, found in words.items()
+        for n in range(len(found))
+    }
+    terms = {name: words[word][n] for (word, n), name in names.items()}
+    return terms, {r: names[key] for r, key in place.items()}
+
+
+def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_terms: int | None) -> str:
+    """Return ``x1 is low AND x2 is high``, or only the most selective conditions and a count of the rest.
+
+    Examples
+    --------
+    >>> conditions({"x1": "low", "x2": "high"}, {"x1": 1.0, "x2": 3.0}, max_terms=1)
+    'x2 is high AND ... (1 less selective)'
+    """
+    names = list(antecedent)
+    left_out = 0 if max_terms is None else max(len(names) - max_terms, 0)
+    if left_out:
+        names = sorted(names, key=lambda name: -selectivity[name])[:max_terms]
+    text = " AND ".join(f"{name} is {antecedent[name]}" for name in names) or "anything"
+    return f"{text} AND ... ({left_out} less selective)" if left_out else text
+
+
+def conclusion(output: str, coefs: Sequence[float], variables: Sequence[str], digits: int) -> str:
+    """Return ``y = 0.3 + 2*x1 - x2`` for an output's coefficients, constant first.
+
+    Examples
+    --------
+    >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3)
+    'y = 0.3 + 2*x1 - 1*x2'
+    """
+    text = f"{output} = {format_number(coefs[0], digits)}"
+    for name, value in zip(variables, coefs[1:], strict=False):
+        if value:
+            text += f" {'-' if value < 0 else '+'} {format_number(abs(value), digits)}*{name}"
+    return text
+
+
+def format_set(chosen: MembershipFunction, digits: int) -> str:
+    """Return ``Gaussian(0.6, 0.1)``."""
+    values = ", ".join(format_number(value, digits) for value in chosen.parameters)
+    return f"{type(chosen).__name__}({values})"
+
+
+def format_number(value: float, digits: int) -> str:
+    """Return a number with so many significant digits.
+
+    Examples
+    --------
+    >>> format_number(2 / 3, 3), format_number(-1e-30 * 0, 3)
+    ('0.667', '0')
+    """
+    text = f"{value:.{digits}g}"
+    return "0" if text == "-0" else text
