@@ -12,10 +12,10 @@ from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
-from fuzzymil.arrays import Array, as_array, checked_names, column, frozen, numeric, numeric_column
-from fuzzymil.errors import InputError, did_you_mean
+from fuzzymil import arrays
+from fuzzymil.arrays import Array
+from fuzzymil.errors import InputError, InputTypeError, described
 
 __all__ = ["Bags", "as_bags"]
 
@@ -32,10 +32,12 @@ class Bags:
     ----------
     instances : array of shape (n_instances, n_features)
         All instances, bag after bag. ``NaN`` marks a missing value; infinities are refused.
+        Floating-point numbers are looked at through a read-only view and not copied.
     offsets : array of shape (n_bags + 1,)
         Bag ``b`` holds rows ``offsets[b]:offsets[b + 1]``. No bag is empty.
     ids : array of shape (n_bags,), optional
-        Names of the bags, used in messages and explanations. Default: 0, 1, 2, ...
+        Names of the bags, used in messages and explanations. Default: 0, 1, 2, ... They need not
+        differ, because a resample holds some bags twice.
     feature_names : sequence of str, optional
     labels : array of shape (n_bags,), optional
         One label a bag, of any kind.
@@ -64,32 +66,19 @@ class Bags:
         labels: npt.ArrayLike | None = None,
         instance_labels: npt.ArrayLike | None = None,
     ) -> None:
-        self.instances = frozen(numeric(instances))
-        if self.instances.ndim != 2:
-            raise InputError(f"Instances must be a 2-D array, got {self.instances.ndim} dimension(s).")
+        self.instances = arrays.frozen(arrays.matrix(instances))
         n_instances, n_features = self.instances.shape
-        starts = np.asarray(offsets, dtype=np.int64)
-        if starts.ndim != 1 or len(starts) < 2:
-            raise InputError("There are no bags: at least one bag with one instance is needed.")
-        if n_features == 0:
-            raise InputError(
-                f"Found array with 0 feature(s) (shape=({n_instances}, 0)) while a minimum of 1 is required."
-            )
-        if starts[0] != 0 or starts[-1] != n_instances:
-            raise InputError(f"Offsets must run from 0 to {n_instances}, got {starts[0]} to {starts[-1]}.")
-        self.offsets = frozen(starts)
-        n_bags = len(starts) - 1
-        self.ids = frozen(np.arange(n_bags) if ids is None else column(ids, n_bags, "ids", "bags"))
-        if (np.diff(starts) < 1).any():
-            empty = self.ids[int(np.argmax(np.diff(starts) < 1))]
-            raise InputError(f"Bag {empty!s} is empty: every bag needs at least one instance; drop it first.")
-        self.feature_names = checked_names(feature_names, n_features)
-        self.labels = None if labels is None else frozen(column(labels, n_bags, "labels", "bags"))
-        self.instance_labels = (
-            None
-            if instance_labels is None
-            else frozen(column(instance_labels, n_instances, "instance labels", "instances"))
-        )
+        self.offsets = arrays.frozen(arrays.checked_offsets(offsets, n_instances))
+        n_bags = len(self.offsets) - 1
+        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else arrays.identifiers(ids, n_bags, "bags"))
+        if (self.sizes < 1).any():
+            raise InputError(arrays.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
+        if n_features == 0:  # in the words that scikit-learn's own checks look for
+            shape = self.instances.shape
+            raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        self.feature_names = arrays.checked_names(feature_names, n_features)
+        self.labels = arrays.frozen_column(labels, n_bags, "labels", "bags")
+        self.instance_labels = arrays.frozen_column(instance_labels, n_instances, "instance labels", "instances")
         bad = np.isinf(self.instances)
         if bad.any():
             raise InputError(f"{self._where(bad)} is infinite: replace it by a number, or by NaN if unknown.")
@@ -112,23 +101,20 @@ class Bags:
         >>> Bags.from_list([np.zeros((3, 2)), np.ones((1, 2))], ["width", "depth"]).feature_names
         ('width', 'depth')
         """
-        items = list(bags)
+        if arrays.column_names(bags) is not None:
+            raise InputError("Expected one 2-D array a bag, got a table: use Bags.from_frame(table, bag=...).")
+        items = arrays.listed(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")
-        if all(isinstance(item, Mapping) for item in items):
-            items, found = _from_dicts(items)
+        known = np.arange(len(items)) if ids is None else arrays.identifiers(ids, len(items), "bags")
+        if any(isinstance(item, Mapping) for item in items):
+            items, found = arrays.from_dicts(items, known)
             labels = found if labels is None else labels
-        names = list(range(len(items))) if ids is None else list(np.asarray(ids))
-        arrays = [_bag_array(item, name) for item, name in zip(items, names, strict=False)]
-        n_features = arrays[0].shape[1]
-        for array, name in zip(arrays, names, strict=False):
-            if array.shape[1] != n_features:
-                raise InputError(
-                    f"Bag {name!s} has {array.shape[1]} features but bag {names[0]!s} has {n_features}: "
-                    "all instances need the same features."
-                )
-        offsets = np.cumsum([0, *map(len, arrays)])
-        return cls(np.concatenate(arrays), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        parts = arrays.bag_arrays(items, known)
+        offsets = np.cumsum([0, *map(len, parts)])
+        if feature_names is None:
+            feature_names = arrays.shared_names(items, known)
+        return cls(np.concatenate(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -150,35 +136,26 @@ class Bags:
         >>> Bags.from_long([[1.0], [2.0], [3.0]], ["b", "a", "b"]).ids.tolist()
         ['b', 'a']
         """
-        instances = numeric(X)
-        if instances.ndim != 2:
-            raise InputError(f"Instances must be a 2-D array, got {instances.ndim} dimension(s).")
-        owners = column(bag_ids, len(instances), "bag ids", "rows")
-        if not len(owners):
+        instances = arrays.matrix(X)
+        n_rows = len(instances)
+        owners = arrays.identifiers(bag_ids, n_rows, "rows")
+        if not n_rows:
             raise InputError("There are no bags: the table has no rows.")
-        missing = np.array([owner is None or owner != owner for owner in owners.tolist()])
-        if missing.any():
-            raise InputError(f"Row {int(np.argmax(missing))} has no bag id: give every row its bag.")
-        ids, first, owner = np.unique(owners, return_index=True, return_inverse=True)
-        by_appearance = np.argsort(first)
-        rank = np.empty_like(by_appearance)
-        rank[by_appearance] = np.arange(len(ids))
-        order = np.argsort(rank[owner], kind="stable")
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(rank[owner]))])
-        ids = ids[by_appearance]
-        bag_labels = None
+        bag_of_row = arrays.codes(owners)
+        order = np.argsort(bag_of_row, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
+        ids = owners[order[offsets[:-1]]]
         if labels is not None:
-            bag_labels = _constant_within(column(labels, len(instances), "labels", "rows")[order], offsets, ids)
-        truth = None
+            labels = arrays.constant_within(arrays.column(labels, n_rows, "labels", "rows")[order], offsets, ids)
         if instance_labels is not None:
-            truth = column(instance_labels, len(instances), "instance labels", "rows")[order]
+            instance_labels = arrays.column(instance_labels, n_rows, "instance labels", "rows")[order]
         return cls(
             instances[order],
             offsets,
             ids=ids,
-            feature_names=feature_names,
-            labels=bag_labels,
-            instance_labels=truth,
+            feature_names=arrays.text_names(X) if feature_names is None else feature_names,
+            labels=labels,
+            instance_labels=instance_labels,
         )
 
     @classmethod
@@ -201,22 +178,11 @@ class Bags:
         features : columns, optional
             Default: every other column.
         """
-        columns = list(frame.columns)
-        wanted = [bag] if label is None else [bag, label]
-        for name in [*wanted, *(features or [])]:
-            if name not in columns:
-                known = [str(name) for name in columns]
-                raise InputError(
-                    f"There is no column {name!r}; the columns are {', '.join(known[:20])}"
-                    f"{', ...' if len(known) > 20 else ''}.{did_you_mean(name, known)}"
-                )
-        chosen = [name for name in columns if name not in wanted] if features is None else list(features)
-        if not chosen:
-            raise InputError(f"No feature columns are left beside {', '.join(map(repr, wanted))}.")
+        chosen = arrays.chosen_columns(frame, [bag] if label is None else [bag, label], features)
         return cls.from_long(
-            np.column_stack([numeric_column(frame[name], name) for name in chosen]),
-            np.asarray(frame[bag]),
-            labels=None if label is None else np.asarray(frame[label]),
+            arrays.table(frame, chosen),
+            arrays.as_array(frame[bag]),
+            labels=None if label is None else arrays.as_array(frame[label]),
             feature_names=[str(name) for name in chosen],
         )
 
@@ -237,21 +203,10 @@ class Bags:
         >>> Bags.from_padded(np.zeros((2, 5, 3)), lengths=[5, 2]).sizes.tolist()
         [5, 2]
         """
-        cube = numeric(X)
+        cube = arrays.numeric(X)
         if cube.ndim != 3:
             raise InputError(f"A padded array has 3 dimensions (bags, instances, features), got {cube.ndim}.")
-        if (lengths is None) == (mask is None):
-            raise InputError("Give either lengths= or mask=, so that padding can be told from instances.")
-        if mask is not None:
-            real = np.asarray(mask).astype(bool)
-            if real.shape != cube.shape[:2]:
-                raise InputError(f"The mask must have shape {cube.shape[:2]}, got {real.shape}.")
-        else:
-            counts = column(lengths, len(cube), "lengths", "bags").astype(np.int64)
-            if (counts > cube.shape[1]).any():
-                bag = int(np.argmax(counts))
-                raise InputError(f"Bag {bag} is said to have {counts[bag]} of {cube.shape[1]} instances.")
-            real = np.arange(cube.shape[1]) < counts[:, None]
+        real = arrays.real_instances(cube.shape[:2], lengths, mask)
         offsets = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
         return cls(cube[real], offsets, labels=labels, feature_names=feature_names)
 
@@ -265,26 +220,26 @@ class Bags:
         >>> len(one + one)
         4
         """
-        parts = list(parts)
+        parts = arrays.listed(parts, "Bags")
         if not parts:
             raise InputError("There are no bags to join.")
-        first = parts[0]
         for part in parts:
-            if part.n_features != first.n_features or part.feature_names != first.feature_names:
-                raise InputError(
-                    f"These bags have different features: {first.feature_names or first.n_features} "
-                    f"and {part.feature_names or part.n_features}."
-                )
-        ids = _joined([part.ids for part in parts])
-        if ids is not None and len(np.unique(ids)) < len(ids):
+            if not isinstance(part, Bags):
+                raise InputTypeError(f"Only Bags can be joined, got {described(part)}: call as_bags on it first.")
+        names = {part.feature_names for part in parts}
+        if len({part.n_features for part in parts}) > 1 or len(names - {None}) > 1:
+            found = dict.fromkeys(part.feature_names or part.n_features for part in parts)
+            raise InputError(f"Bags with different features cannot be joined: {' and '.join(map(str, found))}.")
+        ids = arrays.joined([part.ids for part in parts])
+        if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ids that no longer tell bags apart are worse than none
         return cls(
             np.concatenate([part.instances for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
-            feature_names=first.feature_names,
-            labels=_joined([part.labels for part in parts]),
-            instance_labels=_joined([part.instance_labels for part in parts]),
+            feature_names=names.pop() if len(names) == 1 else None,
+            labels=arrays.joined([part.labels for part in parts]),
+            instance_labels=arrays.joined([part.instance_labels for part in parts]),
         )
 
     # ------------------------------------------------------------------ what they are
@@ -331,7 +286,11 @@ class Bags:
         return (self[b] for b in range(self.n_bags))
 
     def __add__(self, other: Bags) -> Bags:
-        return Bags.concatenate([self, other])
+        return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A pickle forgets that its arrays were read-only.
+        self.__dict__.update({key: arrays.frozen(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
 
     def __repr__(self) -> str:
         sizes = self.sizes
@@ -349,12 +308,17 @@ class Bags:
     def __getitem__(self, key: Any) -> Array | Bags:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes whatever has a shape as X[key, ...]
+            key = list(key) if isinstance(key, tuple) else key
         try:
             chosen = np.arange(self.n_bags)[key]
-        except IndexError as problem:
+        except (IndexError, TypeError, ValueError) as problem:
             raise IndexError(f"There are {self.n_bags} bags: {problem}") from None
-        if np.ndim(chosen) == 0:
+        if chosen.ndim == 0:
             return self.instances[self.offsets[chosen] : self.offsets[chosen + 1]]
+        if chosen.ndim > 1:
+            raise IndexError(f"Bags have one axis: take them by a list of positions, not by {described(key)}.")
+        if not len(chosen):
+            raise InputError(f"There are no bags in this selection: take at least one of the {self.n_bags}.")
         return self._take(chosen)
 
     def _take(self, chosen: npt.NDArray[np.int64]) -> Bags:
@@ -380,10 +344,13 @@ class Bags:
         >>> Bags.from_list([[[1.0]], [[2.0]]]).map_instances(lambda x: 10 * x)[1]
         array([[20.]])
         """
-        changed = np.asarray(transform(self.instances))
+        result = transform(self.instances)
+        changed = arrays.matrix(result)
         if len(changed) != self.n_instances:
-            raise InputError(f"The transform gave {len(changed)} rows for {self.n_instances} instances.")
-        if feature_names is None and changed.ndim == 2 and changed.shape[1] == self.n_features:
+            raise InputError(f"The transform gave {len(changed)} rows for {self.n_instances} instances: keep them all.")
+        if feature_names is None:
+            feature_names = arrays.text_names(result)
+        if feature_names is None and changed.shape[1] == self.n_features:
             feature_names = self.feature_names
         return Bags(
             changed,
@@ -431,100 +398,22 @@ def as_bags(X: Any) -> Bags:
     """
     if isinstance(X, Bags):
         return X
-    if hasattr(X, "columns"):
-        return _table(X)
-    if _is_long_pair(X):
-        return Bags.from_long(X[0], X[1])
-    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
-        if len(X) == 0:
-            raise InputError("There are no bags: the list is empty.")
-        if _depth(X[0]) != 1 or isinstance(X[0], Mapping):
-            return Bags.from_list(X)
-    array = as_array(X)
-    if array.ndim == 3:
-        return Bags.from_list(array)
-    if array.ndim > 3:
-        raise InputError(f"Expected bags or a 2-D array, got an array with {array.ndim} dimensions.")
-    return _rows(array)
-
-
-def _rows(array: Any, feature_names: Iterable[str] | None = None) -> Bags:
-    """Make one-instance bags of the rows of a plain table; scikit-learn words the errors."""
-    checked = check_array(array, dtype="numeric", ensure_all_finite=False)
-    return Bags(checked, np.arange(len(checked) + 1), feature_names=feature_names)
-
-
-def _table(frame: Any) -> Bags:
-    columns = list(frame.columns)
-    for name in columns:
+    for name in arrays.column_names(X) or []:
         if str(name).lower() in _BAG_COLUMNS:
             raise InputError(
                 f"This table has a column {name!r}: call Bags.from_frame(table, bag={name!r}) so that its "
                 "rows are put into bags (a table without bags is read as one bag a row)."
             )
-    named = all(isinstance(name, str) for name in columns)
-    return _rows(frame, columns if named else None)
-
-
-def _is_long_pair(X: Any) -> bool:
-    if not (isinstance(X, tuple) and len(X) == 2) or isinstance(X[0], Mapping):
-        return False
-    return _depth(X[0]) == 2 and _depth(X[1]) == 1 and len(X[0]) == len(X[1])
-
-
-def _depth(item: Any) -> int:
-    """Count the nested levels of an array-like without converting it."""
-    if hasattr(item, "shape"):
-        return len(item.shape)
-    if isinstance(item, list | tuple):
-        return 1 + max(map(_depth, item), default=1)
-    return 0
-
-
-def _bag_array(item: Any, name: Any) -> Array:
-    try:
-        array = numeric(item)
-    except InputError as problem:
-        raise type(problem)(f"Bag {name!s}: {problem}") from None
-    if array.size == 0 and array.ndim <= 2:
-        raise InputError(f"Bag {name!s} is empty: every bag needs at least one instance; drop it first.")
-    if array.ndim != 2:
-        raise InputError(
-            f"Bag {name!s} must be a 2-D array (instances, features), got {array.ndim} dimension(s)."
-            + (" Put a single instance in brackets: [instance]." if array.ndim == 1 else "")
-        )
-    return array
-
-
-def _from_dicts(items: list[Mapping[str, Any]]) -> tuple[list[Any], list[Any] | None]:
-    for position, item in enumerate(items):
-        if "X" not in item:
-            raise InputError(f"Bag {position} is a dict without the key 'X'; its keys are {sorted(map(str, item))}.")
-    if not all("Y" in item for item in items):
-        return [item["X"] for item in items], None
-    labels = [as_array(item["Y"]) for item in items]
-    for position, label in enumerate(labels):
-        if label.size != 1:
-            raise InputError(f"The label 'Y' of bag {position} has {label.size} values; a bag has one.")
-    return [item["X"] for item in items], [label.ravel()[0].item() for label in labels]
-
-
-def _constant_within(labels: Array, offsets: npt.NDArray[np.int64], ids: Array) -> Array:
-    first = labels[offsets[:-1]]
-    differs = labels != np.repeat(first, np.diff(offsets))
-    if differs.any():
-        row = int(np.argmax(differs))
-        bag = int(np.searchsorted(offsets, row, side="right")) - 1
-        raise InputError(
-            f"Bag {ids[bag]!s} has two labels, {first[bag]!s} and {labels[row]!s}: a bag has one label. "
-            "For truth about instances use instance_labels."
-        )
-    return first
-
-
-def _joined(columns: Sequence[Array | None]) -> Array | None:
-    known = [part for part in columns if part is not None]
-    return np.concatenate(known) if len(known) == len(columns) else None
+    if arrays.column_names(X) is None:
+        if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
+            return Bags.from_long(X[0], X[1])
+        X = arrays.bags_or_rows(X)
+        if isinstance(X, list):
+            return Bags.from_list(X)
+    rows = arrays.matrix(X)
+    if not len(rows):
+        raise InputError("There are no bags: the table has no rows.")
+    return Bags(rows, np.arange(len(rows) + 1), feature_names=arrays.text_names(X))
 
 
 def _count(n: int, noun: str) -> str:

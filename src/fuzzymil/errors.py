@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 
-__all__ = ["InputError", "InputTypeError", "ModelFileError", "ParameterError", "did_you_mean"]
+__all__ = ["InputError", "InputTypeError", "ModelFileError", "ParameterError", "described", "did_you_mean"]
 
 
 class InputError(ValueError):
@@ -34,3 +35,15 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(str(word), list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def described(value: object) -> str:
+    """Name a value in a message: a short one as it is, anything else by its type.
+
+    Examples
+    --------
+    >>> described("a word"), described({1, 2})
+    ("'a word'", 'an object of type set')
+    """
+    short = value is None or isinstance(value, str | bytes | int | float)
+    return reprlib.repr(value) if short else f"an object of type {type(value).__name__}"

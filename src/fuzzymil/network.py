@@ -21,7 +21,7 @@ the firing strengths is kept in logarithms: in 166 dimensions the product of mem
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,16 +33,19 @@ from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
 __all__ = ["Layers", "Operators", "Params", "forward", "layer1", "layer2", "layer3", "layer4", "layer5", "layer6"]
 
 
+Numbers = Any  # an array: JAX's inside compiled code, NumPy's outside
+
+
 class Params(NamedTuple):
     """The numbers of a rule base: a pytree that training moves."""
 
-    sets: dict[str, tuple[jax.Array, ...]]  # for each family its parameters, (r, d) each
-    coefs: jax.Array  # (r, k, 1) or (r, k, 1 + d), constant first
-    alpha: jax.Array  # of Layer 3, () or (r,)
-    consequent_alpha: jax.Array  # of Layer 5, ()
+    sets: dict[str, tuple[Numbers, ...]]  # for each family its parameters, (r, d) each
+    coefs: Numbers  # (r, k, 1) or (r, k, 1 + d), constant first
+    alpha: Numbers  # of Layer 3, () or (r,)
+    consequent_alpha: Numbers  # of Layer 5, ()
 
 
-Masks = dict[str, jax.Array]
+Masks = dict[str, Numbers]
 """For each family the terms (r, d) that use it, 1 or 0; a term that no family claims is don't-care."""
 
 
@@ -67,7 +70,7 @@ class Layers(NamedTuple):
     output: jax.Array  # (b, k)
 
 
-def layer1(sets: dict[str, tuple[jax.Array, ...]], masks: Masks, x: jax.Array, known: jax.Array | None) -> jax.Array:
+def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, known: jax.Array | None) -> jax.Array:
     """Log-membership (i, r, d) of each feature in each rule's set; 0 for don't-care and unknown values."""
     log_mu = jnp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
     for name, parameters in sets.items():

@@ -257,8 +257,8 @@ class RuleBase:
             self.t_conorm, self.alpha, self.combine, self.consequent_alpha
         )
         return (
-            Params(sets, coefs, np.asarray(alpha), np.asarray(consequent_alpha)),  # type: ignore[arg-type]
-            masks,  # type: ignore[return-value]
+            Params(sets, coefs, np.asarray(alpha), np.asarray(consequent_alpha)),
+            masks,
             dataclasses.replace(operators, t_norm=self.t_norm, normalise=self.normalise),
         )
 

@@ -70,6 +70,8 @@ def train(
     patience: int = 10,
     seeds: list[int],
     callbacks: tuple[Callable[[Progress], Any], ...] = (),
+    report: Callable[[Progress], Any] | None = None,
+    first_epoch: int = 0,
     optimizer_state: Any = None,
 ) -> Result:
     """Train fits that differ in their start, seed and bag weights.
@@ -94,9 +96,13 @@ def train(
     seeds : list of int
         One a fit.
     callbacks : tuple of callables
-        Called with a `Progress` after each epoch (or each few, see `Every`); True stops training.
+        Called with a `Progress` after each epoch; True stops training.
+    report : callable, optional
+        Called with a `Progress` a few times a second.
+    first_epoch : int
     optimizer_state : object, optional
-        Of an earlier `Result`, to go on as if training had not been interrupted.
+        Epochs trained before and what the optimiser remembers of them (of an earlier `Result`), to go on
+        where training stopped.
     """
     began = time.perf_counter()
     dtype = bags.x.dtype
@@ -111,7 +117,7 @@ def train(
             free,
             optimizer_state,
             jnp.stack([jax.random.key(seed) for seed in seeds]),
-            jnp.zeros(n_fits, jnp.int32),
+            jnp.full(n_fits, first_epoch, jnp.int32),
             jnp.zeros(n_fits, bool),
             free,
             jnp.full(n_fits, jnp.inf, dtype),
@@ -123,7 +129,7 @@ def train(
             run, plan, rungs, fixed=fixed, masks=masks_, data=data, weights=train_weights, held_out=held,
             rate=jnp.asarray(learning_rate, dtype), tol=jnp.asarray(tol, dtype), patience=jnp.asarray(patience),
         )  # fmt: skip
-        states, history, interrupted = _drive(call, states, plan, fixed, max_epochs, callbacks)
+        states, history, interrupted = _drive(call, states, plan, fixed, max_epochs, callbacks, report)
         final = states.best if plan.validate else states.free
         loss, validation = evaluate(plan, final, fixed, masks_, data, train_weights, held)
         params = jax.device_get(jax.vmap(lambda free, fixed: from_free(free, fixed, plan))(final, fixed))
@@ -132,7 +138,7 @@ def train(
             np.asarray(loss, np.float64),
             np.asarray(validation, np.float64) if plan.validate else None,
             [_history_of(history, f, plan.validate) for f in range(n_fits)],
-            np.asarray(states.epoch),
+            np.asarray(states.epoch) - first_epoch,
             interrupted,
             np.asarray(states.diverged),
             jax.device_get(states.optimizer),
@@ -173,6 +179,7 @@ def _drive(
     fixed: Params,
     max_epochs: int,
     callbacks: tuple[Callable[[Progress], Any], ...],
+    report: Callable[[Progress], Any] | None,
 ) -> tuple[State, list[Trace], bool]:
     """Run compiled stretches of epochs until all fits are done, someone says stop, or Ctrl-C."""
     history: list[Trace] = []
@@ -185,11 +192,14 @@ def _drive(
             trace = jax.device_get(trace)
             states, epoch = moved, epoch + n
             history.append(Trace(*(values[:, :n] for values in trace)))
-            if callbacks:
+            if report is not None or callbacks:
                 progress = _progress(states, trace, n, epoch, max_epochs, plan, fixed)
-                if any(callback(progress) for callback in callbacks):
-                    return states, history, True
-            else:
+                if report is not None:
+                    report(progress)
+                wishes = [callback(progress) for callback in callbacks]
+                if any(wishes):
+                    break
+            if not callbacks:  # with callbacks, every epoch is looked at
                 seconds = max(time.perf_counter() - began, 1e-4)
                 stretch = int(np.clip(n * _CHUNK_SECONDS / seconds, n / 2 + 1, 4 * n + 1))
     except KeyboardInterrupt:

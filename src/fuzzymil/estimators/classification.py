@@ -1,0 +1,147 @@
+"""What classifiers of bags share: labels in and out, decisions, probabilities."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from fuzzymil.arrays import Array
+from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.estimators.base import Network, checked_weights
+from fuzzymil.estimators.features import bag_labels
+from fuzzymil.losses import LOSSES
+
+__all__ = ["NetworkClassifier"]
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class NetworkClassifier(ClassifierMixin, Network):
+    """Base of `MIANFISClassifier` and `ANFISClassifier`."""
+
+    loss: str = "squared"
+    init_bags: str = "balanced"
+    class_weight: Any = None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rules from bags.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+        y : array of shape (n_bags,), optional
+            Default: the labels the bags carry.
+        sample_weight : array of shape (n_bags,), optional
+        """
+        return self._fit_classes(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train one epoch on these bags, going on from the present rules.
+
+        The first call measures the features and starts the rules, so give it typical bags, and
+        ``classes`` if not all occur in them.
+        """
+        return self._fit_classes(X, y, sample_weight, go_on=True, max_epochs=1, classes=classes)
+
+    def _fit_classes(
+        self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, max_epochs: int, classes: Any = None
+    ) -> Self:
+        self._check_settings()
+        going_on = go_on and hasattr(self, "members_")
+        bags = self._bags_to_fit(X, going_on=going_on)
+        labels = column_or_1d(bag_labels(bags, y, type(self).__name__), warn=True)
+        check_classification_targets(labels)
+        found = np.unique(labels)
+        known: Array = self.classes_ if going_on else found if classes is None else np.unique(classes)
+        unknown = np.setdiff1d(found, known)
+        if len(unknown):
+            raise InputError(f"The label {unknown[0]!s} is none of the classes {', '.join(map(str, known))}.")
+        if len(known) < 2:
+            raise InputError(
+                f"All {bags.n_bags} bags are of one class ({known[0]!s}): a classifier needs bags of at least two."
+            )
+        groups = np.searchsorted(known, labels)
+        loss = LOSSES[self.loss]
+        one_hot = np.eye(len(known))[groups][:, 1 if len(known) == 2 else 0 :]
+        targets = loss.low + (loss.high - loss.low) * one_hot
+        weights = checked_weights(sample_weight, bags) * self._class_weights(groups, known)
+        self._fit(bags, targets, groups, _output_names(known), weights, going_on=going_on, max_epochs=max_epochs)
+        self.classes_: Array = known
+        self.calibration_: Any = _calibrated(self._infer(bags), one_hot) if loss.probability is None else None
+        return self
+
+    def _class_weights(self, groups: Array, known: Array) -> Array:
+        """Weight (b,) of each bag by its class."""
+        given = self.class_weight
+        if given is None:
+            return np.ones(len(groups))
+        present = np.unique(groups)
+        if isinstance(given, dict):
+            place = {label: group for group, label in enumerate(known.tolist())}
+            unknown = [label for label in given if label not in place]
+            if unknown:
+                raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of these bags.")
+            given = {place[label]: weight for label, weight in given.items() if place[label] in present}
+        by_class = dict(zip(present, compute_class_weight(given, classes=present, y=groups), strict=True))
+        return np.array([by_class[group] for group in groups])
+
+    def decision_function(self, X: Any) -> Array:
+        """Return how much the rules speak for a class.
+
+        Shape (n_bags,) for two classes, greater than 0 for the second; else (n_bags, n_classes).
+        """
+        return self._decision(self._output(X))
+
+    def _decision(self, output: Array) -> Array:
+        return output[:, 0] - LOSSES[self.loss].threshold if len(self.classes_) == 2 else output
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each bag, as the labels given to `fit`."""
+        decision = self.decision_function(X)
+        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, shape (n_bags, n_classes); `fuzzymil.losses` says how they come about."""
+        output = self._output(X)
+        probability = LOSSES[self.loss].probability
+        if probability is not None:
+            likely = probability(output)
+        else:
+            likely = expit(self.calibration_[:, 0] * output + self.calibration_[:, 1])
+            if len(self.classes_) > 2:
+                likely = likely / likely.sum(axis=1, keepdims=True)
+        return np.column_stack([1 - likely, likely]) if len(self.classes_) == 2 else likely
+
+    def predict_instances(self, X: Any) -> Array:
+        """Return the decision value of each instance as if it were a bag of its own.
+
+        Shape (n_instances,) for two classes, else (n_instances, n_classes); instances in the order of
+        ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
+        """
+        return self._decision(self._output(X, by_instance=True))
+
+
+def _output_names(classes: Array) -> tuple[str, ...]:
+    """Name the outputs after the classes, as far as these make names."""
+    numeric = [isinstance(label, numbers.Number | np.generic) and not isinstance(label, str) for label in classes]
+    if len(classes) == 2:
+        return ("y",) if numeric[1] else (str(classes[1]),)
+    return tuple(f"class_{label}" if number else str(label) for label, number in zip(classes, numeric, strict=True))
+
+
+def _calibrated(output: Array, one_hot: Array) -> Array:
+    """Slope and intercept (k, 2) of a sigmoid from training outputs to probabilities."""
+    fitted = [
+        LogisticRegression(C=1e6, max_iter=1000).fit(output[:, [k]], one_hot[:, k] > 0.5)
+        for k in range(one_hot.shape[1])
+    ]
+    return np.array([[model.coef_[0, 0], model.intercept_[0]] for model in fitted])

@@ -1,0 +1,107 @@
+"""Docstrings of the settings that several estimators share, written once."""
+
+from __future__ import annotations
+
+__all__ = ["documented"]
+
+_COMMON = """n_rules : int
+        Number of rules. Rules that are not needed end up with low conclusions or strengths.
+    order : {0, 1}
+        0: a rule concludes a constant; 1: a linear function of the features, joined over the bag.
+    membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}
+        Family of the fuzzy sets.
+    t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}
+        Joins the conditions of a rule.
+    normalise : bool
+        Divide firing strengths by their sum (Layer 4).
+    init : {"fcm", "kmeans", "random", "grid"}, RuleBase, array or (array, array)
+        Where rules start: a partition of the instances; given rules (whose operators are then used);
+        or centres, or centres and widths, of shape (n_rules, n_features) in the user's units.
+    init_width : float, optional
+        First width of the sets, in standard deviations of each feature (in the feature's units if
+        ``standardize=False``). Default: grows with the square root of the number of features.
+    init_outputs : {"informed", "ones"}
+        First conclusions: what the bags that fire a rule say on average, or 1 (the paper).
+    optimizer : {"adam", "sgd"} or optax.GradientTransformation
+        "sgd" is the paper's plain gradient descent. An optax transformation brings its own learning rate.
+    learning_rate : float
+    batch_size : int, optional
+        Bags a step; 1 is on-line learning, None all bags at once.
+    max_epochs : int
+    tol : float
+        Stop when no parameter moved by more than this over an epoch (0: never).
+    update_rule : {"exact", "paper"}
+        "paper" uses the premise gradients as printed, which leave out terms; see the paper map.
+    width_scale : {"log", "direct"}
+        Whether the optimiser moves the logarithm of a width or the width itself (the paper).
+    rule_keep_prob : float, optional
+        Rule Dropout: probability that a rule takes part in a training step, drawn for each bag.
+    rule_dropout : {"paper", "renormalise"}
+        "paper": a dropped rule's output is 0, and outputs are scaled at test time. "renormalise":
+        the kept rules share the strength, at least one is kept, and nothing is scaled.
+    early_stopping : bool
+        Set bags aside, stop when their loss has not improved for ``patience`` epochs, keep the best epoch.
+    validation_fraction : float
+        Share of the training bags set aside.
+    patience : int
+    n_restarts : int
+        Starts trained at once, of which the one with the least training (or validation) loss is kept.
+    n_members : int
+        Rule bases that are trained at once and averaged; 1 keeps the model readable.
+    standardize : bool
+        Learn on standardised features; rules are always given in the user's units.
+    missing : {"error", "ignore"}
+        What to do with NaN: refuse, or let a missing value fit every set.
+    precision : {"single", "double"}
+        Arithmetic of training. Prediction is always in double precision.
+    warm_start : bool
+        Go on from the present rules when `fit` is called again.
+    callbacks : list of callables, optional
+        Called after each epoch with a `fuzzymil.training.Progress`; one that returns True ends training.
+    verbose : bool
+        Show a progress bar.
+    random_state : int, RandomState or None"""
+
+_POOLING = """alpha : float
+        Sharpness of the softmax over a bag's instances (Layer 3): 0 the mean, ``inf`` the greatest.
+    consequent_alpha : float
+        The same for the instances' linear responses (Layer 5, ``order=1``).
+    learn_alpha : bool
+        Train both alphas too.
+    t_conorm : {"softmax", "softmax_relative", "softmax_log", "max", "min", "algebraic", "bounded", "lse", "power"}
+        Joins the instances of a bag.
+    combine : {"softmax", "mean", "max", "min"}
+        Joins the instances' linear responses."""
+
+_CLASSIFICATION = """init_bags : {"positive", "balanced", "all"}
+        Whose instances are partitioned: of the positive bags (as the paper does), each class in turn
+        with its share of the rules, or all. With more than two classes "positive" means "balanced".
+    loss : str
+        See `fuzzymil.losses`.
+    class_weight : dict, "balanced" or None"""
+
+_FITTED = """rules_ : RuleBase
+        The learned rules, in the user's units; of the best member when there are several.
+    members_ : list of RuleBase
+        All members, best first. Predictions average their outputs.
+    initial_rules_ : RuleBase
+        Where ``rules_`` started.
+    history_ : dict of arrays
+        ``loss``, ``rmse``, ``change`` (greatest parameter change) and, with early stopping,
+        ``validation_loss``, an entry an epoch.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only when the bags had feature names."""
+
+
+def documented(kind: type) -> type:
+    """Fill the placeholders in a class's docstring."""
+    parts = {
+        "{common}": _COMMON,
+        "{pooling}": _POOLING,
+        "{classification}": _CLASSIFICATION,
+        "{fitted}": _FITTED,
+    }
+    for placeholder, text in parts.items():
+        kind.__doc__ = (kind.__doc__ or "").replace(placeholder, text)
+    return kind

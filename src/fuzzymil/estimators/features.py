@@ -1,0 +1,92 @@
+"""The door of every estimator: bags in, checked against what the estimator was fitted on."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.errors import InputError
+
+__all__ = ["bag_labels", "compare_features", "complete_bags", "record_features"]
+
+
+def complete_bags(estimator: Any, X: Any, *, allow_missing: bool) -> Bags:
+    """Turn ``X`` into bags, without missing values unless they are allowed."""
+    bags = as_bags(X)
+    if not allow_missing:
+        advice = "Fill missing values in first (for example with PerInstance(SimpleImputer()))"
+        if hasattr(estimator, "missing"):
+            advice += ", or set missing='ignore' to let them fit every rule"
+        bags.require_complete(f"{advice}.")
+    return bags
+
+
+def record_features(estimator: Any, bags: Bags) -> None:
+    """Set what scikit-learn expects of an estimator that was fitted on these bags."""
+    estimator.n_features_in_ = bags.n_features
+    if bags.feature_names is not None:
+        estimator.feature_names_in_ = np.array(bags.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def compare_features(estimator: Any, bags: Bags) -> None:
+    """Raise `InputError` unless the bags have the features the estimator was fitted on."""
+    kind = type(estimator).__name__
+    known = getattr(estimator, "feature_names_in_", None)
+    names = bags.feature_names
+    if known is None and names is not None:
+        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+    elif known is not None and names is None:
+        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
+    elif known is not None and names is not None and tuple(known) != names:
+        raise InputError(_difference(list(known), list(names)))
+    if bags.n_features != estimator.n_features_in_:
+        raise InputError(
+            f"X has {bags.n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input."
+        )
+
+
+def _difference(known: list[str], names: list[str]) -> str:
+    unseen = sorted(set(names) - set(known))
+    absent = sorted(set(known) - set(names))
+    message = "The feature names should match those that were passed during fit.\n"
+    for title, found in (
+        ("Feature names unseen at fit time:", unseen),
+        ("Feature names seen at fit time, yet now missing:", absent),
+    ):
+        if found:
+            shown = "".join(f"- {name}\n" for name in found[:5])
+            message += f"{title}\n{shown}" + ("- ...\n" if len(found) > 5 else "")
+    if not unseen and not absent:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
+    """Return one label a bag: ``y``, or the labels the bags carry."""
+    if y is None:
+        if bags.labels is None:
+            raise InputError(
+                f"{kind} requires y to be passed, but the target y is None: give fit(X, y), or bags with labels."
+            )
+        return bags.labels
+    labels = np.asarray(y)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    if labels.ndim == 0 or len(labels) != bags.n_bags:
+        count = "one" if labels.ndim == 0 else str(len(labels))
+        raise InputError(
+            f"There are {bags.n_bags} bags but {count} label(s): a bag has one label for all its instances."
+            + (
+                " (Labels a row? Use Bags.from_long(X, bag_ids, labels=...).)"
+                if labels.ndim and len(labels) == bags.n_instances
+                else ""
+            )
+        )
+    return labels

@@ -1,0 +1,159 @@
+"""Fitted models as one JSON file each: no pickle, nothing executed on loading."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fuzzymil import storage
+from fuzzymil._version import __version__
+from fuzzymil.arrays import Array
+from fuzzymil.errors import ModelFileError
+from fuzzymil.rules import RuleBase
+
+__all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "save_model"]
+
+FORMAT, FORMAT_VERSION = "fuzzymil.model", 1
+
+_SCALING = ("shift", "scale", "ranges", "varies", "target_shift", "target_scale")
+
+
+def save_model(model: Any, path: storage.Path_) -> None:
+    """Write a fitted estimator; a failure leaves an older file whole."""
+    names = getattr(model, "feature_names_in_", None)
+    content = {
+        "library": __version__,
+        "estimator": type(model).__name__,
+        "settings": {name: _encode_setting(value) for name, value in model.get_params(deep=False).items()},
+        "features": {"n": int(model.n_features_in_), "names": None if names is None else list(map(str, names))},
+        "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
+        "calibration": model.calibration_.tolist() if getattr(model, "calibration_", None) is not None else None,
+        "members": [rules.to_dict() for rules in model.members_],
+        "initial": model.initial_rules_.to_dict(),
+        "scaling": {name: np.asarray(getattr(model._learned.scaling, name)).tolist() for name in _SCALING},
+        "history": {name: [storage.encode_number(v) for v in values] for name, values in model.history_.items()},
+        "n_epochs": model._learned.n_epochs,
+    }
+    storage.write_document(path, FORMAT, FORMAT_VERSION, content)
+
+
+def load_model(path: storage.Path_) -> Any:
+    """Read a fitted estimator that ``model.save(path)`` wrote.
+
+    Settings that are no plain values (an optax transformation, callbacks) are not in the file; they
+    come back at their defaults. Training can go on from a loaded model (``warm_start``,
+    ``partial_fit``), with the optimiser starting afresh.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        When the file is truncated, of another kind, or from a newer version.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from fuzzymil import MIANFISClassifier
+    >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
+    >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit(bags, [0, 1, 0, 1])
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+    >>> model.save(path)
+    >>> (load_model(path).predict(bags) == model.predict(bags)).all()
+    np.True_
+    """
+    from fuzzymil.estimators import mianfis  # here, since these classes import this module
+
+    document = storage.read_document(path, {FORMAT: FORMAT_VERSION})
+    try:
+        name = document["estimator"]
+        if name not in mianfis.__all__:
+            raise ModelFileError(f"{path!s} holds a {name!r}, which this version does not know.")
+        kind = getattr(mianfis, name)
+        model = kind(**_decode_settings(document["settings"], kind))
+        model.n_features_in_ = int(document["features"]["n"])
+        if document["features"]["names"] is not None:
+            model.feature_names_in_ = np.array([*map(str, document["features"]["names"])], dtype=object)
+        if document["classes"] is not None:
+            model.classes_ = _decode_labels(document["classes"])
+        if document["calibration"] is not None:
+            model.calibration_ = np.asarray(document["calibration"], float)
+        members = [RuleBase.from_dict(content) for content in document["members"]]
+        if not members or any(rules.n_features != model.n_features_in_ for rules in members):
+            raise ModelFileError(f"{path!s} is damaged: its rules do not fit its {model.n_features_in_} features.")
+        history = {
+            str(name): np.array([storage.decode_number(v) for v in values])
+            for name, values in document["history"].items()
+        }
+        scaling = {name: np.asarray(document["scaling"][name]) for name in _SCALING}
+        model._restore(members, RuleBase.from_dict(document["initial"]), history, scaling, int(document["n_epochs"]))
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
+        raise ModelFileError(f"{path!s} is damaged: {problem!s} is missing or wrong. Save the model again.") from None
+    return model
+
+
+def _encode_setting(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else {"number": storage.encode_number(float(value))}
+    if isinstance(value, RuleBase):
+        return {"rule_base": value.to_dict()}
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist()}
+    if isinstance(value, tuple) and all(isinstance(part, np.ndarray | list | float | int) for part in value):
+        return {"arrays": [np.asarray(part).tolist() for part in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    return {"not_saved": f"{value!r:.200}"}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _decode_settings(settings: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    known = inspect.signature(kind).parameters
+    decoded = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise ModelFileError(f"The file has a setting {name!r} that {kind.__name__} does not know.")
+        if not isinstance(value, dict):
+            decoded[name] = value
+        elif "number" in value:
+            decoded[name] = storage.decode_number(value["number"])
+        elif "rule_base" in value:
+            decoded[name] = RuleBase.from_dict(value["rule_base"])
+        elif "array" in value:
+            decoded[name] = np.asarray(value["array"], float)
+        elif "arrays" in value:
+            decoded[name] = tuple(np.asarray(part, float) for part in value["arrays"])
+        elif "dict" in value:
+            decoded[name] = dict(value["dict"])
+    return decoded
+
+
+def _encode_labels(labels: Array) -> dict[str, Any]:
+    kind = "object" if labels.dtype == object else labels.dtype.str
+    return {"dtype": kind, "values": [_plain(label) for label in labels.tolist()]}
+
+
+def _decode_labels(content: Mapping[str, Any]) -> Array:
+    kind = str(content["dtype"])
+    if np.dtype(kind).kind not in "biufUO":
+        raise ModelFileError(f"The class labels have an unknown type {kind!r}: the file is damaged.")
+    return np.array(content["values"], dtype=np.dtype(kind))

@@ -1,0 +1,36 @@
+"""A progress bar for training, on request."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from fuzzymil.training import Progress
+
+__all__ = ["progress_bar"]
+
+
+@contextlib.contextmanager
+def progress_bar(title: str, *, enabled: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Give a function that shows how far training has come, or None when that is not wanted."""
+    if not enabled:
+        yield None
+        return
+    # Here and not above: only those who ask for a bar wait for rich to load.
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn(title),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]:.4g}"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns) as bar:
+        task = bar.add_task(title, total=None, loss=float("nan"))
+
+        def report(now: Progress) -> None:
+            bar.update(task, completed=now.epoch, total=now.max_epochs, loss=float(now.loss.min()))
+
+        yield report

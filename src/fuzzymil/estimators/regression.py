@@ -1,0 +1,84 @@
+"""What regressors of bags share: numbers in and out."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.base import Network, checked_weights
+from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.scaling import Scaling
+
+__all__ = ["NetworkRegressor"]
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class NetworkRegressor(RegressorMixin, Network):
+    """Base of `MIANFISRegressor` and `ANFISRegressor`."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rules from bags.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+            Default: the labels the bags carry.
+        sample_weight : array of shape (n_bags,), optional
+        """
+        return self._fit_numbers(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train one epoch on these bags, going on from the present rules.
+
+        The first call measures features and targets and starts the rules, so give it typical bags.
+        """
+        return self._fit_numbers(X, y, sample_weight, go_on=True, max_epochs=1)
+
+    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, max_epochs: int) -> Self:
+        self._check_settings()
+        going_on = go_on and hasattr(self, "members_")
+        bags = self._bags_to_fit(X, going_on=going_on)
+        labels = bag_labels(bags, y, type(self).__name__)
+        targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
+        n_outputs = targets.shape[1]
+        names = tuple(f"y{k + 1}" for k in range(n_outputs)) if n_outputs > 1 else ("y",)
+        weights = checked_weights(sample_weight, bags)
+        groups = np.zeros(bags.n_bags, int)
+        self._fit(bags, targets, groups, names, weights, going_on=going_on, max_epochs=max_epochs)
+        return self
+
+    def _scaling(self, bags: Bags, targets: Array) -> Scaling:
+        deviation = targets.std(axis=0)
+        return (
+            super()
+            ._scaling(bags, targets)
+            .with_targets(
+                # Strengths that do not sum to one cannot carry a constant: then only the scale is taken out.
+                targets.mean(axis=0) if self.normalise else np.zeros(targets.shape[1]),
+                np.where(deviation > 0, deviation, 1.0),
+            )
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def predict(self, X: Any) -> Array:
+        """Return the predicted number (or numbers) of each bag."""
+        return _flat(self._output(X))
+
+    def predict_instances(self, X: Any) -> Array:
+        """Return the prediction for each instance as if it were a bag of its own."""
+        return _flat(self._output(X, by_instance=True))
+
+
+def _flat(output: Array) -> Array:
+    return output[:, 0] if output.shape[1] == 1 else output

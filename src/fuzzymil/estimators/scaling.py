@@ -1,0 +1,79 @@
+"""Standardisation of features, and rules carried between standardised and the user's units."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from fuzzymil.arrays import Array
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network import Params
+
+__all__ = ["Scaling"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaling:
+    """An axis of its own for each feature: ``(x - shift) / scale``."""
+
+    shift: Array  # (d,)
+    scale: Array  # (d,)
+    ranges: Array  # (d, 2), least and greatest value seen
+    varies: Array  # (d,), False for constant features, which can tell nothing
+    target_shift: Array = dataclasses.field(default_factory=lambda: np.zeros(1))  # (k,) or (1,)
+    target_scale: Array = dataclasses.field(default_factory=lambda: np.ones(1))
+
+    @classmethod
+    def fit(cls, instances: Array, *, standardize: bool) -> Scaling:
+        """Measure the features; missing values are left out."""
+        known = ~np.isnan(instances)
+        low = np.where(known, instances, np.inf).min(axis=0).astype(float)
+        high = np.where(known, instances, -np.inf).max(axis=0).astype(float)
+        seen = known.any(axis=0)
+        low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
+        varies = high > low  # a standard deviation of a constant may come out as 1e-17, not 0
+        shift, scale = np.zeros(len(low)), np.ones(len(low))
+        if standardize:
+            values = instances.astype(float)
+            shift = np.where(seen, np.nanmean(np.where(seen, values, 0.0), axis=0), 0.0)
+            deviation = np.nanstd(np.where(seen, values, 0.0), axis=0)
+            scale = np.where(varies & (deviation > 0), deviation, 1.0)
+        return cls(shift, scale, np.column_stack([low, high]), varies)
+
+    def with_targets(self, shift: Array, scale: Array) -> Scaling:
+        """Return the same axes for targets that are standardised too."""
+        return dataclasses.replace(self, target_shift=shift, target_scale=scale)
+
+    def apply(self, instances: Array) -> Array:
+        """Return instances on the new axes."""
+        return np.asarray((instances - self.shift) / self.scale)
+
+    def outward(self, params: Params) -> Params:
+        """Carry parameters from the new axes to the user's."""
+        return _carried(params, self.shift, self.scale, self.target_shift, self.target_scale)
+
+    def inward(self, params: Params) -> Params:
+        """Carry parameters from the user's axes to the new ones."""
+        return _carried(
+            params,
+            -self.shift / self.scale,
+            1.0 / self.scale,
+            -self.target_shift / self.target_scale,
+            1.0 / self.target_scale,
+        )
+
+
+def _carried(params: Params, shift: Array, scale: Array, target_shift: Array, target_scale: Array) -> Params:
+    """Parameters of the same rules on the axes ``shift + scale * x``, for likewise moved targets."""
+    sets = {name: tuple(FAMILIES[name].moved(shift, scale, *values)) for name, values in params.sets.items()}
+    coefs = np.asarray(params.coefs, float)
+    if coefs.shape[2] > 1:
+        slopes = coefs[:, :, 1:] / scale
+        constant = coefs[:, :, :1] - (slopes * shift).sum(axis=2, keepdims=True)
+        coefs = np.concatenate([constant, slopes], axis=2)
+    coefs = coefs * target_scale[:, None]
+    coefs[:, :, 0] += target_shift
+    # S_alpha weighs alpha * response: greater responses need a smaller alpha. (One alpha serves all outputs.)
+    consequent_alpha = np.asarray(params.consequent_alpha, float) / target_scale.mean()
+    return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha)

@@ -1,0 +1,205 @@
+"""Every membership family: values, gradients, translations to free parameters and to other axes, errors."""
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import oracle
+import pytest
+
+from fuzzymil.errors import ParameterError
+from fuzzymil.membership import FAMILIES, Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular, family
+
+# Sound parameters of each family; `test_every_family_has_an_example` keeps the list complete.
+EXAMPLES = {
+    "gaussian": [(0.6, 0.1), (-3.0, 20.0), (0.0, 1.0)],
+    "bell": [(0.6, 0.1, 2.0), (-3.0, 20.0, 0.7), (0.0, 1.0, 5.0)],
+    "sigmoid": [(0.6, 10.0), (-3.0, -0.05), (0.0, 1.0)],
+    "triangular": [(0.5, 0.6, 0.9), (-40.0, -3.0, 7.0), (-1.0, 0.0, 1.0)],
+    "trapezoidal": [(0.4, 0.5, 0.7, 0.9), (-40.0, -13.0, 7.0, 50.0), (-2.0, -1.0, 1.0, 2.0)],
+}
+ORACLE = {
+    "gaussian": oracle.gaussian,
+    "bell": oracle.bell,
+    "sigmoid": oracle.sigmoid,
+    "triangular": oracle.triangular,
+    "trapezoidal": oracle.trapezoidal,
+}
+CASES = [(name, parameters) for name, examples in EXAMPLES.items() for parameters in examples]
+
+
+def test_every_family_has_an_example():
+    assert EXAMPLES.keys() == FAMILIES.keys()
+    assert {kind.name: kind for kind in MembershipFunction.__subclasses__()} == FAMILIES
+
+
+@functools.cache
+def log_mu_and_gradient(name):
+    kind = FAMILIES[name]
+
+    @jax.jit
+    def run(x, parameters):
+        value = kind.log_mu(x, *parameters)
+        slopes = jax.vmap(jax.grad(lambda x, p: kind.log_mu(x, *p), argnums=(0, 1)), in_axes=(0, None))(x, parameters)
+        return value, slopes
+
+    return run
+
+
+def evaluate(name, x, parameters):
+    """Log-membership (n,) of n numbers and its derivatives (n, 1 + parameters) by x and the parameters."""
+    with jax.enable_x64():
+        padded = np.resize(np.asarray(x, float), 64)  # one shape, one compiled program
+        value, (by_x, by_parameters) = log_mu_and_gradient(name)(
+            jnp.asarray(padded), tuple(jnp.float64(value) for value in parameters)
+        )
+        slopes = np.stack([by_x, *by_parameters], axis=1)
+        return np.asarray(value)[: len(x)], slopes[: len(x)]
+
+
+def places(name, parameters):
+    """Numbers in and around a set, away from the corners of triangles."""
+    kind = FAMILIES[name]
+    middle, spread = kind.peak(*parameters), kind.spread(*parameters)
+    return middle + spread * np.linspace(-3.03, 2.97, 41)
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_degree_is_the_oracles_and_lies_between_0_and_1(name, parameters):
+    x = places(name, parameters)
+    degree = FAMILIES[name](*parameters)(x)
+    expected = [ORACLE[name](value, *parameters) for value in x.tolist()]
+    np.testing.assert_allclose(degree, expected, rtol=1e-11, atol=1e-15)
+    assert ((degree >= 0) & (degree <= 1)).all()
+    assert np.ptp(degree) > 0.4
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_gradient_equals_central_differences(name, parameters):
+    x = places(name, parameters)
+    value, slopes = evaluate(name, x, parameters)
+    inside = np.isfinite(value)
+    for place in range(1 + len(parameters)):
+        step = 1e-6 * FAMILIES[name].spread(*parameters) if place != 3 or name != "bell" else 1e-6
+        if name in ("bell", "sigmoid") and place == len(parameters):
+            step = 1e-6 * abs(parameters[-1])
+        ends = []
+        for sign in (1, -1):
+            moved = np.array(parameters)
+            if place:
+                moved[place - 1] += sign * step
+            ends.append(evaluate(name, x + (sign * step if not place else 0.0), moved)[0])
+        with np.errstate(invalid="ignore"):
+            differences = (ends[0] - ends[1]) / (2 * step)
+        scale = np.abs(differences[inside]).max()
+        np.testing.assert_allclose(slopes[inside, place], differences[inside], atol=1e-7 * scale, rtol=1e-5)
+        assert (slopes[~inside, place] == 0).all()  # truly zero: flat, and no NaN
+
+
+@pytest.mark.parametrize("name", ["gaussian", "bell", "sigmoid"])
+def test_memberships_below_the_smallest_number_keep_their_logarithm(name):
+    parameters = EXAMPLES[name][0]
+    center = parameters[0]
+    distance = {"gaussian": 0.1 * math.sqrt(2e6), "bell": 1e160, "sigmoid": 1e5}[name]
+    x = [center - distance, center - 1.5 * distance, center - 0.5 * distance]
+    value, slopes = evaluate(name, x, parameters)
+    with mpmath.workdps(50):
+        exact = [mpmath.mpf(v) for v in parameters]
+        if name == "bell":
+            degrees = [ORACLE[name](mpmath.mpf(v), *exact) for v in x]
+        else:
+            degrees = [ORACLE[name](mpmath.mpf(v), *exact, exp=mpmath.exp) for v in x]
+        expected = [float(mpmath.log(degree)) for degree in degrees]
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    assert min(expected) < -1400
+    assert len(set(value)) == 3
+    assert np.isfinite(slopes).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_gradient_is_finite_at_the_peak_the_corners_and_far_away(name):
+    for parameters in EXAMPLES[name]:
+        x = [FAMILIES[name].peak(*parameters), *parameters, 1e8, -1e8]
+        value, slopes = evaluate(name, x, parameters)
+        assert not np.isnan(value).any()
+        assert (value <= 0).all()
+        assert np.isfinite(slopes).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_nan_in_gives_nan_out(name):
+    assert np.isnan(FAMILIES[name](*EXAMPLES[name][0])([math.nan, 0.6])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_free_parameters_translate_back_and_have_no_constraints(name, parameters):
+    kind = FAMILIES[name]
+    with jax.enable_x64():
+        free = kind.to_free(*map(jnp.float64, parameters))
+        np.testing.assert_allclose(kind.from_free(*free), parameters, rtol=1e-12, atol=1e-12)
+        for push in (-3.0, -0.7, 1.3, 4.0):
+            kind(*map(float, kind.from_free(*(value + push for value in free))))  # raises when it is no set
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_moved_set_gives_the_same_degrees_on_the_moved_axis(name, parameters):
+    kind, x = FAMILIES[name], places(name, parameters)
+    for shift, scale in ((0.0, 3.0), (-700.0, 0.02), (5.0, 1.0)):
+        moved = kind(*kind.moved(shift, scale, *parameters))
+        np.testing.assert_allclose(moved(shift + scale * x), kind(*parameters)(x), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_set_around_a_number_is_typical_there_and_as_wide_as_asked(name):
+    kind = FAMILIES[name]
+    centers, widths = np.array([[0.0, -4.0], [2.5, 1e3]]), np.array([[1.0, 0.1], [3.0, 40.0]])
+    parameters = kind.around(centers, widths)
+    np.testing.assert_allclose(kind.peak(*parameters), centers, atol=1e-12)
+    np.testing.assert_allclose(kind.spread(*parameters), widths, rtol=1e-12)
+    for place in np.ndindex(2, 2):
+        one = kind(*(values[place] for values in parameters))
+        at_center, away = one([centers[place], centers[place] - 3 * widths[place] * (1 if centers[place] >= 0 else -1)])
+        assert at_center > 0.85
+        assert away < 0.5 * at_center
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_field_must_be_a_finite_number(name):
+    kind, good = FAMILIES[name], EXAMPLES[name][0]
+    for place, field in enumerate(kind.fields()):
+        for bad in (math.nan, math.inf, -math.inf, "wide", None, [1.0]):
+            values = list(good)
+            values[place] = bad
+            with pytest.raises(ParameterError, match=rf"{kind.__name__}: {field} must be a finite number"):
+                kind(*values)
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: Gaussian(0, 0), "Gaussian: width .*0.0"),
+        (lambda: Gaussian(0, -1), "Gaussian: width .*-1.0"),
+        (lambda: Bell(0, 0, 1), "Bell: width"),
+        (lambda: Bell(0, 1, -2), "Bell: slope .*-2.0"),
+        (lambda: Sigmoid(0, 0), "Sigmoid: slope"),
+        (lambda: Triangular(0, 0, 1), "Triangular: left < peak_at < right"),
+        (lambda: Triangular(2, 1, 0), "Triangular: left < peak_at < right"),
+        (lambda: Trapezoidal(0, 2, 1, 3), "Trapezoidal: left < left_top < right_top < right"),
+        (lambda: family("gausian"), "gausian.*Did you mean 'gaussian'"),
+    ],
+)
+def test_parameters_that_are_no_set_are_refused_by_name(make, named):
+    with pytest.raises(ParameterError, match=named):
+        make()
+
+
+def test_sets_are_values():
+    assert Gaussian(1, 2) == Gaussian(1.0, np.float32(2.0))
+    assert hash(Gaussian(1, 2)) == hash(Gaussian(1.0, 2.0))
+    assert type(Gaussian(1, 2).center) is float
+    assert str(Triangular(0, 1 / 3, 2)) == "Triangular(0, 0.3333, 2)"
+    assert Gaussian(0, 1)(np.zeros((2, 3))).shape == (2, 3)
+    assert Gaussian(0, 1)(0.0) == 1.0
