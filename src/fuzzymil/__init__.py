@@ -8,18 +8,23 @@
 6
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fuzzymil._version import __version__
-from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators import (
-    ANFISClassifier,
-    ANFISRegressor,
-    MIANFISClassifier,
-    MIANFISRegressor,
-    NaiveMIL,
-    PerInstance,
-    load_model,
-)
-from fuzzymil.rules import RuleBase
+
+if TYPE_CHECKING:
+    from fuzzymil.bags import Bags, as_bags
+    from fuzzymil.estimators import (
+        ANFISClassifier,
+        ANFISRegressor,
+        MIANFISClassifier,
+        MIANFISRegressor,
+        NaiveMIL,
+        PerInstance,
+        load_model,
+    )
+    from fuzzymil.rules import RuleBase
 
 __all__ = [
     "ANFISClassifier",
@@ -34,3 +39,18 @@ __all__ = [
     "as_bags",
     "load_model",
 ]
+
+# Loaded on first use: the command line's --help must not wait for JAX and scikit-learn.
+_HOMES = {"Bags": "bags", "as_bags": "bags", "RuleBase": "rules"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'fuzzymil' has no attribute {name!r}")
+    value = getattr(import_module(f"fuzzymil.{_HOMES.get(name, 'estimators')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

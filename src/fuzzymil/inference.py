@@ -66,7 +66,9 @@ class Activations:
         return np.asarray(np.isneginf(self.log_firing).all(axis=1))
 
 
-def infer(params: Params, masks: Masks, operators: Operators, bags: Bags, default: tuple[float, ...]) -> Activations:
+def infer(
+    params: Params, masks: Masks, operators: Operators, bags: Bags, default: tuple[float, ...] = (0.0,)
+) -> Activations:
     """Run the six layers; bags on which every rule is truly zero get ``default``."""
     limit = max(_CHUNK_VALUES // next(iter(masks.values())).size, 1)
     parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]

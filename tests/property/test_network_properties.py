@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzymil.bags import Bags
 from fuzzymil.grouping import Each, OneBag, Packed, pack
 from fuzzymil.network import Operators, Params, forward
 from fuzzymil.norms import T_CONORMS
@@ -22,7 +21,7 @@ SIZES = (1, 5, 2, 1, 4)
 seeds = st.integers(0, 2**32 - 1)
 alphas = st.sampled_from([-50.0, -1.0, 0.0, 0.3, 1.0, 20.0])
 t_conorms = st.sampled_from(["softmax", "softmax_log", "max"])
-few = settings(max_examples=12, derandomize=True, deadline=None, database=None)
+few = settings(max_examples=8, derandomize=True, deadline=None, database=None)
 
 
 def random_rules(rng, order=1, **operators):
@@ -254,56 +253,36 @@ def test_unknown_values_pass_no_gradient_and_their_placeholder_does_not_matter()
 # ---------------------------------------------------------------------- extremes
 
 
+@functools.partial(jax.jit, static_argnames=("operators",))
+def strengths_and_gradient(params, x, bag_index, operators):
+    def loss(params):
+        masks = {"gaussian": jnp.ones_like(params.sets["gaussian"][0])}
+        layers = forward(params, masks, operators, x, Packed(bag_index, 5))
+        return jnp.square(layers.output).sum(), layers
+
+    (_, layers), gradient = jax.value_and_grad(loss, has_aux=True)(params)
+    return layers.strengths, layers.output, gradient
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_at_1000_features_no_width_and_no_distance_breaks_the_numbers(dtype):
+@pytest.mark.parametrize("t_conorm", T_CONORMS)
+def test_at_1000_features_no_width_and_no_distance_breaks_the_numbers(t_conorm, dtype):
     rng = np.random.default_rng(9)
-    x = rng.normal(size=(13, 1000))
+    x = rng.normal(size=(13, 1000)).astype(dtype)
     x[1:6] += 1e3  # a bag far away
     index = np.repeat(np.arange(5, dtype=np.int32), SIZES)
-    for width in (1e-6, 1e-3, 1.0, 1e3, 1e6):
-        for alpha in (-50.0, 1.0, 50.0):
-            params = network(rng, 1000, order=0)
-            params.sets["gaussian"][1][:] *= width
-            params = params._replace(alpha=np.array(alpha))
-            output, gradients = compute(params, x, Packed(index, 5), np.zeros(5), np.ones(5), dtype=dtype)
-            assert np.isfinite(output).all(), f"width {width}, alpha {alpha}"
-            assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradients)), f"width {width}, alpha {alpha}"
-            low, high = params.coefs.min(), params.coefs.max()
-            assert (output >= low - 1e-5).all()
-            assert (output <= high + 1e-5).all()
-
-
-@pytest.mark.parametrize("t_conorm", T_CONORMS)
-def test_at_1000_features_strengths_sum_to_one_and_outputs_are_no_silent_constant(t_conorm):
-    rng = np.random.default_rng(10)
-    x = rng.normal(size=(13, 1000))
-    x[1:6] += 1e3
-    bags = Bags(x, np.cumsum([0, *SIZES]))
-    centers, coefs = rng.normal(size=(RULES, 1000)), np.arange(RULES, dtype=float)
-    for width in (1e-6, 1e-3, 1.0, 30.0):
-        for alpha in (-50.0, 1.0, 50.0):
-            rules = RuleBase.from_arrays(centers, np.full((RULES, 1000), width), coefs, t_conorm=t_conorm, alpha=alpha)
-            found = rules.infer(bags)
-            np.testing.assert_allclose(found.normalised.sum(axis=1), 1.0, rtol=1e-12)
-            assert np.isfinite(found.output).all()
-            assert np.ptp(found.output) > 1e-3, f"width {width}, alpha {alpha}"
-            assert np.ptp(found.log_firing) > 1e-3
-
-
-def test_extreme_widths_under_every_operator_keep_their_gradients_finite_in_32_bit():
-    rng = np.random.default_rng(11)
-    x = rng.normal(size=(13, 1000))
-    x[1:6] += 1e3
-    index = np.repeat(np.arange(5, dtype=np.int32), SIZES)
-    for t_conorm in T_CONORMS:
-        for width in (1e-6, 1.0, 1e6):
-            for alpha in (-50.0, 50.0):
-                params = network(rng, 1000, order=0)
-                params.sets["gaussian"][1][:] *= width
-                params = params._replace(alpha=np.array(alpha))
-                output, gradients = compute(
-                    params, x, Packed(index, 5), np.zeros(5), np.ones(5), dtype=np.float32, t_conorm=t_conorm
+    centers, ones = rng.normal(size=(RULES, 1000)), np.ones((RULES, 1000))
+    with jax.enable_x64(dtype == np.float64):
+        for width in (1e-6, 1e-3, 1.0, 30.0, 1e6):
+            for alpha in (-50.0, 0.0, 1.0, 50.0):
+                params = Params({"gaussian": (centers, width * ones)}, rng.normal(size=(RULES, 1, 1)), alpha, 1.0)
+                params = jax.tree.map(lambda value: jnp.asarray(value, dtype), params)
+                strengths, output, gradient = jax.tree.map(
+                    np.asarray, strengths_and_gradient(params, x, index, Operators(t_conorm=t_conorm))
                 )
-                case = f"{t_conorm}, width {width}, alpha {alpha}"
+                case = f"width {width}, alpha {alpha}"
+                np.testing.assert_allclose(strengths.sum(axis=1), 1.0, rtol=1e-5, err_msg=case)
                 assert np.isfinite(output).all(), case
-                assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradients)), case
+                assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient)), case
+                if width < 1e3:  # wider than the data by far, every rule covers everything alike
+                    assert np.ptp(output) > 1e-3, case

@@ -25,6 +25,7 @@ from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.grouping import pack
+from fuzzymil.inference import infer
 from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Operators, Params
@@ -260,11 +261,7 @@ class Network(BaseEstimator):
         n_rules, n_outputs = start.coefs.shape[:2]
         constants = np.ones((n_rules, n_outputs))
         if self.init_outputs == "informed":
-            rules = RuleBase.from_sets(
-                start.sets, masks, start.coefs, t_norm=operators.t_norm, t_conorm=operators.t_conorm,
-                alpha=float(start.alpha), combine=operators.combine,
-            )  # fmt: skip
-            strengths = rules.infer(scaled).normalised * weights[:, None]
+            strengths = infer(start, masks, operators, scaled).normalised * weights[:, None]
             total = strengths.sum(axis=0)[:, None]
             mean = np.average(targets, axis=0, weights=weights)
             # A rule that no bag fires starts at the mean of all.

@@ -1,0 +1,69 @@
+"""The command line. Imports are made inside the commands: ``fuzzymil --help`` must answer at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzymil._version import __version__
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="fuzzymil",
+    help="Multiple-instance fuzzy inference: readable if-then rules, learned from bags of instances.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fuzzymil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the figure, model and numbers.")] = Path(
+        "fuzzymil-demo"
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of data and training.")] = 0,
+) -> None:
+    """Learn the paper's two concepts from bags of points and show the rules that were found.
+
+    Example: fuzzymil demo --output my-demo
+    """
+    if output.exists() and not output.is_dir():
+        _fail(f"{output} is a file: --output needs a folder.")
+    from rich.console import Console
+
+    from fuzzymil.demo import run_demo
+    from fuzzymil.runtime import enable_compilation_cache
+
+    enable_compilation_cache()
+    try:
+        run_demo(output, seed, Console())
+    except OSError as problem:
+        _fail(f"Cannot write to {output}: {problem.strerror}.")
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"Error: {message}", err=True)
+    raise typer.Exit(2)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

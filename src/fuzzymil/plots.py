@@ -1,0 +1,185 @@
+"""Figures: compute once, draw separately, in the manner of scikit-learn's Display objects."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.lines import Line2D
+
+from fuzzymil.arrays import Array
+from fuzzymil.rules import RuleBase
+from fuzzymil.wording import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MembershipDisplay", "save_figure"]
+
+# Two hues that colour-blind readers tell apart and that differ in grey, too.
+HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """One fuzzy set, before and after training, over the range of its feature."""
+
+    x: Array
+    before: Array | None
+    after: Array
+
+
+@dataclasses.dataclass
+class MembershipDisplay:
+    """Membership functions of each rule (rows) in each feature (columns), before and after training.
+
+    Dashed grey is where a set started, the solid line where it ended. Rules that conclude more than
+    the middle of all conclusions are orange, the others blue.
+
+    Parameters
+    ----------
+    curves : nested lists of Curve or None
+        A row a rule, a column a feature; None is don't-care.
+    titles : list of str
+        Of the rows.
+    features : list of str
+        Of the columns.
+    high : list of bool
+        Which rules conclude much.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> MembershipDisplay.from_rules(rules).titles
+    ['Rule 1: y = 0', 'Rule 2: y = 1']
+    """
+
+    curves: list[list[Curve | None]]
+    titles: list[str]
+    features: list[str]
+    high: list[bool]
+    marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def from_rules(
+        cls, rules: RuleBase, initial: RuleBase | None = None, *, max_features: int = 6, output: int = 0
+    ) -> MembershipDisplay:
+        """Evaluate the sets of ``rules`` and, if given, of the rules they started from.
+
+        Parameters
+        ----------
+        rules, initial : RuleBase
+            With the same variables and rules.
+        max_features : int
+            Show at most so many features, those with the narrowest sets.
+        output : int
+            Whose conclusions name and colour the rules.
+        """
+        spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
+        relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
+        relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
+        shown = np.sort(np.argsort(relative, kind="stable")[:max_features])
+        constants = rules.coefs[:, output, 0]
+        curves = []
+        for r, rule in enumerate(rules.rules):
+            row: list[Curve | None] = []
+            for d in shown:
+                variable = rules.variables[d]
+                if variable.name not in rule.antecedent:
+                    row.append(None)
+                    continue
+                x = np.linspace(*_view(rules, initial, int(d)), 300)
+                before = None
+                if initial is not None:
+                    start = initial.variables[d]
+                    before = start.terms[initial.rules[r].antecedent[start.name]](x)
+                row.append(Curve(x, before, variable.terms[rule.antecedent[variable.name]](x)))
+            curves.append(row)
+        return cls(
+            curves,
+            [f"Rule {r + 1}: {rules.outputs[output]} = {format_number(c, 2)}" for r, c in enumerate(constants)],
+            [_label(rules, int(d)) for d in shown],
+            list(constants > (constants.min() + constants.max()) / 2),
+        )
+
+    def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
+        """Return the display with dotted lines at known places of a feature (true concepts, limits)."""
+        return dataclasses.replace(self, marks=marks)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        n_rows, n_columns = len(self.curves), len(self.features)
+        figure, axes = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=(0.6 + 3.1 * n_columns, 0.7 + 1.15 * n_rows),
+            squeeze=False,
+            sharex="col",
+            sharey=True,
+            layout="constrained",
+        )
+        for r, row in enumerate(self.curves):
+            color = HIGH if self.high[r] else LOW
+            for d, curve in enumerate(row):
+                _draw(axes[r, d], curve, color)
+                for place in self.marks.get(self.features[d], ()):
+                    axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
+            axes[r, 0].set_title(self.titles[r], loc="left", fontsize=9, color=color, fontweight="bold")
+        for d, name in enumerate(self.features):
+            axes[-1, d].set_xlabel(name)
+        figure.supylabel("membership", fontsize=9)
+        if title:
+            figure.suptitle(title, fontsize=11)
+        self._legend(figure)
+        return figure
+
+    def _legend(self, figure: Figure) -> None:
+        handles = [Line2D([], [], color=HIGH, label="high conclusion")]
+        handles.append(Line2D([], [], color=LOW, label="low conclusion"))
+        if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
+            handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
+        if self.marks:
+            handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False)
+
+
+def _draw(axis: Any, curve: Curve | None, color: str) -> None:
+    axis.set_ylim(0, 1.08)
+    axis.set_yticks([0, 1])
+    axis.tick_params(labelsize=8)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    if curve is None:
+        axis.text(0.5, 0.5, "any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
+        return
+    if curve.before is not None:
+        axis.plot(curve.x, curve.before, color=FAINT, linestyle="--", linewidth=1.2)
+    axis.plot(curve.x, curve.after, color=color, linewidth=1.8)
+    axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
+    axis.set_xlim(curve.x[0], curve.x[-1])
+
+
+def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, float]:
+    """Return the range of a feature to draw: of the data, or of the sets where the data's is unknown."""
+    variable = rules.variables[d]
+    low, high = variable.low, variable.high
+    if low is None or high is None or not high > low:
+        peaks = np.concatenate([base.centers[:, d] for base in (rules, initial) if base is not None])
+        reach = 3 * np.nanmax(rules.widths[:, d])
+        return float(np.nanmin(peaks) - reach), float(np.nanmax(peaks) + reach)
+    return low, high
+
+
+def _label(rules: RuleBase, d: int) -> str:
+    variable = rules.variables[d]
+    return f"{variable.name} [{variable.unit}]" if variable.unit else variable.name
+
+
+def save_figure(figure: Figure, path: Any) -> None:
+    """Write a figure as PNG and as SVG beside it, and close it."""
+    for suffix in (".png", ".svg"):
+        figure.savefig(path.with_suffix(suffix), dpi=160)
+    plt.close(figure)
