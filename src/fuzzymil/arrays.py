@@ -1,58 +1,37 @@
-"""Foreign values into arrays: numbers, columns and names, with errors that say what is wrong.
+"""Foreign values and tables into arrays of numbers, with errors that say what is wrong.
 
-Tensors and data frames of other libraries are recognised by what they can do, so that none has to
-be imported.
+Tensors and data frames of other libraries are recognised by what they can do, so that none has to be imported.
 """
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil.errors import InputError, InputTypeError, described, did_you_mean
+from fuzzymil.errors import InputError, InputTypeError, described
 
 __all__ = [
     "Array",
-    "EMPTY_BAG",
+    "all_different",
     "as_array",
-    "bag_arrays",
-    "bags_or_rows",
-    "checked_names",
-    "checked_offsets",
-    "chosen_columns",
-    "codes",
-    "column",
-    "constant_within",
     "column_names",
     "depth",
-    "from_dicts",
     "frozen",
-    "frozen_column",
-    "identifiers",
-    "joined",
-    "listed",
+    "is_missing",
     "matrix",
     "numeric",
-    "real_instances",
-    "shared_names",
     "table",
     "text_names",
-    "whole_numbers",
 ]
 
 Array = npt.NDArray[Any]
 
-EMPTY_BAG = "Bag {} is empty: every bag needs at least one instance; drop it first."
-
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _NOT_NUMBERS = {"M": "dates", "m": "time spans", "V": "records"}
-
-
-# ---------------------------------------------------------------------- arrays
 
 
 def as_array(item: Any) -> Array:
@@ -74,13 +53,16 @@ def as_array(item: Any) -> Array:
             "Sparse data was passed, but dense data is required. Use '.toarray()' to convert sparse matrices."
         )
     if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
-        kind, gap = (np.float64, np.nan) if item.dtype.kind in "fiub" else (object, None)
-        return np.ma.filled(item.astype(kind), gap)
+        plain = np.array(item.data, dtype=np.float64 if item.dtype.kind in "fiub" else object)
+        plain[np.ma.getmaskarray(item)] = None
+        return plain
     if isinstance(item, list | tuple) and any(_is_tensor(p) or isinstance(p, np.ma.MaskedArray) for p in item):
         item = [as_array(part) for part in item]  # numpy refuses tensors with gradients and forgets masks
     try:
         array = np.asarray(item)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as problem:
+        if not isinstance(item, list | tuple):
+            raise InputTypeError(f"No array can be made of {described(item)}: {problem}") from None
         raise InputError(_uneven(item)) from None
     if array.dtype.kind in "US" and isinstance(item, list | tuple):
         exact = np.array(item, dtype=object)
@@ -93,7 +75,7 @@ def _is_tensor(item: Any) -> bool:
     return callable(getattr(item, "detach", None))  # a data frame may have a column of this name
 
 
-def _uneven(rows: Any) -> str:
+def _uneven(rows: Sequence[Any]) -> str:
     counts = [len(row) if isinstance(row, Sequence) else depth(row) and row.shape[0] for row in rows]
     odd = next((r for r, count in enumerate(counts) if count != counts[0]), None)
     found = "some are nested deeper" if odd is None else f"row 0 has {counts[0]} values, row {odd} has {counts[odd]}"
@@ -131,7 +113,7 @@ def numeric(item: Any) -> Array:
 
 
 def _number(value: Any, shape: tuple[int, ...], position: int) -> float:
-    if _is_missing(value):
+    if is_missing(value):
         return np.nan
     reason = "it is text"
     if not isinstance(value, str | bytes):
@@ -188,6 +170,13 @@ def frozen(array: Array) -> Array:
     return view
 
 
+def is_missing(value: Any) -> bool:
+    """Tell None, NaN and their kin."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # those of pandas
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
 # ---------------------------------------------------------------------- tables
 
 
@@ -196,7 +185,7 @@ def column_names(item: Any) -> list[Hashable] | None:
     names = getattr(item, "column_names", None)  # pyarrow, where `columns` are the data
     if not isinstance(names, list):
         names = getattr(item, "columns", None)
-    return None if names is None else list(names)
+    return None if names is None or isinstance(item, type) else list(names)
 
 
 def text_names(item: Any) -> list[str] | None:
@@ -207,7 +196,7 @@ def text_names(item: Any) -> list[str] | None:
 
 def table(frame: Any, names: Sequence[Hashable]) -> Array:
     """Return columns of a data frame as numbers of shape (n_rows, n_columns); an error names the column."""
-    _all_different(names, "column")
+    all_different(names, "column")
     columns = []
     for name in names:
         try:
@@ -217,288 +206,8 @@ def table(frame: Any, names: Sequence[Hashable]) -> Array:
     return np.column_stack(columns) if columns else np.zeros((len(frame), 0))
 
 
-def chosen_columns(frame: Any, wanted: list[Hashable], features: Any) -> list[Any]:
-    """Return the feature columns of a long data frame: those asked for, or all that are not `wanted`."""
-    columns = column_names(frame)
-    if columns is None:
-        raise InputTypeError(
-            f"Expected a data frame, got {described(frame)}: arrays go through Bags.from_long, "
-            "a dict of columns through pandas.DataFrame."
-        )
-    chosen = [name for name in columns if name not in wanted]
-    if features is not None:
-        chosen = [features] if isinstance(features, str) else listed(features, "feature columns")
-    for name in [*wanted, *chosen]:
-        if name not in columns:
-            known = [str(name) for name in columns]
-            more = ", ..." if len(known) > 20 else ""
-            hint = did_you_mean(name, known)
-            raise InputError(f"There is no column {name!r}; the columns are {', '.join(known[:20])}{more}.{hint}")
-        if name in wanted and (name in chosen or columns.count(name) > 1):
-            raise InputError(f"Column {name!r} must stand once, and cannot be a feature as well as the bag or label.")
-    if not chosen:
-        raise InputError(f"No feature columns are left beside {', '.join(map(repr, wanted))}.")
-    return chosen
-
-
-def checked_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...] | None:
-    """Return feature names, all different and as many as there are features."""
-    if names is None:
-        return None
-    names = tuple(str(name) for name in listed(names, "feature names"))
-    if len(names) != n_features:
-        raise InputError(f"There are {n_features} features but {len(names)} feature names: give one for each.")
-    _all_different(names, "feature name")
-    return names
-
-
-def _all_different(names: Sequence[Hashable], what: str) -> None:
+def all_different(names: Sequence[Hashable], what: str) -> None:
+    """Raise `InputError` when a name stands twice."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"The {what} {twice!r} stands twice: names must differ; rename one.")
-
-
-# ---------------------------------------------------------------------- columns
-
-
-def listed(values: Any, what: str) -> list[Any]:
-    """Return a list of what can be walked through in a certain order."""
-    if not isinstance(values, str | bytes | Mapping | Set):
-        try:
-            return list(values)
-        except TypeError:  # not iterable, or an array without dimensions
-            pass
-    raise InputTypeError(f"Expected a list of {what}, got {described(values)}: put them in a list.")
-
-
-def column(values: Any, length: int, what: str, of: str) -> Array:
-    """Return a 1-D array of the expected length that tells apart what was different.
-
-    Examples
-    --------
-    >>> column([1, "1"], 2, "labels", "bags")  # numpy alone would make two equal texts of them
-    array([1, '1'], dtype=object)
-    """
-    if isinstance(values, Sequence) and not isinstance(values, str | bytes):
-        values = list(values)
-    try:
-        found = as_array(values)
-    except InputError as problem:
-        raise type(problem)(f"Expected {length} {what}, one for each of the {of}. {problem}") from None
-    if found.ndim != 1 or len(found) != length:
-        got = f"shape {found.shape}" if found.ndim else described(values)
-        raise InputError(f"Expected {length} {what}, one for each of the {of}, got {got}.")
-    if found.dtype.kind == "f" and isinstance(values, list):
-        whole = [value for value in values if isinstance(value, int)]
-        if any(value != float(value) for value in whole):
-            return np.array(values, dtype=object)  # numpy rounded large integers
-    return found
-
-
-def frozen_column(values: Any, length: int, what: str, of: str) -> Array | None:
-    """Return a read-only column, or None where there is none."""
-    return None if values is None else frozen(column(values, length, what, of))
-
-
-def identifiers(values: Any, length: int, of: str) -> Array:
-    """Return bag ids, one for each of the rows or bags, none missing."""
-    found = column(values, length, "bag ids", of)
-    absent = _missing(found)
-    if absent.any():
-        n, one = int(np.argmax(absent)), of.removesuffix("s")
-        raise InputError(f"{one.capitalize()} {n} has no bag id, got {found[n]!s}: give every {one} one.")
-    if found.dtype == object:
-        codes(found)  # refuses what cannot be compared
-    return found
-
-
-def codes(values: Array) -> npt.NDArray[np.int64]:
-    """Give equal values equal numbers, in the order of first appearance; missing values equal each other.
-
-    Examples
-    --------
-    >>> codes(np.array(["b", "a", "b"])).tolist()
-    [0, 1, 0]
-    """
-    # A dictionary and not np.unique, which cannot sort values of different kinds.
-    seen: dict[Any, int] = {}
-    items: list[Any] = values.tolist()
-    absent = _missing(values)
-    if absent.any():
-        items = [None if gone else item for item, gone in zip(items, absent, strict=True)]
-    try:
-        return np.array([seen.setdefault(item, len(seen)) for item in items], dtype=np.int64)
-    except TypeError:
-        odd = next(item for item in items if not isinstance(item, Hashable))
-        raise InputTypeError(f"{reprlib.repr(odd)} cannot be a bag id or a label: use numbers or text.") from None
-
-
-def constant_within(labels: Array, offsets: npt.NDArray[np.int64], ids: Array) -> Array:
-    """Return the label of each bag from the labels of its rows, which must agree."""
-    first = labels[offsets[:-1]]
-    kinds = codes(labels)
-    differs = kinds != np.repeat(kinds[offsets[:-1]], np.diff(offsets))
-    if differs.any():
-        row = int(np.argmax(differs))
-        bag = int(np.searchsorted(offsets, row, side="right")) - 1
-        raise InputError(
-            f"Bag {ids[bag]!s} has two labels, {first[bag]!s} and {labels[row]!s}: a bag has one label. "
-            "For truth about instances use instance_labels."
-        )
-    return first
-
-
-def joined(columns: Sequence[Array | None]) -> Array | None:
-    """Join columns, or return None unless all are known; different kinds stay what they are."""
-    known = [part for part in columns if part is not None]
-    if len(known) < len(columns):
-        return None
-    kinds = {part.dtype.kind for part in known}
-    alike = len(kinds) == 1 or kinds == {"i", "f"}
-    return np.concatenate(known if alike else [part.astype(object) for part in known])
-
-
-def whole_numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
-    """Return a 1-D array of integers; 3.0 will do, 2.5 and "3" will not."""
-    found = as_array(values)
-    if found.ndim != 1:
-        raise InputError(
-            f"Expected a list of {what}, got {f'shape {found.shape}' if found.ndim else described(values)}."
-        )
-    if found.dtype.kind == "i":
-        return found.astype(np.int64, copy=False)
-    for n, value in enumerate(found.tolist()):
-        number = isinstance(value, int | float) and not isinstance(value, bool) and found.dtype.kind in "fuO"
-        if not (number and abs(value) < 2**63 and value == int(value)):
-            raise InputError(f"Expected whole numbers as {what}, got {reprlib.repr(value)} at position {n}.")
-    return found.astype(np.int64)
-
-
-def checked_offsets(values: Any, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return offsets that run from 0 to the number of rows and never fall back."""
-    offsets = whole_numbers(values, "offsets")
-    if len(offsets) < 2:
-        raise InputError("There are no bags: at least one bag with one instance is needed.")
-    if offsets[0] != 0 or offsets[-1] != n_rows:
-        raise InputError(f"Offsets must run from 0 to the number of rows, {n_rows}, got {offsets[0]} to {offsets[-1]}.")
-    falls = offsets[1:] < offsets[:-1]
-    if falls.any():
-        b = int(np.argmax(falls))
-        raise InputError(f"Offsets must increase, but bag {b} would go from row {offsets[b]} to row {offsets[b + 1]}.")
-    return offsets
-
-
-def real_instances(shape: tuple[int, ...], lengths: Any, mask: Any) -> npt.NDArray[np.bool_]:
-    """Return where a padded cube of shape (n_bags, longest) holds instances and not padding."""
-    if (lengths is None) == (mask is None):
-        raise InputError("Give either lengths= or mask=, so that padding can be told from instances.")
-    if mask is None:
-        counts = whole_numbers(column(lengths, shape[0], "lengths", "bags"), "lengths")
-        wrong = (counts < 1) | (counts > shape[1])
-        if wrong.any():
-            b = int(np.argmax(wrong))
-            raise InputError(f"Bag {b} has length {counts[b]}: lengths must lie between 1 and {shape[1]}.")
-        return np.arange(shape[1]) < counts[:, None]
-    found = as_array(mask)
-    if found.shape != shape:
-        raise InputError(f"The mask must have shape {shape}, got {found.shape}.")
-    if found.dtype.kind not in "biuf" or not np.isin(found, (0, 1)).all():
-        raise InputError("The mask must hold only True and False (or 1 and 0): True where there is an instance.")
-    return found.astype(bool)
-
-
-def _missing(values: Array) -> npt.NDArray[np.bool_]:
-    if values.dtype.kind in "fcmM":
-        return np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values)
-    if values.dtype.kind == "O":
-        return np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # those of pandas
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
-
-
-# ---------------------------------------------------------------------- lists of bags
-
-
-def bags_or_rows(X: Any) -> list[Any] | Array:
-    """Return a list of bags, or the array that holds one instance a row."""
-    items = list(X) if isinstance(X, Sequence) and not isinstance(X, str | bytes) else None
-    if items is not None:
-        if not items:
-            raise InputError("There are no bags: the list is empty.")
-        if isinstance(items[0], Mapping) or depth(items[0]) > 1:
-            return items
-    try:
-        array = as_array(X if items is None else items)
-    except InputError:
-        if items is not None and any(depth(item) != 1 for item in items):
-            return items  # bags of mixed kinds: reading them one by one will name the odd one
-        raise
-    if (array.ndim == 1 and array.dtype == object) or array.ndim == 3:
-        return list(array)
-    if array.ndim == 0 or array.ndim > 3:
-        found = f"an array with {array.ndim} dimensions" if array.ndim else described(X)
-        raise InputTypeError(
-            f"Expected bags (a list of 2-D arrays) or a 2-D array, got {found}. "
-            "Put bags in a list; for a plain table, reshape your data to (instances, features)."
-        )
-    return array
-
-
-def bag_arrays(items: list[Any], ids: Array) -> list[Array]:
-    """Return the numbers of each bag, shape (n_instances, n_features); an error names the bag."""
-    found: list[Array] = []
-    for b, item in enumerate(items):
-        try:
-            array = numeric(item)
-        except InputError as problem:
-            raise type(problem)(f"Bag {ids[b]!s}: {problem}") from None
-        if array.shape[:1] == (0,):
-            raise InputError(EMPTY_BAG.format(ids[b]))
-        if array.ndim != 2 or not array.size:
-            hint = " Put a single instance in brackets: [instance]." if array.ndim == 1 else ""
-            raise InputError(
-                f"Bag {ids[b]!s} must be a 2-D array (instances, features), got shape {array.shape}.{hint}"
-            )
-        found.append(array)
-        if array.shape[1] != found[0].shape[1]:
-            raise InputError(
-                f"Bag {ids[b]!s} has {array.shape[1]} features but bag {ids[0]!s} has {found[0].shape[1]}: "
-                "all instances need the same features."
-            )
-    return found
-
-
-def shared_names(items: list[Any], ids: Array) -> list[str] | None:
-    """Return the column names of bags that came as tables; their columns are matched by position."""
-    first = text_names(items[0])
-    for b, item in enumerate(items):
-        names = text_names(item)
-        if names is not None and first is not None and names != first:
-            raise InputError(
-                f"Bag {ids[b]!s} has the columns {names} but bag {ids[0]!s} has {first}: "
-                "give all bags the same columns in the same order."
-            )
-    return first
-
-
-def from_dicts(items: list[Any], ids: Array) -> tuple[list[Any], list[Any] | None]:
-    """Return the instances and the labels of bags given as ``{"X": instances, "Y": label}``."""
-    for b, item in enumerate(items):
-        if not isinstance(item, Mapping) or "X" not in item:
-            got = f"the keys {sorted(map(str, item))}" if isinstance(item, Mapping) else described(item)
-            raise InputError(f"Bag {ids[b]!s} must be a dict with the key 'X' as other bags are, got {got}.")
-    labels = [as_array(item.get("Y")).ravel().tolist() for item in items]
-    for b, label in enumerate(labels):
-        if len(label) != 1:
-            raise InputError(f"The label 'Y' of bag {ids[b]!s} has {len(label)} values: a bag has one label.")
-    unknown = [label == [None] for label in labels]
-    if any(unknown) and not all(unknown):
-        raise InputError(
-            f"Bag {ids[unknown.index(True)]!s} has no label 'Y' but others have: give every bag one, or none."
-        )
-    return [item["X"] for item in items], None if unknown[0] else [label for (label,) in labels]

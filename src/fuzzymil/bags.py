@@ -8,19 +8,17 @@ are uneven (MUSK2 has bags of 1 and of 1044 instances) and a padded cube would b
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil import arrays
+from fuzzymil import arrays, intake
 from fuzzymil.arrays import Array
 from fuzzymil.errors import InputError, InputTypeError, described
 
 __all__ = ["Bags", "as_bags"]
-
-# A frame with one of these columns is almost surely a long table that was meant for `from_frame`.
-_BAG_COLUMNS = ("bag", "bag_id", "bag_ids", "bagid")
 
 
 class Bags:
@@ -68,17 +66,17 @@ class Bags:
     ) -> None:
         self.instances = arrays.frozen(arrays.matrix(instances))
         n_instances, n_features = self.instances.shape
-        self.offsets = arrays.frozen(arrays.checked_offsets(offsets, n_instances))
+        self.offsets = arrays.frozen(intake.checked_offsets(offsets, n_instances))
         n_bags = len(self.offsets) - 1
-        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else arrays.identifiers(ids, n_bags, "bags"))
+        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else intake.identifiers(ids, n_bags, "bags"))
         if (self.sizes < 1).any():
-            raise InputError(arrays.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
+            raise InputError(intake.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
         if n_features == 0:  # in the words that scikit-learn's own checks look for
             shape = self.instances.shape
             raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
-        self.feature_names = arrays.checked_names(feature_names, n_features)
-        self.labels = arrays.frozen_column(labels, n_bags, "labels", "bags")
-        self.instance_labels = arrays.frozen_column(instance_labels, n_instances, "instance labels", "instances")
+        self.feature_names = intake.checked_names(feature_names, n_features)
+        self.labels = intake.frozen_column(labels, n_bags, "labels", "bags")
+        self.instance_labels = intake.frozen_column(instance_labels, n_instances, "instance labels", "instances")
         bad = np.isinf(self.instances)
         if bad.any():
             raise InputError(f"{self._where(bad)} is infinite: replace it by a number, or by NaN if unknown.")
@@ -103,17 +101,17 @@ class Bags:
         """
         if arrays.column_names(bags) is not None:
             raise InputError("Expected one 2-D array a bag, got a table: use Bags.from_frame(table, bag=...).")
-        items = arrays.listed(bags, "bags, one 2-D array each")
+        items = intake.listed(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")
-        known = np.arange(len(items)) if ids is None else arrays.identifiers(ids, len(items), "bags")
-        if any(isinstance(item, Mapping) for item in items):
-            items, found = arrays.from_dicts(items, known)
+        known = np.arange(len(items)) if ids is None else intake.identifiers(ids, len(items), "bags")
+        if any(issubclass(kind, Mapping) for kind in set(map(type, items))):
+            items, found = intake.from_dicts(items, known)
             labels = found if labels is None else labels
-        parts = arrays.bag_arrays(items, known)
+        parts = intake.bag_arrays(items, known)
         offsets = np.cumsum([0, *map(len, parts)])
         if feature_names is None:
-            feature_names = arrays.shared_names(items, known)
+            feature_names = intake.shared_names(items, known)
         return cls(np.concatenate(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
@@ -138,17 +136,17 @@ class Bags:
         """
         instances = arrays.matrix(X)
         n_rows = len(instances)
-        owners = arrays.identifiers(bag_ids, n_rows, "rows")
+        owners = intake.identifiers(bag_ids, n_rows, "rows")
         if not n_rows:
             raise InputError("There are no bags: the table has no rows.")
-        bag_of_row = arrays.codes(owners)
+        bag_of_row = intake.codes(owners)
         order = np.argsort(bag_of_row, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
         ids = owners[order[offsets[:-1]]]
         if labels is not None:
-            labels = arrays.constant_within(arrays.column(labels, n_rows, "labels", "rows")[order], offsets, ids)
+            labels = intake.constant_within(intake.column(labels, n_rows, "labels", "rows")[order], offsets, ids)
         if instance_labels is not None:
-            instance_labels = arrays.column(instance_labels, n_rows, "instance labels", "rows")[order]
+            instance_labels = intake.column(instance_labels, n_rows, "instance labels", "rows")[order]
         return cls(
             instances[order],
             offsets,
@@ -177,8 +175,15 @@ class Bags:
             The bag's label, repeated on each of its rows.
         features : columns, optional
             Default: every other column.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"bag": ["a", "b", "a"], "label": [1, 0, 1], "width": [2.0, 3.0, 4.0]})
+        >>> Bags.from_frame(table, bag="bag", label="label").labels
+        array([1, 0])
         """
-        chosen = arrays.chosen_columns(frame, [bag] if label is None else [bag, label], features)
+        chosen = intake.chosen_columns(frame, [bag] if label is None else [bag, label], features)
         return cls.from_long(
             arrays.table(frame, chosen),
             arrays.as_array(frame[bag]),
@@ -206,7 +211,7 @@ class Bags:
         cube = arrays.numeric(X)
         if cube.ndim != 3:
             raise InputError(f"A padded array has 3 dimensions (bags, instances, features), got {cube.ndim}.")
-        real = arrays.real_instances(cube.shape[:2], lengths, mask)
+        real = intake.real_instances(cube.shape[:2], lengths, mask)
         offsets = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
         return cls(cube[real], offsets, labels=labels, feature_names=feature_names)
 
@@ -220,7 +225,7 @@ class Bags:
         >>> len(one + one)
         4
         """
-        parts = arrays.listed(parts, "Bags")
+        parts = intake.listed(parts, "Bags")
         if not parts:
             raise InputError("There are no bags to join.")
         for part in parts:
@@ -230,16 +235,16 @@ class Bags:
         if len({part.n_features for part in parts}) > 1 or len(names - {None}) > 1:
             found = dict.fromkeys(part.feature_names or part.n_features for part in parts)
             raise InputError(f"Bags with different features cannot be joined: {' and '.join(map(str, found))}.")
-        ids = arrays.joined([part.ids for part in parts])
-        if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
+        ids = intake.joined([part.ids for part in parts])
+        if ids is not None and intake.codes(ids).max() + 1 < len(ids):
             ids = None  # ids that no longer tell bags apart are worse than none
         return cls(
             np.concatenate([part.instances for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
-            labels=arrays.joined([part.labels for part in parts]),
-            instance_labels=arrays.joined([part.instance_labels for part in parts]),
+            labels=intake.joined([part.labels for part in parts]),
+            instance_labels=intake.joined([part.instance_labels for part in parts]),
         )
 
     # ------------------------------------------------------------------ what they are
@@ -283,7 +288,7 @@ class Bags:
         return self.n_bags
 
     def __iter__(self) -> Iterator[Array]:
-        return (self[b] for b in range(self.n_bags))
+        return (self.instances[start:end] for start, end in pairwise(self.offsets.tolist()))
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
@@ -310,11 +315,14 @@ class Bags:
             key = key[0]  # scikit-learn indexes whatever has a shape as X[key, ...]
             key = list(key) if isinstance(key, tuple) else key
         try:
+            if isinstance(key, int | np.integer) and not isinstance(key, bool):
+                b = range(self.n_bags)[key]
+                return self.instances[self.offsets[b] : self.offsets[b + 1]]
             chosen = np.arange(self.n_bags)[key]
         except (IndexError, TypeError, ValueError) as problem:
-            raise IndexError(f"There are {self.n_bags} bags: {problem}") from None
+            raise IndexError(f"There are {self.n_bags} bags, {described(key)} does not select any: {problem}") from None
         if chosen.ndim == 0:
-            return self.instances[self.offsets[chosen] : self.offsets[chosen + 1]]
+            return self[int(chosen)]
         if chosen.ndim > 1:
             raise IndexError(f"Bags have one axis: take them by a list of positions, not by {described(key)}.")
         if not len(chosen):
@@ -398,19 +406,14 @@ def as_bags(X: Any) -> Bags:
     """
     if isinstance(X, Bags):
         return X
-    for name in arrays.column_names(X) or []:
-        if str(name).lower() in _BAG_COLUMNS:
-            raise InputError(
-                f"This table has a column {name!r}: call Bags.from_frame(table, bag={name!r}) so that its "
-                "rows are put into bags (a table without bags is read as one bag a row)."
-            )
-    if arrays.column_names(X) is None:
-        if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
-            return Bags.from_long(X[0], X[1])
-        X = arrays.bags_or_rows(X)
-        if isinstance(X, list):
-            return Bags.from_list(X)
-    rows = arrays.matrix(X)
+    if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
+        return Bags.from_long(X[0], X[1])
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Bags):
+        raise InputTypeError("Expected bags, got a list that holds Bags: join them with Bags.concatenate.")
+    found = intake.bags_or_rows(X)
+    if isinstance(found, list):
+        return Bags.from_list(found)
+    rows = arrays.matrix(found)
     if not len(rows):
         raise InputError("There are no bags: the table has no rows.")
     return Bags(rows, np.arange(len(rows) + 1), feature_names=arrays.text_names(X))

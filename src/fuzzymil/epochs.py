@@ -133,6 +133,13 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
     )
 
 
+def _describes_sets(params: Params) -> jax.Array:
+    """Tell whether every set has a finite width above 0 (a log-width can be finite and its width not)."""
+    good = [jnp.isfinite(1.0 / FAMILIES[name].spread(*values)).all() for name, values in params.sets.items()]
+    finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(params)]
+    return functools.reduce(jnp.logical_and, good + finite)
+
+
 # ---------------------------------------------------------------------- one fit
 
 
@@ -324,8 +331,10 @@ def _epochs(
         free, optimizer, loss, error = _epoch(state.free, state.optimizer, key, fixed, masks, plan, rungs, data, rate)
         moves = jax.tree.map(lambda new, old: jnp.max(jnp.abs(new - old)), free, state.free)
         change = functools.reduce(jnp.maximum, jax.tree.leaves(moves))
-        sound = jnp.isfinite(change) & jnp.isfinite(loss)
-        free = jax.tree.map(lambda new, old: jnp.where(sound, new, old), free, state.free)
+        sound = jnp.isfinite(change) & jnp.isfinite(loss) & _describes_sets(from_free(free, fixed, plan))
+        free, optimizer = jax.tree.map(
+            lambda new, old: jnp.where(sound, new, old), (free, optimizer), (state.free, state.optimizer)
+        )
         done = (change < tol) | ~sound
         best, best_loss, stale = state.best, state.best_loss, state.stale
         if plan.validate:
@@ -392,7 +401,10 @@ def evaluate(
 
     def one(free: Free, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[jax.Array, jax.Array]:
         costs, _ = _clean_costs(free, fixed, masks, plan, data)
-        means = [jnp.sum(jnp.where(w > 0, w * costs, 0.0)) / jnp.maximum(jnp.sum(w), 1.0) for w in (weights, held_out)]
+        means = [
+            jnp.sum(jnp.where(w > 0, w * costs, 0.0)) / jnp.where(jnp.sum(w) == 0, 1.0, jnp.sum(w))
+            for w in (weights, held_out)
+        ]
         return means[0], means[1]
 
     return jax.vmap(one)(free, fixed, weights, held_out)

@@ -150,8 +150,9 @@ def _gaussian_backward(
     saved: tuple[jax.Array, jax.Array | None, jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, jax.Array | None, jax.Array, jax.Array]:
     x, known, centers, inverse = saved
-    # Moments about the middle of the data, so that an offset common to x and c costs no digits.
-    middle = x.mean(axis=0)
+    # Moments about the middle of the centres, so that an offset common to x and c costs no digits. (The
+    # middle of the data would let bags that do not count touch the last bits.)
+    middle = centers.mean(axis=0)
     x, c = x - middle, centers - middle
     precision = jnp.square(inverse)
 

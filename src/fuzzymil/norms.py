@@ -31,6 +31,20 @@ def _log_ratio(f: Callable[[jax.Array], jax.Array], t: jax.Array) -> jax.Array:
     return jnp.where(tiny, 0.0, jnp.log(f(safe) / safe))
 
 
+def _finite(top: jax.Array) -> jax.Array:
+    return jnp.where(jnp.isfinite(top), top, 0.0)
+
+
+def _one_if_zero(total: jax.Array) -> jax.Array:
+    """Guard a divisor or the argument of a logarithm; NaN is no zero and must come through."""
+    return jnp.where(total == 0, 1.0, total)
+
+
+def _zero_where(truly_zero: jax.Array, log_value: jax.Array) -> jax.Array:
+    """Return -inf where the value is truly zero; a NaN still comes through."""
+    return jnp.where(truly_zero & ~jnp.isnan(log_value), -jnp.inf, log_value)
+
+
 def _log1mexp(log_p: jax.Array) -> jax.Array:
     """Return ``log(1 - exp(log_p))`` for log_p < 0, accurate at both ends."""
     near_zero = log_p > -0.6931
@@ -55,22 +69,27 @@ def minimum(log_mu: jax.Array) -> jax.Array:
 
 def lukasiewicz(log_mu: jax.Array) -> jax.Array:
     """``max(0, sum(mu) - (d - 1))``; truly zero as soon as the doubts add up to 1."""
-    doubt = -jnp.expm1(log_mu).sum(axis=-1)
-    dead = doubt >= 1
-    return jnp.where(dead, -jnp.inf, jnp.log1p(-jnp.where(dead, 0.0, doubt)))
+    # The least membership less the doubts of all others: exact where the others are sure.
+    least = jnp.argmin(log_mu, axis=-1, keepdims=True)
+    log_least = jnp.take_along_axis(log_mu, least, axis=-1)[..., 0]
+    others = jnp.arange(log_mu.shape[-1]) != least
+    doubt = jnp.sum(jnp.where(others, -jnp.expm1(log_mu), 0.0), axis=-1)
+    sure = doubt == 0
+    log_share = jnp.log(jnp.where(sure, 1.0, doubt)) - jnp.where(jnp.isneginf(log_least), 0.0, log_least)
+    dead = (~sure & (log_share >= 0)) | jnp.isneginf(log_least)
+    share = jnp.where(sure | dead, 0.0, jnp.exp(jnp.where(sure | dead, -1.0, log_share)))
+    return jnp.where(dead, -jnp.inf, jnp.where(dead, 0.0, log_least) + jnp.log1p(-share))
 
 
 def hamacher(log_mu: jax.Array) -> jax.Array:
     """Hamacher product ``ab / (a + b - ab)``: the odds against, ``1/mu - 1``, add up."""
-    full = log_mu == 0  # odds of 0
-    zero = jnp.isneginf(log_mu)
+    full, zero = log_mu == 0, jnp.isneginf(log_mu)  # odds of 0, and without bound
     safe = jnp.where(full | zero, -1.0, log_mu)
-    log_odds = jnp.where(full, -jnp.inf, jnp.where(zero, jnp.inf, -safe + _log1mexp(safe)))
-    top = jax.lax.stop_gradient(log_odds.max(axis=-1, keepdims=True))
-    top = jnp.where(jnp.isfinite(top), top, 0.0)
+    log_odds = jnp.where(full | zero, -jnp.inf, -safe + _log1mexp(safe))
+    top = _finite(jax.lax.stop_gradient(log_odds.max(axis=-1, keepdims=True)))
     total = jnp.exp(log_odds - top).sum(axis=-1)
     against = top[..., 0] + jnp.log(_one_if_zero(total))
-    return jnp.where(total == 0, 0.0, -jax.nn.softplus(against))
+    return _zero_where(zero.any(axis=-1), jnp.where(total == 0, 0.0, -jax.nn.softplus(against)))
 
 
 def einstein(log_mu: jax.Array) -> jax.Array:
@@ -92,42 +111,46 @@ T_NORMS: dict[str, Callable[[jax.Array], jax.Array]] = {
 # log-strengths (b, r), -inf for an empty bag.
 
 
+def _scores(values: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
+    """``alpha * values`` less its greatest in the bag: 0 at most, and exactly 0 there.
+
+    The reference is taken from the values, not from the products: after rounding, the difference of
+    two products of a million would leave a rest that the exponential blows up.
+    """
+    highest, lowest = grouping.max(values), -grouping.max(-values)
+    return alpha * (values - grouping.spread(_finite(jnp.where(alpha >= 0, highest, lowest))))
+
+
 def _weighted_mean(log_r: jax.Array, score: jax.Array, grouping: Grouping) -> jax.Array:
     """Log of the mean of r, an instance weighted by ``exp(score)``."""
-    # Subtract the greatest score before anything is summed: the difference of two log-sum-exps of
-    # the scores themselves loses about eps * |alpha|.
-    u = score - grouping.spread(_finite(grouping.max(score)))
-    total = grouping.sum(jnp.exp(u))
-    return log_sum_exp(log_r + u, grouping) - jnp.log(_one_if_zero(total))
-
-
-def _finite(top: jax.Array) -> jax.Array:
-    return jnp.where(jnp.isfinite(top), top, 0.0)
-
-
-def _one_if_zero(total: jax.Array) -> jax.Array:
-    """Guard a divisor or the argument of a logarithm; NaN is no zero and must come through."""
-    return jnp.where(total == 0, 1.0, total)
+    return log_sum_exp(log_r + score, grouping) - jnp.log(_one_if_zero(grouping.sum(jnp.exp(score))))
 
 
 def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """S_alpha of the paper (eq. smax): mean of r weighted by ``exp(alpha * r)``; the mean at alpha 0."""
-    return _weighted_mean(log_r, alpha * jnp.exp(log_r), grouping)
+    return _weighted_mean(log_r, _scores(jnp.exp(log_r), grouping, alpha), grouping)
 
 
 def softmax_relative(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """S_alpha with weights ``exp(alpha * r / max r)``: alive however small all degrees are."""
-    top = _finite(grouping.max(log_r))
-    return _weighted_mean(log_r, alpha * jnp.exp(log_r - grouping.spread(top)), grouping)
+    top = maximum(log_r, grouping, alpha)  # with its gradient: here it is part of the function
+    relative = jnp.exp(log_r - grouping.spread(jnp.where(jnp.isneginf(top), 0.0, top)))
+    return _weighted_mean(log_r, _scores(relative, grouping, alpha), grouping)
 
 
 def softmax_log(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """S_alpha with weights ``r ** alpha``: the mean at alpha 0, and moving at any scale of r."""
     zero = jnp.isneginf(log_r)
-    score = jnp.where(zero & (alpha > 0), -jnp.inf, alpha * jnp.where(zero, 0.0, log_r))
-    joined = _weighted_mean(log_r, score, grouping)
-    any_zero = grouping.sum(zero.astype(log_r.dtype)) > 0
-    return jnp.where(any_zero & (alpha < 0), -jnp.inf, joined)
+    # A zero has no weight at alpha > 0 and all of it at alpha < 0; its logarithm is not to be used.
+    stand_in = grouping.spread(_finite(grouping.max(log_r)))
+    score = _scores(jnp.where(zero, stand_in, log_r), grouping, alpha)
+    joined = _weighted_mean(log_r, jnp.where(zero & (alpha > 0), -jnp.inf, score), grouping)
+    return _zero_where(_count(zero, grouping) * (alpha < 0) > 0, joined)
+
+
+def _count(marked: jax.Array, grouping: Grouping) -> jax.Array:
+    """How many instances of each bag are marked."""
+    return grouping.sum(marked.astype(float))
 
 
 def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -142,9 +165,10 @@ def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
 
 def minimum_over_instances(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """``min(r)``, the limit of S_alpha at minus infinity."""
-    zeros = grouping.sum(jnp.isneginf(log_r).astype(log_r.dtype))
-    lowest = maximum(-jnp.where(jnp.isneginf(log_r), 0.0, log_r), grouping, alpha)
-    return jnp.where(zeros > 0, -jnp.inf, -jnp.where(jnp.isneginf(lowest), jnp.inf, lowest))
+    zero = jnp.isneginf(log_r)
+    lowest = -maximum(-jnp.where(zero, 0.0, log_r), grouping, alpha)
+    empty = jnp.isposinf(lowest)
+    return _zero_where((_count(zero, grouping) > 0) | empty, lowest)
 
 
 def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -158,8 +182,7 @@ def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax
     log_t = log_sum_exp(jnp.where(certain, -jnp.inf, log_r) + _log_ratio(lambda v: -jnp.log1p(-v), r), grouping)
     t = jnp.exp(log_t)
     joined = log_t + _log_ratio(lambda v: -jnp.expm1(-v), t)
-    decided = grouping.sum(certain.astype(log_r.dtype)) > 0
-    return jnp.where(decided, 0.0, joined)
+    return jnp.where((_count(certain, grouping) > 0) & ~jnp.isnan(joined), 0.0, joined)
 
 
 def bounded_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -173,10 +196,10 @@ def log_mean_exp(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.
     # mean(exp(a r)) = 1 + m with m = mean(expm1(a r)). Three factors near 1 stay in logs:
     # expm1(a r) = a r * q1 and log(1 + m) = m * q2, so the result is mean(r q1) * q2.
     r = jnp.exp(log_r)
-    log_n = jnp.log(jnp.maximum(grouping.sizes(), 1.0)).astype(log_r.dtype)
-    log_n = log_n.reshape(log_n.shape + (1,) * (log_r.ndim - 1))
+    log_n = jnp.log(_sizes(log_r, grouping))
     top = _finite(grouping.max(jnp.abs(alpha) * r))
-    small = top < 1.0
+    # Below 0 the sum 1 + m nears 0, and its logarithm loses digits, much sooner than it overflows above.
+    small = top < jnp.where(alpha < 0, 1.0, 20.0)
     calm = jnp.where(grouping.spread(small), alpha * r, 0.0)
     log_m = log_sum_exp(log_r + _log_ratio(jnp.expm1, calm), grouping) - log_n  # of m / alpha
     m = jnp.where(small, alpha * jnp.exp(log_m), 0.0)
@@ -184,22 +207,35 @@ def log_mean_exp(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.
     a = jnp.where(alpha == 0, 1.0, alpha)
     # For greater alpha * r the plain formula is exact enough, measured from the greatest term.
     stirred = jnp.where(grouping.spread(small), 0.0, a * r)
-    by_shift = (log_sum_exp(stirred, grouping) - log_n) / a
-    by_shift = jnp.where(small, 1.0, by_shift)
+    top_of_all = jnp.where(small, 0.0, log_sum_exp(stirred, grouping))  # -inf of an empty bag has no place here
+    by_shift = jnp.where(small, 1.0, (top_of_all - log_n) / a)
     return jnp.where(small, by_series, jnp.log(_one_if_zero(by_shift)))
 
 
 def power_mean(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """``mean(r ** alpha) ** (1 / alpha)``, the generalised mean; the geometric mean at alpha 0."""
-    n = jnp.maximum(grouping.sizes(), 1.0).astype(log_r.dtype)
-    n = n.reshape(n.shape + (1,) * (log_r.ndim - 1))
-    geometric = alpha == 0
-    a = jnp.where(geometric, 1.0, alpha)
-    by_power = (log_sum_exp(a * log_r, grouping) - jnp.log(n)) / a
+    n = _sizes(log_r, grouping)
     zero = jnp.isneginf(log_r)
-    any_zero = grouping.sum(zero.astype(log_r.dtype)) > 0
-    by_logs = jnp.where(any_zero, -jnp.inf, grouping.sum(jnp.where(zero, 0.0, log_r)) / n)
-    return jnp.where(geometric, by_logs, by_power)
+    n_zero = _count(zero, grouping)
+    gone = (n_zero >= n) | ((n_zero > 0) & (alpha <= 0)) | (grouping.sizes() == 0)[:, None]
+    # In logs, relative to the instance that decides at great alpha: exponents are 0 at most, and near
+    # alpha = 0 nothing cancels: log(mean(exp(a d))) = log1p(mean(expm1(a d))).
+    highest, lowest = grouping.max(log_r), -grouping.max(jnp.where(zero, -jnp.inf, -log_r))
+    reference = _finite(jnp.where(alpha >= 0, highest, lowest))
+    d = jnp.where(zero, 0.0, log_r - grouping.spread(reference))
+    m = grouping.sum(jnp.where(zero, -1.0, jnp.expm1(alpha * d))) / n
+    whole = grouping.sum(jnp.where(zero, 0.0, jnp.exp(alpha * d))) / n
+    near = m > -0.5
+    log_mean = jnp.where(near, jnp.log1p(jnp.where(near, m, 0.0)), jnp.log(_one_if_zero(jnp.where(near, 1.0, whole))))
+    flat = alpha == 0
+    rise = jnp.where(flat, grouping.sum(d) / n, log_mean / jnp.where(flat, 1.0, alpha))
+    return _zero_where(gone, reference + rise)
+
+
+def _sizes(like: jax.Array, grouping: Grouping) -> jax.Array:
+    """Return the bag sizes (b, 1, ...) to divide sums by; 1 for an empty bag."""
+    sizes = jnp.maximum(grouping.sizes(), 1.0).astype(like.dtype)
+    return sizes.reshape(sizes.shape + (1,) * (like.ndim - 1))
 
 
 TConorm = Callable[[jax.Array, Grouping, jax.Array], jax.Array]
@@ -225,10 +261,8 @@ SOFT_T_CONORMS = frozenset({"softmax", "softmax_relative", "softmax_log", "lse",
 
 def combine_softmax(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """S_alpha of signed values."""
-    score = alpha * z
-    weight = jnp.exp(score - grouping.spread(_finite(grouping.max(score))))
-    total = grouping.sum(weight)
-    return grouping.sum(weight * z) / _one_if_zero(total)
+    weight = jnp.exp(_scores(z, grouping, alpha))
+    return grouping.sum(weight * z) / _one_if_zero(grouping.sum(weight))
 
 
 def combine_mean(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -238,16 +272,16 @@ def combine_mean(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Arra
 
 def combine_max(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Greatest response of the bag."""
-    return _zero_if_empty(maximum(z, grouping, alpha))
+    return _zero_if_empty(maximum(z, grouping, alpha), grouping)
 
 
 def combine_min(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Smallest response of the bag, the limit of S_alpha at minus infinity."""
-    return _zero_if_empty(-maximum(-z, grouping, alpha))
+    return _zero_if_empty(-maximum(-z, grouping, alpha), grouping)
 
 
-def _zero_if_empty(values: jax.Array) -> jax.Array:
-    return jnp.where(jnp.isinf(values), 0.0, values)
+def _zero_if_empty(values: jax.Array, grouping: Grouping) -> jax.Array:
+    return jnp.where((grouping.sizes() == 0)[:, None, None], 0.0, values)
 
 
 COMBINERS: dict[str, TConorm] = {

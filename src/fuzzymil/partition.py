@@ -62,6 +62,7 @@ def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     del rng
     low, high = instances.min(axis=0), instances.max(axis=0)
     by_range = np.argsort(low - high, kind="stable")
+    by_range = by_range[: max(int((high > low).sum()), 1)]  # lines across a constant feature would coincide
     lines = np.ones(instances.shape[1], int)
     factors = _prime_factors(n_rules)
     for place, factor in enumerate(factors):

@@ -43,6 +43,14 @@ class Variable:
     high: float | None = None
     unit: str = ""
 
+    def __post_init__(self) -> None:
+        for term, chosen in self.terms.items():
+            if not isinstance(chosen, MembershipFunction):
+                raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
+        for end in ("low", "high"):
+            value = getattr(self, end)
+            object.__setattr__(self, end, None if value is None else float(value))
+
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
@@ -53,6 +61,9 @@ class Rule:
 
     antecedent: Mapping[str, str]
     coefs: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefs", tuple(tuple(map(float, row)) for row in self.coefs))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,6 +124,7 @@ class RuleBase:
         put("alpha", tuple(map(float, self.alpha)) if np.ndim(self.alpha) else float(self.alpha))  # type: ignore[arg-type]
         put("consequent_alpha", float(self.consequent_alpha))
         put("default", tuple(map(float, self.default)) or (0.0,) * len(self.outputs))
+        put("normalise", _truth(self.normalise))
         self._check()
 
     def _check(self) -> None:
@@ -130,6 +142,8 @@ class RuleBase:
         terms = {variable.name: variable.terms for variable in self.variables}
         if len(terms) < len(self.variables):
             raise ParameterError("Two variables have the same name.")
+        if not np.isfinite(self.default).all():
+            raise ParameterError(f"default must be finite, got {self.default}.")
         n_coefs = len(self.rules[0].coefs[0]) if self.rules[0].coefs else 0
         for position, rule in enumerate(self.rules, start=1):
             for name, term in rule.antecedent.items():
@@ -209,9 +223,14 @@ class RuleBase:
     ) -> RuleBase:
         """Make a rule base from the network's own form (see `network.Params`); the inverse of `compile`."""
         n_rules, n_features = next(iter(masks.values())).shape
-        names = tuple(feature_names or (f"x{d + 1}" for d in range(n_features)))
-        outputs = tuple(output_names or (f"y{k + 1}" if coefs.shape[1] > 1 else "y" for k in range(coefs.shape[1])))
+        n_outputs = coefs.shape[1]
+        names = _names("feature_names", feature_names, [f"x{d + 1}" for d in range(n_features)])
+        outputs = _names(
+            "output_names", output_names, ["y"] if n_outputs == 1 else [f"y{k + 1}" for k in range(n_outputs)]
+        )
         spans = None if ranges is None else np.asarray(ranges, float)
+        if spans is not None and spans.shape != (n_features, 2):
+            raise ParameterError(f"ranges must have shape ({n_features}, 2), low and high of each, got {spans.shape}.")
         variables: list[Variable] = []
         antecedents: list[dict[str, str]] = [{} for _ in range(n_rules)]
         for d, name in enumerate(names):
@@ -226,10 +245,7 @@ class RuleBase:
             variables.append(Variable(name, terms, low, high))
             for r, label in labels.items():
                 antecedents[r][name] = label
-        rules = [
-            Rule(antecedent, tuple(tuple(map(float, row)) for row in rows))
-            for antecedent, rows in zip(antecedents, coefs, strict=True)
-        ]
+        rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
         return cls(tuple(variables), tuple(rules), outputs, **operators)
 
     def compile(self) -> tuple[Params, Masks, Operators]:
@@ -443,7 +459,7 @@ class RuleBase:
                 alpha=tuple(map(number, alpha)) if isinstance(alpha, list) else number(alpha),
                 combine=content["combine"],
                 consequent_alpha=number(content["consequent_alpha"]),
-                normalise=bool(content["normalise"]),
+                normalise=content["normalise"],
                 default=tuple(map(number, content["default"])),
             )
         except ModelFileError:
@@ -469,6 +485,19 @@ def known_name(what: str, name: object, known: Iterable[str]) -> None:
     known = list(known)
     if name not in known:
         raise ParameterError(f"Unknown {what}: {name!r}; known are {', '.join(known)}.{did_you_mean(name, known)}")
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"normalise must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[str, ...]:
+    names = tuple(default if given is None else map(str, given))
+    if len(names) != len(default):
+        raise ParameterError(f"{what} must be {len(default)} name(s), got {len(names)}.")
+    return names
 
 
 def finite_operators(

@@ -59,7 +59,7 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
     name = os.fspath(path)
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # no UTF-8, no JSON, or numbers of absurd length
         raise ModelFileError(
             f"{name} is not a fuzzymil file: it is damaged or of another kind ({problem}). "
             "Save the model again with model.save(path)."
@@ -101,7 +101,8 @@ def decode_number(value: Any) -> float:
     -inf
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if value in ("inf", "-inf", "nan"):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    elif value in ("inf", "-inf", "nan"):
         return float(value)
     raise ModelFileError(f"Expected a number, found {value!r}: the file is damaged.")

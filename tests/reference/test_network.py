@@ -22,6 +22,7 @@ from fuzzymil.training import train
 ALPHAS = (-50.0, 0.0, 1.0, 50.0)
 GROUPS = ("centers", "widths", "coefs")
 SIZES = {1: (1, 2, 40), 2: (1, 3, 1044), 25: (1, 3, 40), 166: (1, 3, 12), 1000: (1, 3, 12)}
+COVERING = [(1, 1), (2, 0), (2, 1), (25, 1), (166, 0), (1000, 1)]
 
 
 class Case:
@@ -91,8 +92,7 @@ def assert_near(found, expected, tolerance, message=""):
 # ---------------------------------------------------------------------- the forward pass
 
 
-@pytest.mark.parametrize("order", [0, 1])
-@pytest.mark.parametrize("features", SIZES)
+@pytest.mark.parametrize(("features", "order"), COVERING)
 def test_inference_is_the_oracles_to_ten_digits(features, order):
     case = Case(features + order, features, SIZES[features], order)
     for alpha, consequent_alpha in zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), strict=True):
@@ -112,7 +112,7 @@ def forward_32(params, masks, x, bag_index, n_bags):
     return forward(params, masks, Operators(), x, Packed(bag_index, n_bags))
 
 
-@pytest.mark.parametrize(("features", "order"), [(1, 1), (2, 0), (25, 1), (166, 0), (1000, 1)])
+@pytest.mark.parametrize(("features", "order"), [(2, 0), (25, 1), (1000, 1)])
 def test_forward_in_32_bit_is_within_four_digits_of_the_oracle(features, order):
     case = Case(100 + features, features, SIZES[features], order)
     x, index = case.packed()
@@ -153,8 +153,7 @@ def test_each_of_several_outputs_is_what_it_is_alone(order):
 # ---------------------------------------------------------------------- gradients
 
 
-@pytest.mark.parametrize("order", [0, 1])
-@pytest.mark.parametrize("features", SIZES)
+@pytest.mark.parametrize(("features", "order"), COVERING)
 def test_gradients_are_exact(features, order):
     case = Case(200 + features + order, features, SIZES[features], order)
     settings = zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), (True, False, True, False), strict=True)
@@ -178,7 +177,7 @@ def test_gradients_are_exact_for_a_bag_of_1044_instances_and_1000_features():
         assert_near(gradient[0], expected[group], 1e-9, group)
 
 
-@pytest.mark.parametrize(("features", "order"), [(1, 0), (2, 1), (25, 0), (166, 1), (1000, 0)])
+@pytest.mark.parametrize(("features", "order"), [(2, 1), (25, 0), (1000, 0)])
 def test_papers_update_rule_gives_the_printed_gradients_and_the_same_value(features, order):
     case = Case(300 + features, features, SIZES[features], order)
     settings = zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), (False, True, False, True), strict=True)
@@ -208,7 +207,7 @@ def test_papers_update_rule_gives_the_printed_gradients_and_the_same_value(featu
     ],
 )
 def test_gradients_equal_central_differences_of_the_networks_own_value(features, order, settings):
-    case = Case(400 + features, features, (1, 3, 40), order)
+    case = Case(400 + features, features, SIZES[features], order)
     rng = np.random.default_rng(12)
     for alpha in ALPHAS:
         _, gradients = network_errors(case, alpha, 2.0, case.keep, **settings)
@@ -238,7 +237,7 @@ def far_case(distance, order):
     return case
 
 
-@pytest.mark.parametrize(("distance", "order"), [(20.0, 1), (354.0, 0)])
+@pytest.mark.parametrize(("distance", "order"), [(20.0, 1), (354.0, 1)])
 def test_strengths_and_gradients_are_right_where_every_degree_underflows(distance, order):
     case = far_case(distance, order)
     found = case.rule_base(alpha=2.0).infer(case.bags)
@@ -347,8 +346,8 @@ def test_a_batch_step_follows_the_mean_error(update_rule):
     bags, targets = [bag.tolist() for bag in case.bags], case.targets.tolist()
     expected = oracle.epoch_batch(bags, targets, oracle_start(case), 0.05, update_rule, 1.5, 0.5)
     assert distance(learn(case, update_rule=update_rule), expected) < 1e-12
-    # All bags in one mini-batch are the same step.
-    assert distance(learn(case, batch_size=3, update_rule=update_rule), expected) < 1e-12
+    if update_rule == "exact":  # all bags in one mini-batch are the same step
+        assert distance(learn(case, batch_size=3), expected) < 1e-12
 
 
 # ---------------------------------------------------------------------- other operators and families
@@ -418,8 +417,7 @@ MEMBERSHIPS = {
 }
 
 
-@pytest.mark.parametrize("t_norm", ["product", "hamacher"])
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(("name", "t_norm"), [(name, "hamacher" if name == "bell" else "product") for name in FAMILIES])
 def test_rules_over_another_family_are_the_oracles(name, t_norm):
     case = Case(21, 2, (1, 3, 40), 1)
     parameters = FAMILIES[name].around(case.centers, 3 * case.widths)
@@ -445,7 +443,7 @@ def test_rules_may_mix_families_and_leave_features_out():
         Variable(name, {f"set{k}": chosen[name] for k, chosen in enumerate(sets) if name in chosen})
         for name in ("x0", "x1")
     ]
-    rules = [Rule({name: f"set{k}" for name in chosen}, (tuple(case.coefs[k]),)) for k, chosen in enumerate(sets)]
+    rules = [Rule(dict.fromkeys(chosen, f"set{k}"), (tuple(case.coefs[k]),)) for k, chosen in enumerate(sets)]
 
     def degree(x, k, j):
         chosen = sets[k].get(f"x{j}")

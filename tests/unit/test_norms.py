@@ -19,7 +19,7 @@ ALPHAS = (-50.0, -2.5, 0.0, 1.0, 50.0)
 
 # Three bags of 4, 1 and 3 instances; two rules.
 BAG_INDEX = np.array([0, 0, 0, 0, 1, 2, 2, 2], np.int32)
-BAGS = [np.flatnonzero(BAG_INDEX == b) for b in range(3)]
+BAGS = [np.flatnonzero(b == BAG_INDEX) for b in range(3)]
 
 
 @functools.cache
@@ -286,7 +286,7 @@ def test_groupings_agree_and_an_empty_bag_has_no_strength(name):
     with jax.enable_x64():
         operator, x, alpha = T_CONORMS[name], jnp.asarray(values), jnp.float64(2.0)
         for b, rows in enumerate(BAGS):
-            one = operator(x, OneBag(jnp.asarray(BAG_INDEX == b)), alpha)
+            one = operator(x, OneBag(jnp.asarray(b == BAG_INDEX)), alpha)
             np.testing.assert_allclose(one, expected[b : b + 1], rtol=1e-12)
             assert len(rows) > 0
         np.testing.assert_allclose(operator(x, Each(8), alpha)[4], expected[1], rtol=1e-12)

@@ -45,9 +45,9 @@ def triangles(**settings):
         ({"alpha": [1.0, math.inf]}, "alpha must be one number or 2 finite ones"),
         ({"default": (0.0, 1.0)}, r"default needs 1 value\(s\), got 2"),
         ({"feature_names": ["hue", "hue"]}, "Two variables have the same name"),
-        ({"output_names": ["sky", "sea"]}, r"Rule 1 must give each of 2 output\(s\)"),
-        ({"feature_names": ["hue"]}, "feature_names.*1.*2|2 features.*1"),
-        ({"feature_names": ["hue", "texture", "size"]}, "feature_names.*3.*2|2 features.*3"),
+        ({"output_names": ["sky", "sea"]}, r"output_names must be 1 name\(s\), got 2"),
+        ({"feature_names": ["hue"]}, r"feature_names must be 2 name\(s\), got 1"),
+        ({"feature_names": ["hue", "texture", "size"]}, r"feature_names must be 2 name\(s\), got 3"),
         ({"ranges": [[0.0, 1.0]]}, "ranges"),
     ],
 )
@@ -87,7 +87,6 @@ def test_bad_arrays_are_refused_by_place(centers, widths, coefs, named):
         ([Variable("x")], [Rule({}, ((1.0,),)), Rule({}, ((1.0, 2.0),))], "Rule 2 must give .*1 or 2"),
         ([Variable("x")], [Rule({}, ((1.0, 2.0, 3.0),))], "Rule 1 must give"),
         ([Variable("x")], [Rule({}, ((math.inf,),))], "Rule 1 has a coefficient"),
-        ([Variable("x", {"low": 3.0})], [Rule({"x": "low"}, ((1.0,),))], "'low'"),
     ],
 )
 def test_bad_rules_are_refused_by_number(variables, rules, named):
@@ -228,7 +227,7 @@ def test_named_features_are_matched_by_name():
         [[[5.0, 0.9, 0.2]], [[6.0, 0.1, 0.7], [7.0, 0.3, 0.3]]], feature_names=["size", "texture", "hue"]
     )
     np.testing.assert_array_equal(rules.infer(shuffled).output, plain)
-    with pytest.raises(InputError, match="no feature 'texture'.*Did you mean 'textur'"):
+    with pytest.raises(InputError, match=r"no feature 'texture'.*Did you mean 'textur'"):
         rules.infer(Bags.from_list([[[0.0, 0.0]]], feature_names=["hue", "textur"]))
     with pytest.raises(InputError, match="3 features, but these rules expect 2"):
         rules.infer([[[0.0, 0.0, 0.0]]])
@@ -320,10 +319,9 @@ def test_infinite_alpha_is_saved_and_the_file_is_strict_json(tmp_path, alpha):
     assert RuleBase.load(path) == mixed
 
 
-def test_a_default_that_is_not_finite_is_saved(tmp_path):
-    path = tmp_path / "rules.json"
-    triangles(default=[math.nan]).save(path)
-    assert math.isnan(RuleBase.load(path).default[0])
+def test_a_default_must_be_finite():
+    with pytest.raises(ParameterError, match="default must be finite"):
+        triangles(default=[math.nan])
 
 
 def test_numbers_of_numpy_are_saved(tmp_path):
@@ -447,3 +445,8 @@ def test_a_failed_save_leaves_the_old_file_whole(tmp_path, monkeypatch):
     monkeypatch.undo()
     triangles().save(path)
     assert RuleBase.load(path) == triangles()
+
+
+def test_a_term_must_be_a_fuzzy_set():
+    with pytest.raises(ParameterError, match=r"The term 'low' of 'x' must be a fuzzy set, got 3\.0"):
+        Variable("x", {"low": 3.0})

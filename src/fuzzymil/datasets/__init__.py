@@ -1,5 +1,36 @@
-"""Data to try things on."""
+"""Data to try things on: the paper's two concepts, the five benchmark sets, and your own files."""
 
+from fuzzymil.datasets.benchmarks import (
+    BENCHMARKS,
+    BenchmarkSet,
+    DataNotFound,
+    describe,
+    load_elephant,
+    load_fox,
+    load_musk1,
+    load_musk2,
+    load_tiger,
+)
+from fuzzymil.datasets.formats import FORMATS, DataFileError
+from fuzzymil.datasets.readers import Guess, guess_format, read_bags, write_bags
 from fuzzymil.datasets.synthetic import CONCEPTS, make_two_concepts
 
-__all__ = ["CONCEPTS", "make_two_concepts"]
+__all__ = [
+    "BENCHMARKS",
+    "CONCEPTS",
+    "FORMATS",
+    "BenchmarkSet",
+    "DataFileError",
+    "DataNotFound",
+    "Guess",
+    "describe",
+    "guess_format",
+    "load_elephant",
+    "load_fox",
+    "load_musk1",
+    "load_musk2",
+    "load_tiger",
+    "make_two_concepts",
+    "read_bags",
+    "write_bags",
+]

@@ -89,4 +89,4 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
                 else ""
             )
         )
-    return labels
+    return np.asarray(labels)

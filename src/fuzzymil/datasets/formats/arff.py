@@ -1,0 +1,215 @@
+r"""Relational ARFF, WEKA's format of bags: a line a bag, its instances quoted and joined by ``\n``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats import table
+from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
+from fuzzymil.errors import InputError, did_you_mean
+
+__all__ = ["arff_columns", "read_arff", "write_arff"]
+
+_QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'"
+_FIELD = re.compile(rf"\s*({_QUOTED}|[^,\"'\s][^,]*|)\s*(,|$)")
+_ATTRIBUTE = re.compile(rf"\s*@attribute\s+({_QUOTED}|\S+)\s+(.+?)\s*$", re.IGNORECASE)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_NUMERIC = ("numeric", "real", "integer")
+
+
+@dataclass(frozen=True)
+class _Header:
+    names: list[str]  # of the outer attributes
+    relation: int  # which of them holds the bag
+    features: list[str]
+    data_line: int
+
+
+def _plain(text: str) -> str:
+    """Return a token without its quotes and escapes."""
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1], flags=re.DOTALL)
+    return text
+
+
+def _header(file: DataFile) -> _Header:
+    names: list[str] = []
+    features: list[str] = []
+    relation: int | None = None
+    inside = False
+    for number, line in file.numbered_lines():
+        word = line.split(None, 1)[0].lower()
+        if word.startswith("%") or word == "@relation":
+            continue
+        if word == "@data":
+            if relation is None:
+                raise file.error(
+                    "no attribute is relational, so this file holds no bags: in WEKA apply the filter "
+                    "PropositionalToMultiInstance, or save it as CSV",
+                    number,
+                )
+            if inside:
+                raise file.error(f"the relational attribute {names[relation]!r} is not closed by @end", number)
+            return _Header(names, relation, features, number)
+        if word == "@end":
+            inside = False
+            continue
+        found = _ATTRIBUTE.match(line)
+        if found is None:
+            advice = "the file seems to be cut off here: get it again" if file.is_cut(number) else "correct the header"
+            raise file.error(f"expected @attribute name type, found {line.strip()[:40]!r}; {advice}", number)
+        name, kind = _plain(found[1]), found[2]
+        if inside:
+            if kind.split()[0].lower() not in _NUMERIC:
+                raise file.error(
+                    f"the feature {name!r} is of type {kind[:40]!r}, but instances are numbers: recode it as numeric",
+                    number,
+                )
+            features.append(name)
+            continue
+        names.append(name)
+        if kind.lower() == "relational":
+            if relation is not None:
+                raise file.error(f"there is a second relational attribute, {name!r}: a bag has one; remove it", number)
+            relation, inside = len(names) - 1, True
+    raise file.error("has no @data line: it seems to be cut off; get it again")
+
+
+def arff_columns(file: DataFile, bag: object = None, label: object = None) -> tuple[str | None, str | None]:
+    """Return the attributes that name the bag and give its label; by custom the first and the last."""
+    return _columns(file, _header(file), bag, label)
+
+
+def _columns(file: DataFile, header: _Header, bag: object, label: object) -> tuple[str | None, str | None]:
+    outer = [name for n, name in enumerate(header.names) if n != header.relation]
+    for role, name in (("bag", bag), ("label", label)):
+        if name is not None and name not in outer:
+            raise file.error(
+                f"has no attribute {name!r} for {role}=; it has {outer}.{did_you_mean(name, outer)}".rstrip(".")
+            )
+    free = [name for name in outer if name not in (bag, label)]
+    if bag is None and free and header.names.index(free[0]) < header.relation:
+        bag = free.pop(0)
+    if label is None and free:
+        label = free.pop()
+    if free:
+        raise file.error(f"has attributes that are neither bag nor label: {free}; remove them or say which with label=")
+    return None if bag is None else str(bag), None if label is None else str(label)
+
+
+def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
+    """Read relational ARFF."""
+    header = _header(file)
+    owner, target = _columns(file, header, bag, label)
+    owners: list[str] = []
+    labels: list[str] = []
+    lines: list[int] = []
+    parts: list[Array] = []
+    for number, line in file.numbered_lines():
+        if number <= header.data_line or line.lstrip().startswith("%"):
+            continue
+        fields = _fields(file, number, line, len(header.names))
+        row = dict(zip(header.names, fields, strict=True))
+        rows = [text.split(",") for text in fields[header.relation].split("\n") if text.strip()]
+        place = f"bag {row[owner] if owner else len(lines) + 1}"
+        odd = next((n for n, values in enumerate(rows) if len(values) != len(header.features)), None)
+        if odd is not None:
+            if rows[odd][0].lstrip().startswith("{"):
+                raise file.error(f"{place} is written sparsely: in WEKA apply the filter SparseToNonSparse", number)
+            raise file.error(
+                f"instance {odd + 1} of {place} has {len(rows[odd])} values, but there are {len(header.features)} "
+                "features: all instances need as many",
+                number,
+            )
+        if not rows:
+            raise file.error(f"{place} has no instances: a bag needs at least one", number)
+        parts.append(table.numbers(file, rows, [number] * len(rows), header.features))
+        owners.append(row[owner] if owner else str(len(lines)))
+        labels.append(row[target] if target else "")
+        lines.append(number)
+    if not lines:
+        raise file.error("there is no bag below @data: get the file again", header.data_line)
+    twice = (
+        next((n for n, name in enumerate(owners) if name in owners[:n]), None)
+        if len(set(owners)) < len(owners)
+        else None
+    )
+    if twice is not None:
+        first = owners.index(owners[twice])
+        raise file.error(
+            f"bag {owners[twice]} stood on line {lines[first]} already: give every bag its own name", lines[twice]
+        )
+    sizes = [len(part) for part in parts]
+    per_row = np.repeat(np.arange(len(parts)), sizes)
+    return table.assemble(
+        file,
+        np.concatenate(parts),
+        [owners[b] for b in per_row],
+        [labels[b] for b in per_row] if target else None,
+        [lines[b] for b in per_row],
+        feature_names=header.features,
+    )
+
+
+def _fields(file: DataFile, number: int, line: str, expected: int) -> list[str]:
+    fields: list[str] = []
+    at = 0
+    while True:
+        found = _FIELD.match(line, at)
+        if found is None:
+            raise file.error(
+                f"character {at + 1}: a quotation mark is never closed or stands in the middle of a value; the file is "
+                "damaged or cut off, get it again",
+                number,
+            )
+        fields.append(_plain(found[1]))
+        at = found.end()
+        if not found[2]:
+            break
+    if len(fields) != expected:
+        sparse = (
+            " (sparse lines in braces are not read: apply SparseToNonSparse in WEKA)" if line.startswith("{") else ""
+        )
+        raise file.error(f"{len(fields)} values, but there are {expected} attributes{sparse}", number)
+    return fields
+
+
+def write_arff(bags: Bags, path: Path) -> None:
+    """Write relational ARFF with nominal labels, or numeric ones where labels are fractions."""
+    table.check_writable(bags, "ARFF", needs_labels=True)
+    ids, labels = table.texts(bags.ids), table.texts(bags.labels)  # type: ignore[arg-type]
+    fractions = np.asarray(bags.labels).dtype.kind == "f" and any("." in text or "e" in text for text in labels)
+    kind = "numeric" if fractions else "{" + ",".join(map(_quoted, dict.fromkeys(labels))) + "}"
+    odd = next((name for name in (*bags.names, *ids, *labels) if re.search(r"[\x00-\x08\x0b-\x1f]", name)), None)
+    if odd is not None:
+        raise InputError(f"{odd!r} holds a control character, which ARFF cannot: rename it or write CSV.")
+    lines = [
+        f"@relation {_quoted(bare_name(path).split('.')[0] or 'bags')}",
+        "",
+        "@attribute bag_id {" + ",".join(map(_quoted, ids)) + "}",
+        "@attribute bag relational",
+        *(f"  @attribute {_quoted(name)} numeric" for name in bags.names),
+        "@end bag",
+        f"@attribute class {kind}",
+        "",
+        "@data",
+    ]
+    for name, label, instances in zip(ids, labels, bags, strict=True):
+        rows = (",".join(table.number_text(value) or "?" for value in row) for row in instances.tolist())
+        joined = r"\n".join(rows)
+        lines.append(f'{_quoted(name)},"{joined}",{_quoted(label)}')
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _quoted(text: str) -> str:
+    if re.fullmatch(r"[\w.+-]+", text, re.ASCII) and not text.startswith("?"):
+        return text
+    escaped = text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n").replace("\t", r"\t")
+    return f"'{escaped}'"

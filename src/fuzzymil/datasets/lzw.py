@@ -1,0 +1,67 @@
+"""The ``.Z`` files of the Unix program compress, in which the UCI archive still keeps old data."""
+
+from __future__ import annotations
+
+__all__ = ["decompress"]
+
+_MAGIC = b"\x1f\x9d"
+_CLEAR = 256
+
+
+def decompress(packed: bytes) -> bytes:
+    """Unpack a ``.Z`` file (adaptive Lempel-Ziv-Welch coding, codes of 9 to 16 bits).
+
+    Parameters
+    ----------
+    packed : bytes
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> decompress(bytes.fromhex("1f9d906a848801"))
+    b'jBb'
+    """
+    if packed[:2] != _MAGIC or len(packed) < 3:
+        raise ValueError("not packed by compress: it does not begin with the bytes 1f 9d")
+    widest, can_clear = packed[2] & 0x1F, bool(packed[2] & 0x80)
+    if not 9 <= widest <= 16:
+        raise ValueError(f"codes of up to {widest} bits, expected 9 to 16")
+    first_free = _CLEAR + can_clear
+    table = [bytes([value]) for value in range(256)] + [b""] * can_clear
+    out: list[bytes] = []
+    before = b""
+    width = 9
+    begin = at = 24  # in bits; `begin` is where codes of this width began
+    end = 8 * len(packed)
+    while True:
+        if len(table) >= 1 << width and width < widest:
+            begin = at = _boundary(begin, at, width)
+            width += 1
+        if at + width > end:
+            return b"".join(out)
+        code = (int.from_bytes(packed[at >> 3 : (at >> 3) + 3], "little") >> (at & 7)) & ((1 << width) - 1)
+        at += width
+        if code == _CLEAR and can_clear:
+            begin = at = _boundary(begin, at, width)
+            width = 9
+            del table[first_free:]
+            before = b""
+            continue
+        if code < len(table):
+            found = table[code]
+        elif code == len(table) and before:
+            found = before + before[:1]  # the code that is just being made
+        else:
+            raise ValueError(f"code {code} at bit {at - width} is unknown: the file is damaged")
+        out.append(found)
+        if before and len(table) < 1 << widest:
+            table.append(before + found[:1])
+        before = found
+
+
+def _boundary(begin: int, at: int, width: int) -> int:
+    # The program writes codes in groups of eight and fills the last group before it changes the width.
+    return at + (begin - at) % (8 * width)
