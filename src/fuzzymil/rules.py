@@ -93,6 +93,8 @@ class RuleBase:
         Whether strengths are divided by their sum (Layer 4).
     default : sequence of float
         The output for a bag on which every rule is truly zero. Default: zeros.
+    limited : bool
+        Whether a value outside its variable's range (``low`` to ``high``) counts as the nearest end of it.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class RuleBase:
     consequent_alpha: float = 1.0
     normalise: bool = True
     default: tuple[float, ...] = ()
+    limited: bool = False
 
     def __post_init__(self) -> None:
         put = functools.partial(object.__setattr__, self)
@@ -124,7 +127,8 @@ class RuleBase:
         put("alpha", tuple(map(float, self.alpha)) if np.ndim(self.alpha) else float(self.alpha))  # type: ignore[arg-type]
         put("consequent_alpha", float(self.consequent_alpha))
         put("default", tuple(map(float, self.default)) or (0.0,) * len(self.outputs))
-        put("normalise", _truth(self.normalise))
+        for field in ("normalise", "limited"):
+            put(field, _truth(field, getattr(self, field)))
         self._check()
 
     def _check(self) -> None:
@@ -324,7 +328,14 @@ class RuleBase:
         name; columns that no variable names are left out.
         """
         params, masks, operators = self.compile()
-        return infer(params, masks, operators, self._matched(as_bags(bags)), self.default)
+        return infer(params, masks, operators, self._within_limits(self._matched(as_bags(bags))), self.default)
+
+    def _within_limits(self, bags: Bags) -> Bags:
+        if not self.limited:
+            return bags
+        low = [-np.inf if variable.low is None else variable.low for variable in self.variables]
+        high = [np.inf if variable.high is None else variable.high for variable in self.variables]
+        return bags.map_instances(lambda x: np.clip(x, low, high))
 
     def _matched(self, bags: Bags) -> Bags:
         if bags.feature_names is None:
@@ -422,6 +433,7 @@ class RuleBase:
             "consequent_alpha": number(self.consequent_alpha),
             "normalise": self.normalise,
             "default": list(self.default),
+            "limited": self.limited,
         }
 
     @classmethod
@@ -461,6 +473,7 @@ class RuleBase:
                 consequent_alpha=number(content["consequent_alpha"]),
                 normalise=content["normalise"],
                 default=tuple(map(number, content["default"])),
+                limited=content["limited"],
             )
         except ModelFileError:
             raise
@@ -487,9 +500,9 @@ def known_name(what: str, name: object, known: Iterable[str]) -> None:
         raise ParameterError(f"Unknown {what}: {name!r}; known are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
-def _truth(value: object) -> bool:
+def _truth(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"normalise must be True or False, got {value!r}.")
+        raise ParameterError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
 
 

@@ -61,7 +61,7 @@ def fetch(home: str, folder: Path, title: str) -> Bags:
     from requests.exceptions import RequestException
 
     source = address(home)
-    name = "raw" + Path(home).suffix
+    name = home.rsplit("/", 1)[1]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as place, _Bar(title) as bar:

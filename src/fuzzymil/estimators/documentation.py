@@ -14,7 +14,7 @@ _COMMON = """n_rules : int
         Joins the conditions of a rule.
     normalise : bool
         Divide firing strengths by their sum (Layer 4).
-    init : {"fcm", "kmeans", "random", "grid"}, RuleBase, array or (array, array)
+    init : {"kmeans", "fcm", "random", "grid"}, RuleBase, array or (array, array)
         Where rules start: a partition of the instances; given rules (whose operators are then used);
         or centres, or centres and widths, of shape (n_rules, n_features) in the user's units.
     init_width : float, optional
@@ -34,9 +34,10 @@ _COMMON = """n_rules : int
         "paper" uses the premise gradients as printed, which leave out terms; see the paper map.
     width_scale : {"log", "direct"}
         Whether the optimiser moves the logarithm of a width or the width itself (the paper).
-    rule_keep_prob : float, optional
-        Rule Dropout: probability that a rule takes part in a training step, drawn for each bag.
-    rule_dropout : {"paper", "renormalise"}
+    rule_keep_prob : float, "auto" or None
+        Rule Dropout: probability that a rule takes part in a training step, drawn for each bag. "auto"
+        keeps rules with probability 0.7 where there are more numbers to learn than bags, else always.
+    rule_dropout : {"renormalise", "paper"}
         "paper": a dropped rule's output is 0, and outputs are scaled at test time. "renormalise":
         the kept rules share the strength, at least one is kept, and nothing is scaled.
     early_stopping : bool
@@ -50,6 +51,9 @@ _COMMON = """n_rules : int
         Rule bases that are trained at once and averaged; 1 keeps the model readable.
     standardize : bool
         Learn on standardised features; rules are always given in the user's units.
+    clip : float or None
+        Values further than so many standard deviations from a feature's mean, or outside what was seen
+        in training, count as the nearest end of that range, in training and in prediction.
     missing : {"error", "ignore"}
         What to do with NaN: refuse, or let a missing value fit every set.
     precision : {"single", "double"}
@@ -73,7 +77,7 @@ _POOLING = """alpha : float
     combine : {"softmax", "mean", "max", "min"}
         Joins the instances' linear responses."""
 
-_CLASSIFICATION = """init_bags : {"positive", "balanced", "all"}
+_CLASSIFICATION = """init_bags : {"balanced", "positive", "all"}
         Whose instances are partitioned: of the positive bags (as the paper does), each class in turn
         with its share of the rules, or all. With more than two classes "positive" means "balanced".
     loss : str

@@ -93,7 +93,10 @@ class MIANFISClassifier(NetworkClassifier, Pooling):
             "max_epochs": 150,
             "update_rule": "paper",
             "width_scale": "direct",
+            "rule_keep_prob": None,
+            "rule_dropout": "paper",
             "standardize": False,
+            "clip": None,
         }
         return cls(n_rules, init_width=init_width, **(literal | changes))
 

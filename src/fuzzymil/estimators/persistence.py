@@ -12,6 +12,7 @@ from fuzzymil import storage
 from fuzzymil._version import __version__
 from fuzzymil.arrays import Array
 from fuzzymil.errors import ModelFileError
+from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.rules import RuleBase
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "save_model"]
@@ -33,9 +34,13 @@ def save_model(model: Any, path: storage.Path_) -> None:
         "calibration": model.calibration_.tolist() if getattr(model, "calibration_", None) is not None else None,
         "members": [rules.to_dict() for rules in model.members_],
         "initial": model.initial_rules_.to_dict(),
-        "scaling": {name: np.asarray(getattr(model._learned.scaling, name)).tolist() for name in _SCALING},
+        "scaling": {
+            "limited": model._learned.scaling.limited,
+            **{name: np.asarray(getattr(model._learned.scaling, name)).tolist() for name in _SCALING},
+        },
         "history": {name: [storage.encode_number(v) for v in values] for name, values in model.history_.items()},
         "n_epochs": model._learned.n_epochs,
+        "keep_prob": model._learned.keep_prob,
     }
     storage.write_document(path, FORMAT, FORMAT_VERSION, content)
 
@@ -95,8 +100,13 @@ def load_model(path: storage.Path_) -> Any:
             str(name): np.array([storage.decode_number(v) for v in values])
             for name, values in document["history"].items()
         }
-        scaling = {name: np.asarray(document["scaling"][name]) for name in _SCALING}
-        model._restore(members, RuleBase.from_dict(document["initial"]), history, scaling, int(document["n_epochs"]))
+        scaling = Scaling(
+            limited=bool(document["scaling"]["limited"]),
+            **{name: np.asarray(document["scaling"][name]) for name in _SCALING},
+        )
+        keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
+        initial = RuleBase.from_dict(document["initial"])
+        model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob)
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:

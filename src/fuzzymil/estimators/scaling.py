@@ -21,25 +21,29 @@ class Scaling:
     scale: Array  # (d,)
     ranges: Array  # (d, 2), least and greatest value seen
     varies: Array  # (d,), False for constant features, which can tell nothing
+    limited: bool = False  # whether values outside the ranges count as their ends
     target_shift: Array = dataclasses.field(default_factory=lambda: np.zeros(1))  # (k,) or (1,)
     target_scale: Array = dataclasses.field(default_factory=lambda: np.ones(1))
 
     @classmethod
-    def fit(cls, instances: Array, *, standardize: bool) -> Scaling:
-        """Measure the features; missing values are left out."""
+    def fit(cls, instances: Array, *, standardize: bool, clip: float | None) -> Scaling:
+        """Measure the features; missing values are left out.
+
+        With ``clip`` the ranges end so many standard deviations from the mean, and are limits.
+        """
         known = ~np.isnan(instances)
         low = np.where(known, instances, np.inf).min(axis=0).astype(float)
         high = np.where(known, instances, -np.inf).max(axis=0).astype(float)
         seen = known.any(axis=0)
         low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
         varies = high > low  # a standard deviation of a constant may come out as 1e-17, not 0
-        shift, scale = np.zeros(len(low)), np.ones(len(low))
-        if standardize:
-            values = instances.astype(float)
-            shift = np.where(seen, np.nanmean(np.where(seen, values, 0.0), axis=0), 0.0)
-            deviation = np.nanstd(np.where(seen, values, 0.0), axis=0)
-            scale = np.where(varies & (deviation > 0), deviation, 1.0)
-        return cls(shift, scale, np.column_stack([low, high]), varies)
+        values = np.where(seen, instances.astype(float), 0.0)
+        mean, deviation = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        deviation = np.where(varies & (deviation > 0), deviation, 1.0)
+        if clip is not None:
+            low, high = np.maximum(low, mean - clip * deviation), np.minimum(high, mean + clip * deviation)
+        shift, scale = (mean, deviation) if standardize else (np.zeros(len(low)), np.ones(len(low)))
+        return cls(shift, scale, np.column_stack([low, high]), varies, limited=clip is not None)
 
     def with_targets(self, shift: Array, scale: Array) -> Scaling:
         """Return the same axes for targets that are standardised too."""
@@ -47,6 +51,8 @@ class Scaling:
 
     def apply(self, instances: Array) -> Array:
         """Return instances on the new axes."""
+        if self.limited:
+            instances = np.clip(instances, self.ranges[:, 0], self.ranges[:, 1])
         return np.asarray((instances - self.shift) / self.scale)
 
     def outward(self, params: Params) -> Params:

@@ -137,7 +137,8 @@ def _structs(file: DataFile, variables: Mapping[str, Any], label: object) -> Bag
 def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
     """Whether there is one matrix of all instances, so that a cell array can only name the bags."""
     rows = _named(variables, INSTANCES)
-    return getattr(rows, "dtype", None) != object and not (bag is None and _named(variables, BAGS) is None)
+    matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
+    return matrix and (bag is not None or _named(variables, BAGS) is not None)
 
 
 def _objects(values: Any) -> Array:

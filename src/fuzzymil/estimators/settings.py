@@ -1,0 +1,136 @@
+"""The settings of the network estimators, and their checks."""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from typing import Any
+
+import numpy as np
+import optax
+from sklearn.base import BaseEstimator
+
+from fuzzymil import partition
+from fuzzymil.epochs import OPTIMIZERS
+from fuzzymil.errors import ParameterError
+from fuzzymil.losses import LOSSES
+from fuzzymil.membership import FAMILIES
+from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
+from fuzzymil.rules import known_name
+
+__all__ = ["Settings"]
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class Settings(BaseEstimator):
+    """What can be set; stored as it is given and checked when fitting."""
+
+    n_rules: int = dataclasses.field(default=10, kw_only=False)
+    order: int = 0
+    membership: str = "gaussian"
+    t_norm: str = "product"
+    normalise: bool = True
+    init: Any = "kmeans"
+    init_width: float | None = None
+    init_outputs: str = "informed"
+    optimizer: Any = "adam"
+    learning_rate: float = 0.03
+    batch_size: int | None = None
+    max_epochs: int = 150
+    tol: float = 0.0
+    update_rule: str = "exact"
+    width_scale: str = "log"
+    rule_keep_prob: float | str | None = "auto"
+    rule_dropout: str = "renormalise"
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    patience: int = 20
+    n_restarts: int = 1
+    n_members: int = 1
+    standardize: bool = True
+    clip: float | None = 3.0
+    missing: str = "error"
+    precision: str = "single"
+    warm_start: bool = False
+    callbacks: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    # Settings of some subclasses only; without a type they are no fields here.
+    alpha = 1.0
+    consequent_alpha = 1.0
+    learn_alpha = False
+    t_conorm = "softmax"
+    combine = "softmax"
+    init_bags = "all"
+    loss = "squared"
+
+    def _check_settings(self) -> None:
+        known_name("t_norm", self.t_norm, T_NORMS)
+        known_name("t_conorm", self.t_conorm, T_CONORMS)
+        known_name("combine", self.combine, COMBINERS)
+        known_name("membership", self.membership, FAMILIES)
+        known_name("loss", self.loss, LOSSES)
+        known_name("init_bags", self.init_bags, ("positive", "balanced", "all"))
+        known_name("update_rule", self.update_rule, ("exact", "paper"))
+        known_name("width_scale", self.width_scale, ("log", "direct"))
+        known_name("init_outputs", self.init_outputs, ("informed", "ones"))
+        known_name("rule_dropout", self.rule_dropout, ("paper", "renormalise"))
+        known_name("missing", self.missing, ("error", "ignore"))
+        known_name("precision", self.precision, ("single", "double"))
+        if isinstance(self.init, str):
+            known_name("init", self.init, partition.PARTITIONS)
+        if isinstance(self.optimizer, str):
+            known_name("optimizer", self.optimizer, OPTIMIZERS)
+        elif not isinstance(self.optimizer, optax.GradientTransformation):
+            raise ParameterError(
+                f"optimizer must be {', '.join(OPTIMIZERS)} or an optax transformation, got {self.optimizer!r}."
+            )
+        _integer("n_rules", self.n_rules, 1)
+        _integer("max_epochs", self.max_epochs, 0)
+        _integer("n_restarts", self.n_restarts, 1)
+        _integer("n_members", self.n_members, 1)
+        _integer("patience", self.patience, 1)
+        if self.batch_size is not None:
+            _integer("batch_size", self.batch_size, 1)
+        if self.order not in (0, 1):
+            raise ParameterError(f"order must be 0 (constant conclusions) or 1 (linear ones), got {self.order!r}.")
+        _real("learning_rate", self.learning_rate, low=0.0, open_low=True)
+        _real("tol", self.tol, low=0.0)
+        _real("validation_fraction", self.validation_fraction, low=0.0, high=1.0, open_low=True, open_high=True)
+        for name in ("alpha", "consequent_alpha"):
+            _real(name, getattr(self, name), allow_infinite=True)
+        if self.clip is not None:
+            _real("clip", self.clip, low=0.0, open_low=True)
+        if self.rule_keep_prob not in (None, "auto"):
+            _real("rule_keep_prob", self.rule_keep_prob, low=0.0, high=1.0, open_low=True)
+        if self.init_width is not None:
+            _real("init_width", self.init_width, low=0.0, open_low=True)
+
+
+def _integer(name: str, value: object, low: int) -> None:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
+        raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}.")
+
+
+def _real(
+    name: str,
+    value: object,
+    *,
+    low: float = -np.inf,
+    high: float = np.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    allow_infinite: bool = False,
+) -> None:
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if good:
+        number = float(value)  # type: ignore[arg-type]
+        good = not np.isnan(number) and (allow_infinite or np.isfinite(number))
+        good = (
+            good and (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
+        )
+    if not good:
+        span = f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else ""
+        span += f" and {'below' if open_high else 'at most'} {high:g}" if np.isfinite(high) else ""
+        raise ParameterError(f"{name} must be a number{span}, got {value!r}.")

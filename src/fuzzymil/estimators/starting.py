@@ -1,0 +1,180 @@
+"""Where learning starts: the first rules of every restart of every member."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from fuzzymil import partition
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.errors import ParameterError
+from fuzzymil.estimators.scaling import Scaling
+from fuzzymil.estimators.settings import Settings
+from fuzzymil.inference import infer
+from fuzzymil.losses import LOSSES
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network import Masks, Operators, Params
+from fuzzymil.rules import RuleBase, finite_operators
+
+__all__ = ["Learned", "Starting"]
+
+
+@dataclasses.dataclass
+class Learned:
+    """What training can go on from: standardised parameters and the optimiser's memory."""
+
+    params: list[Params]
+    masks: Masks
+    operators: Operators
+    scaling: Scaling
+    outputs: tuple[str, ...]
+    feature_names: tuple[str, ...] | None
+    default: tuple[float, ...]
+    keep_prob: float | None = None  # of Rule Dropout
+    n_runs: int = 1  # restarts of each member, next to each other in `params`
+    n_epochs: int = 0
+    optimizer_state: Any = None
+
+
+class Starting(Settings):
+    """Proposes rules."""
+
+    def _start(
+        self, bags: Bags, targets: Array, groups: Array, outputs: tuple[str, ...], weights: Array, rng: Any
+    ) -> Learned:
+        """Propose rules, one set of them for each restart of each member."""
+        scaling = self._scaling(bags, targets)
+        default = tuple(np.average(targets, axis=0, weights=weights))
+        seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=self.n_restarts * self.n_members)]
+        targets = (targets - scaling.target_shift) / scaling.target_scale
+        operators, alpha, consequent_alpha = finite_operators(
+            self.t_conorm, float(self.alpha), self.combine, float(self.consequent_alpha)
+        )
+        operators = dataclasses.replace(operators, t_norm=self.t_norm, normalise=bool(self.normalise))
+        if isinstance(self.init, RuleBase):
+            params, masks, operators = self.init.compile()
+            masks = {name: np.asarray(mask) for name, mask in masks.items()}
+            start = scaling.inward(self._expected_shape(params, bags, targets))
+            return Learned(
+                [start] * len(seeds),
+                masks,
+                operators,
+                scaling,
+                outputs,
+                bags.feature_names,
+                default,
+                self._keep_prob(start, bags),
+                self.n_restarts,
+            )
+        alphas = np.asarray(alpha), np.asarray(consequent_alpha)
+        n_rules = self.n_rules
+        scaled = bags.map_instances(scaling.apply)
+        starts = []
+        for seed in seeds:
+            centers, widths = self._first_sets(bags, scaled, scaling, groups, seed)
+            n_rules = len(centers)
+            sets = {
+                self.membership: tuple(np.asarray(v, float) for v in FAMILIES[self.membership].around(centers, widths))
+            }
+            starts.append(Params(sets, np.zeros((n_rules, targets.shape[1], 1)), *alphas))
+        if n_rules == 1 and self.order == 0 and self.normalise:
+            raise ParameterError(
+                "One rule with a constant conclusion always answers the same: use n_rules=2 or more, or order=1."
+            )
+        used = np.broadcast_to(scaling.varies, (n_rules, bags.n_features)).astype(float)
+        masks = {self.membership: used}
+        starts = [self._with_outputs(start, masks, operators, scaled, targets, weights) for start in starts]
+        keep_prob = self._keep_prob(starts[0], bags)
+        return Learned(
+            starts, masks, operators, scaling, outputs, bags.feature_names, default, keep_prob, self.n_restarts
+        )
+
+    def _keep_prob(self, start: Params, bags: Bags) -> float | None:
+        """Rule Dropout as set; left to us, only where the numbers to learn outnumber the bags."""
+        if self.rule_keep_prob == "auto":
+            n_numbers = sum(np.size(values) for values in jax.tree.leaves((start.sets, start.coefs)))
+            return 0.7 if n_numbers > bags.n_bags else None
+        return None if self.rule_keep_prob in (None, 1) else float(self.rule_keep_prob)
+
+    def _scaling(self, bags: Bags, targets: Array) -> Scaling:
+        return Scaling.fit(bags.instances, standardize=bool(self.standardize), clip=self.clip)
+
+    def _expected_shape(self, params: Params, bags: Bags, targets: Array) -> Params:
+        n_outputs, n_coefs = params.coefs.shape[1:]
+        n_features = next(iter(params.sets.values()))[0].shape[1]
+        if n_features != bags.n_features or n_outputs != targets.shape[1]:
+            raise ParameterError(
+                f"The rules given as init have {n_features} variables and {n_outputs} output(s); "
+                f"this data needs {bags.n_features} and {targets.shape[1]}."
+            )
+        if n_coefs == 1 and self.order == 1:
+            extra = np.zeros((len(params.coefs), n_outputs, n_features))
+            return params._replace(coefs=np.concatenate([params.coefs, extra], axis=2))
+        return params
+
+    def _first_sets(
+        self, bags: Bags, scaled: Bags, scaling: Scaling, groups: Array, rng: np.random.RandomState
+    ) -> tuple[Array, Array]:
+        """Centres and widths (r, d) in scaled units."""
+        n_used = max(int(scaling.varies.sum()), 1)
+        width = partition.default_width(n_used) if self.init_width is None else float(self.init_width)
+        if isinstance(self.init, str):
+            complete = np.nan_to_num(scaled.instances)  # a missing value starts at the feature's mean
+            owners = np.repeat(groups, bags.sizes)
+            centers = self._partitioned(complete, owners, rng)
+            return centers, np.full_like(centers, width)
+        given = self.init if isinstance(self.init, tuple) else (self.init, None)
+        centers = np.asarray(given[0], float)
+        if centers.ndim != 2 or centers.shape[1] != bags.n_features or not np.isfinite(centers).all():
+            raise ParameterError(
+                f"init must be {', '.join(map(repr, partition.PARTITIONS))}, a RuleBase, an array of centres of shape "
+                f"(n_rules, {bags.n_features}), or a pair (centres, widths); got {self.init!r:.100}."
+            )
+        if given[1] is None:
+            return scaling.apply(centers), np.full_like(centers, width)
+        widths = np.broadcast_to(np.asarray(given[1], float), centers.shape)
+        if not (np.isfinite(widths) & (widths > 0)).all():
+            raise ParameterError(f"The widths given in init must be finite and greater than 0, got {widths.min()!r}.")
+        return scaling.apply(centers), widths / scaling.scale
+
+    def _partitioned(self, instances: Array, groups: Array, rng: np.random.RandomState) -> Array:
+        """Centres from the instances of the groups that ``init_bags`` asks for.
+
+        Group 1 is the positive class; with more classes (or a regression) every group counts.
+        """
+        present = np.unique(groups)
+        if self.init_bags == "positive" and len(present) == 2:
+            chosen = instances[groups == present[1]]
+            enough = len(np.unique(chosen, axis=0)) >= self.n_rules
+            return partition.centers_by(self.init, chosen if enough else instances, self.n_rules, rng)
+        if self.init_bags == "all" or len(present) == 1 or self.n_rules < len(present):
+            return partition.centers_by(self.init, instances, self.n_rules, rng)
+        shares = np.full(len(present), self.n_rules // len(present))
+        shares[::-1][: self.n_rules % len(present)] += 1  # the later classes, so the positive one of two
+        parts = []
+        for group, share in zip(present, shares, strict=True):
+            chosen = instances[groups == group]
+            if len(np.unique(chosen, axis=0)) < share:
+                return partition.centers_by(self.init, instances, self.n_rules, rng)
+            parts.append(partition.centers_by(self.init, chosen, int(share), rng))
+        return np.concatenate(parts)
+
+    def _with_outputs(
+        self, start: Params, masks: Masks, operators: Operators, scaled: Bags, targets: Array, weights: Array
+    ) -> Params:
+        """First conclusions: ones, as the paper has it, or what the bags that fire a rule say on average."""
+        n_rules, n_outputs = start.coefs.shape[:2]
+        constants = np.ones((n_rules, n_outputs))
+        if self.init_outputs == "informed":
+            strengths = infer(start, masks, operators, scaled).normalised * weights[:, None]
+            total = strengths.sum(axis=0)[:, None]
+            mean = np.average(targets, axis=0, weights=weights)
+            # A rule that no bag fires starts at the mean of all.
+            constants = np.where(total > 0, strengths.T @ targets / np.where(total > 0, total, 1.0), mean)
+            constants = LOSSES[self.loss].start(constants)
+        slopes = np.zeros((n_rules, n_outputs, scaled.n_features if self.order == 1 else 0))
+        return start._replace(coefs=np.concatenate([constants[:, :, None], slopes], axis=2))

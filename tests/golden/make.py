@@ -1,0 +1,94 @@
+"""Write the golden files of this version: small models as they are saved, with inputs and expected outputs.
+
+Run it once for each released version, right before the release::
+
+    python tests/golden/make.py
+
+It writes ``tests/golden/<version>/`` and never touches a folder that is there already: files that an older
+version wrote must load in every later one (``tests/unit/test_persistence.py`` checks all folders), so
+making them anew would hide exactly what they are kept to show.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, __version__
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.rules import Rule, Variable
+
+QUICK = {"n_rules": 3, "max_epochs": 10, "random_state": 0}
+
+
+def mixed_rules():
+    """Return rules of every family, with don't-care, two outputs and the greatest instance deciding."""
+    wide = Variable(
+        "width",
+        {"low": Gaussian(0.4, 0.3), "about one": Bell(1.1, 0.5, 2.0), "broad": Trapezoidal(-1.0, 0.2, 1.5, 3.0)},
+        0.0,
+        2.0,
+        "m",
+    )
+    deep = Variable("größe", {"rising": Sigmoid(0.8, 4.0), "peak": Triangular(-2.0, 0.7, 4.0)})
+    rules = (
+        Rule({"width": "low"}, ((0.1, 0.2, -0.3), (1.0, 0.0, 0.0))),
+        Rule({"width": "about one", "größe": "rising"}, ((0.9, 0.0, 0.1), (0.0, 0.5, 0.25))),
+        Rule({"width": "broad", "größe": "peak"}, ((0.3, 0.1, 0.1), (0.2, 0.2, 0.2))),
+        Rule({}, ((0.5, 0.0, 0.0), (-1.0, 0.0, 0.0))),
+    )
+    return RuleBase(
+        (wide, deep), rules, ("cost", "gain"), alpha=np.inf, combine="softmax", consequent_alpha=-np.inf,
+        default=(0.25, -0.5),
+    )  # fmt: skip
+
+
+def cases(bags):
+    """Yield file name, saved value, feature names, and bags to try it on."""
+    words = np.array([str(name).split("-")[0] for name in bags.ids])
+    numbers = np.array([10 + 5 * bag[:, 0].max() for bag in bags])
+    named = bags.map_instances(lambda x: x, ["width", "depth"])
+    rows = bags.instances[:40]
+    sides = np.where(rows[:, 0] > rows[:, 1], "left", "a long way right")
+    few = [bag.tolist() for bag in bags[::3]]
+    yield "binary.json", MIANFISClassifier(**QUICK).fit(named), ["width", "depth"], few
+    first_order = MIANFISClassifier(order=1, loss="cross_entropy", **QUICK).fit(bags, words)
+    yield "three_classes_first_order.json", first_order, None, few
+    members = MIANFISRegressor(n_members=2, init="random", rule_keep_prob=0.8, **QUICK).fit(bags, numbers)
+    yield "regressor_two_members.json", members, None, few
+    bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)
+    yield "plain_bell_hinge.json", bell, None, [[row] for row in rows[:10].tolist()]
+    yield "mixed_rules.json", mixed_rules(), ["width", "größe"], [*few, [[100.0, -100.0]]]
+
+
+def main():
+    """Write the folder of this version, unless it is there."""
+    folder = Path(__file__).parent / __version__
+    if folder.exists():
+        sys.exit(f"{folder} is there already: golden files are made once and kept.")
+    folder.mkdir()
+    described = []
+    for name, model, feature_names, bags in cases(make_two_concepts(8, 8, random_state=0)):
+        model.save(folder / name)
+        data = [np.array(bag) for bag in bags]
+        if isinstance(model, RuleBase):
+            kind, results = "rules", {"output": model.infer(data).output}
+        else:
+            kind = type(model).__name__
+            wanted = ["predict", "predict_instances"]
+            if hasattr(model, "predict_proba"):
+                wanted += ["decision_function", "predict_proba"]
+            given = Bags.from_list(data, feature_names)
+            results = {method: getattr(model, method)(given) for method in wanted}
+        expected = {method: values.tolist() for method, values in results.items()}
+        described.append(
+            {"file": name, "kind": kind, "feature_names": feature_names, "bags": bags, "expected": expected}
+        )
+    text = json.dumps({"library": __version__, "cases": described}, indent=1, ensure_ascii=False)
+    (folder / "expected.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

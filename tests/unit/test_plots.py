@@ -1,0 +1,142 @@
+"""The membership figure: what it shows, looked up in the drawing itself."""
+
+import dataclasses
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from fuzzymil import RuleBase
+from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.plots import FAINT, HIGH, LOW, MembershipDisplay, save_figure
+from fuzzymil.rules import Rule, Variable
+
+matplotlib.use("Agg")
+
+CENTERS = np.array([[0.0, 10.0], [1.0, 30.0], [0.5, 20.0]])
+RULES = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, [0.0, 1.0, 0.9], feature_names=["width", "depth"])
+START = RuleBase.from_arrays(CENTERS + 0.1, [[0.3, 4.0]] * 3, [0.5, 0.5, 0.5], feature_names=["width", "depth"])
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def panels(figure, n_columns):
+    return np.array(figure.axes).reshape(-1, n_columns)
+
+
+def test_a_panel_for_each_rule_and_feature():
+    display = MembershipDisplay.from_rules(RULES, START)
+    assert display.titles == ["Rule 1: y = 0", "Rule 2: y = 1", "Rule 3: y = 0.9"]
+    assert display.features == ["width", "depth"]
+    assert display.high == [False, True, True]
+    figure = display.plot("a title")
+    axes = panels(figure, 2)
+    assert axes.shape == (3, 2)
+    for r in range(3):
+        for d in range(2):
+            before, after = axes[r, d].get_lines()
+            assert before.get_linestyle() == "--"
+            assert to_hex(before.get_color()) == FAINT.lower()
+            assert after.get_linestyle() == "-"
+            assert to_hex(after.get_color()) == (HIGH if display.high[r] else LOW).lower()
+            x = after.get_xdata()
+            np.testing.assert_allclose(
+                after.get_ydata(), Gaussian(RULES.centers[r, d], RULES.widths[r, d])(x), atol=1e-12
+            )
+            np.testing.assert_allclose(
+                before.get_ydata(), Gaussian(START.centers[r, d], START.widths[r, d])(x), atol=1e-12
+            )
+    assert [axis.get_xlabel() for axis in axes[-1]] == ["width", "depth"]
+    assert figure.get_suptitle() == "a title"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "high conclusion", "low conclusion", "before training",
+    ]  # fmt: skip
+
+
+def test_without_the_start_there_is_one_line():
+    figure = MembershipDisplay.from_rules(RULES).plot()
+    assert all(len(axis.get_lines()) == 1 for axis in figure.axes)
+    assert len(figure.legends[0].get_texts()) == 2
+
+
+def test_conditions_left_out_are_shown_as_any():
+    x = Variable("x", {"low": Gaussian(0, 1), "high": Triangular(0, 1, 2)}, 0, 2)
+    y = Variable("y", {"wide": Gaussian(0, 3)}, -5, 5)
+    rules = RuleBase(
+        (x, y), (Rule({"x": "low"}, ((0.0,),)), Rule({"x": "high", "y": "wide"}, ((1.0,),)), Rule({}, ((0.5,),)))
+    )
+    display = MembershipDisplay.from_rules(rules, rules)
+    assert [[curve is None for curve in row] for row in display.curves] == [[False, True], [False, False], [True, True]]
+    axes = panels(display.plot(), 2)
+    for axis in (axes[0, 1], axes[2, 0], axes[2, 1]):
+        assert not axis.get_lines()
+        assert [text.get_text() for text in axis.texts] == ["any"]
+    assert axes[1, 1].get_xlim() == (-5, 5)
+
+
+def test_a_variable_that_no_rule_uses():
+    x = Variable("x", {"low": Gaussian(0, 1), "high": Gaussian(1, 1)}, 0, 1)
+    rules = RuleBase((x, Variable("y")), (Rule({"x": "low"}, ((0.0,),)), Rule({"x": "high"}, ((1.0,),))))
+    axes = panels(MembershipDisplay.from_rules(rules).plot(), 2)
+    assert [len(axis.get_lines()) for axis in axes.ravel()] == [1, 0, 1, 0]
+
+
+def test_of_many_features_the_narrowest_are_shown():
+    centers = np.column_stack([[0.0] * 9, [1.0] * 9]).T
+    widths = np.full((2, 9), 0.5)
+    widths[:, [1, 4, 8]] = 0.1
+    widths[0, 6] = 0.2  # one narrow set is enough
+    names = [f"f{d}" for d in range(9)]
+    ranges = np.tile([0.0, 1.0], (9, 1))
+    ranges[2] = [0.0, 100.0]  # narrow for its range, though not in numbers
+    rules = RuleBase.from_arrays(centers, widths, [0, 1], feature_names=names, ranges=ranges)
+    display = MembershipDisplay.from_rules(rules, max_features=5)
+    assert display.features == ["f1", "f2", "f4", "f6", "f8"]
+    assert len(MembershipDisplay.from_rules(rules).features) == 6
+    assert len(MembershipDisplay.from_rules(rules).plot().axes) == 12
+    assert len(MembershipDisplay.from_rules(rules, max_features=99).features) == 9
+
+
+def test_marks_are_drawn_where_they_belong():
+    display = MembershipDisplay.from_rules(RULES).with_marks({"width": [0.5, 0.7]})
+    axes = panels(display.plot(), 2)
+    dotted = [[line.get_xdata()[0] for line in axis.get_lines() if line.get_linestyle() == ":"] for axis in axes[0]]
+    assert dotted == [[0.5, 0.7], []]
+    assert "true concepts" in [text.get_text() for text in display.plot().legends[0].get_texts()]
+
+
+def test_units_are_shown_and_do_not_get_in_the_way_of_marks():
+    variables = [dataclasses.replace(variable, unit="m") for variable in RULES.variables]
+    rules = dataclasses.replace(RULES, variables=tuple(variables))
+    figure = MembershipDisplay.from_rules(rules).with_marks({"width": [0.5]}).plot()
+    axes = panels(figure, 2)
+    assert axes[-1, 0].get_xlabel() == "width [m]"
+    assert any(line.get_linestyle() == ":" for line in axes[0, 0].get_lines())
+
+
+def test_another_output_names_and_colours_the_rules():
+    rules = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, np.array([[[0.0], [3.0]], [[1.0], [1.0]], [[2.0], [2.0]]]))
+    display = MembershipDisplay.from_rules(rules, output=1)
+    assert display.titles[0] == "Rule 1: y2 = 3"
+    assert display.high == [True, False, False]
+
+
+def test_a_single_rule_and_feature():
+    rules = RuleBase.from_arrays([[3.0]], [[0.5]], [1.0])
+    figure = MembershipDisplay.from_rules(rules).plot()
+    line = figure.axes[0].get_lines()[0]
+    assert line.get_xdata()[0] < 3 < line.get_xdata()[-1]
+    assert line.get_ydata().max() > 0.9
+
+
+def test_a_figure_is_written_twice_and_closed(tmp_path):
+    figure = MembershipDisplay.from_rules(RULES, START).plot()
+    save_figure(figure, tmp_path / "sets.png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sets.png", "sets.svg"]
+    assert not plt.get_fignums()
