@@ -1,8 +1,9 @@
 """The compiled part of learning: epochs of gradient descent on the network's parameters.
 
-A leading axis ``f`` runs over fits of one shape that train in one compiled call: they share the
-instances and differ in their start, their random numbers and the weights of the bags. A whole run
-of epochs is one program; `training` calls it and looks in between.
+Fits of one shape train in one compiled call. Restarts and members share their instances and differ
+in their start, their random numbers and the weights of the bags; the folds of a cross-validation
+have instances of their own. A whole run of epochs is one program; `training` calls it and looks in
+between.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "CHUNK",
     "OPTIMIZERS",
     "Data",
+    "Free",
     "Plan",
     "State",
     "Trace",
@@ -69,7 +71,7 @@ class Plan:
 
 
 class Data(NamedTuple):
-    """Bags and targets on the device, shared by all fits but for the weights."""
+    """Bags and targets on the device, shared by the fits of a group but for the weights."""
 
     x: jax.Array  # (i, d)
     known: jax.Array | None  # (i, d)
@@ -364,6 +366,16 @@ def _epochs(
 # ---------------------------------------------------------------------- many fits, compiled
 
 
+def _each(function: Callable[..., Any], arguments: tuple[Any, ...], *, in_turn: bool) -> Any:
+    """Call ``function`` for every entry of the leading axis of its arguments, together or one after another."""
+    if len(jax.tree.leaves(arguments)[0]) == 1:  # a program without the axis is smaller and faster
+        alone = function(*jax.tree.map(lambda values: values[0], arguments))
+        return jax.tree.map(lambda values: values[None], alone)
+    if in_turn:
+        return jax.lax.map(lambda entry: function(*entry), arguments)
+    return jax.vmap(function)(*arguments)
+
+
 @functools.partial(jax.jit, static_argnames=("plan", "rungs"))
 def run(
     plan: Plan,
@@ -372,39 +384,44 @@ def run(
     fixed: Params,
     masks: Masks,
     data: Data,
-    weights: jax.Array,
-    held_out: jax.Array,
     rate: jax.Array,
     tol: jax.Array,
     patience: jax.Array,
     n_epochs: jax.Array,
 ) -> tuple[State, Trace]:
-    """Run up to ``n_epochs`` (at most `CHUNK`) epochs of every fit that is not done."""
+    """Run up to ``n_epochs`` (at most `CHUNK`) epochs of every fit that is not done.
 
-    def one(state: State, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[State, Trace]:
-        own = data._replace(weights=weights, held_out=held_out)
-        return _epochs(plan, rungs, state, fixed, masks, own, rate, tol, patience, n_epochs)
-
-    if plan.batch_size is None:
-        together: tuple[State, Trace] = jax.vmap(one)(states, fixed, weights, held_out)
-        return together
+    Leading axes: g groups that have their own data (the folds of a cross-validation), m fits in each
+    (restarts, members). ``states``, ``fixed`` and the weights in ``data`` have both, the rest the first.
+    """
     # Steps of few bags choose among sizes, which under vmap would compute every size: one fit at a time.
-    in_turn: tuple[State, Trace] = jax.lax.map(lambda fit: one(*fit), (states, fixed, weights, held_out))
-    return in_turn
+    in_turn = plan.batch_size is not None
+
+    def group(states: State, fixed: Params, masks: Masks, data: Data) -> Any:
+        def fit(state: State, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[State, Trace]:
+            own = data._replace(weights=weights, held_out=held_out)
+            return _epochs(plan, rungs, state, fixed, masks, own, rate, tol, patience, n_epochs)
+
+        return _each(fit, (states, fixed, data.weights, data.held_out), in_turn=in_turn)
+
+    result: tuple[State, Trace] = _each(group, (states, fixed, masks, data), in_turn=in_turn)
+    return result
 
 
 @functools.partial(jax.jit, static_argnames=("plan",))
-def evaluate(
-    plan: Plan, free: Free, fixed: Params, masks: Masks, data: Data, weights: jax.Array, held_out: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Mean loss (f,) on each fit's training and held-out bags, as at test time."""
+def evaluate(plan: Plan, free: Free, fixed: Params, masks: Masks, data: Data) -> tuple[jax.Array, jax.Array]:
+    """Mean loss (g, m) on each fit's training and held-out bags, as at test time."""
 
-    def one(free: Free, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[jax.Array, jax.Array]:
-        costs, _ = _clean_costs(free, fixed, masks, plan, data)
-        means = [
-            jnp.sum(jnp.where(w > 0, w * costs, 0.0)) / jnp.where(jnp.sum(w) == 0, 1.0, jnp.sum(w))
-            for w in (weights, held_out)
-        ]
-        return means[0], means[1]
+    def group(free: Free, fixed: Params, masks: Masks, data: Data) -> Any:
+        def fit(free: Free, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[jax.Array, jax.Array]:
+            costs, _ = _clean_costs(free, fixed, masks, plan, data)
+            training, validation = (
+                jnp.sum(jnp.where(w > 0, w * costs, 0.0)) / jnp.where(jnp.sum(w) == 0, 1.0, jnp.sum(w))
+                for w in (weights, held_out)
+            )
+            return training, validation
 
-    return jax.vmap(one)(free, fixed, weights, held_out)
+        return _each(fit, (free, fixed, data.weights, data.held_out), in_turn=False)
+
+    result: tuple[jax.Array, jax.Array] = _each(group, (free, fixed, masks, data), in_turn=False)
+    return result

@@ -1,8 +1,6 @@
 """Algorithm 1: learning the premise and consequent parameters by gradient descent.
 
-Several fits (restarts, members of a committee) of one shape train in one compiled call: a leading
-axis ``f`` runs over them. They share the instances and differ in their start, their random numbers
-and the weights of the bags. Whole runs of epochs are compiled; the host only looks in between, to
+`epochs` compiles whole runs of epochs, for many fits at once; the host only looks in between, to
 show progress, to call back, and to hear Ctrl-C.
 """
 
@@ -19,11 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.arrays import Array
-from fuzzymil.epochs import CHUNK, Data, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
+from fuzzymil.epochs import CHUNK, Data, Free, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
 from fuzzymil.grouping import PackedBags
 from fuzzymil.network import Params
 
-__all__ = ["Progress", "Result", "train"]
+__all__ = ["Group", "Progress", "Result", "train", "train_groups"]
 
 _CHUNK_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
 
@@ -55,6 +53,23 @@ class Result(NamedTuple):
     seconds: float
 
 
+class Group(NamedTuple):
+    """Fits on the same bags, which differ in their start, seed and bag weights.
+
+    Groups that are trained together have equal numbers of fits, rules, features and outputs.
+    """
+
+    starts: list[Params]  # one a fit
+    masks: dict[str, Array]  # (n_rules, n_features) each
+    bags: PackedBags  # its type decides between 32 and 64 bit
+    targets: Array  # (n_bags, n_outputs)
+    weights: Array  # (n_fits, n_bags); 0 leaves a bag out of that fit's training
+    seeds: list[int]  # one a fit
+    held_out: Array | None = None  # (n_fits, n_bags), weights of validation bags
+    first_epoch: int = 0  # epochs trained before, and what the optimiser remembers of them
+    optimizer_state: Any = None
+
+
 def train(
     starts: list[Params],
     masks: dict[str, Array],
@@ -64,112 +79,170 @@ def train(
     weights: Array,
     held_out: Array | None = None,
     *,
+    seeds: list[int],
+    first_epoch: int = 0,
+    optimizer_state: Any = None,
+    **settings: Any,
+) -> Result:
+    """Train one group; see `Group` for what describes it and `train_groups` for the settings."""
+    group = Group(starts, masks, bags, targets, weights, seeds, held_out, first_epoch, optimizer_state)
+    return train_groups([group], plan, **settings)[0]
+
+
+def train_groups(
+    groups: list[Group],
+    plan: Plan,
+    *,
     learning_rate: float,
     max_epochs: int,
     tol: float = 0.0,
     patience: int = 10,
-    seeds: list[int],
     callbacks: tuple[Callable[[Progress], Any], ...] = (),
     report: Callable[[Progress], Any] | None = None,
-    first_epoch: int = 0,
-    optimizer_state: Any = None,
-) -> Result:
-    """Train fits that differ in their start, seed and bag weights.
+) -> list[Result]:
+    """Train all fits of all groups in one compiled call.
 
     Parameters
     ----------
-    starts : list of Params
-        One a fit, of equal shapes.
-    masks : dict of arrays of shape (n_rules, n_features)
+    groups : list of Group
     plan : Plan
-    bags : PackedBags
-        Its type decides between 32 and 64 bit.
-    targets : array of shape (n_bags, n_outputs)
-    weights : array of shape (n_fits, n_bags)
-        0 leaves a bag out of that fit's training.
-    held_out : array of shape (n_fits, n_bags), optional
-        Weights of validation bags, when ``plan.validate``.
+    learning_rate : float
+    max_epochs : int
     tol : float
         A fit stops when no free parameter moved by more over an epoch; 0 never stops.
     patience : int
         Epochs without a better validation loss before a fit stops.
-    seeds : list of int
-        One a fit.
     callbacks : tuple of callables
         Called with a `Progress` after each epoch; True stops training.
     report : callable, optional
         Called with a `Progress` a few times a second.
-    first_epoch : int
-    optimizer_state : object, optional
-        Epochs trained before and what the optimiser remembers of them (of an earlier `Result`), to go on
-        where training stopped.
+
+    Returns
+    -------
+    list of Result
+        One a group.
     """
     began = time.perf_counter()
-    dtype = bags.x.dtype
+    dtype = groups[0].bags.x.dtype
     with jax.enable_x64(dtype == np.float64):
-        fixed, data, train_weights, held = _on_device(starts, bags, targets, weights, held_out, dtype)
-        masks_ = {name: jnp.asarray(mask, dtype) for name, mask in masks.items()}
-        free = jax.vmap(lambda params: to_free(params, plan))(fixed)
-        if optimizer_state is None:
-            optimizer_state = jax.vmap(plan.transformation().init)(free)
-        n_fits = len(starts)
-        states = State(
-            free,
-            optimizer_state,
-            jnp.stack([jax.random.key(seed) for seed in seeds]),
-            jnp.full(n_fits, first_epoch, jnp.int32),
-            jnp.zeros(n_fits, bool),
-            free,
-            jnp.full(n_fits, jnp.inf, dtype),
-            jnp.zeros(n_fits, jnp.int32),
-            jnp.zeros(n_fits, bool),
-        )
-        rungs = () if plan.batch_size is None else ladder(np.diff(bags.offsets[: bags.n_bags + 1]), plan.batch_size)
+        fixed = _stacked([_stacked(group.starts, dtype) for group in groups], dtype)
+        masks = _stacked([group.masks for group in groups], dtype)
+        data = _on_device(groups, dtype)
+        states = _first_states(groups, plan, fixed, dtype)
+        sizes = [np.diff(group.bags.offsets[: group.bags.n_bags + 1]) for group in groups]
+        rungs = () if plan.batch_size is None else max(ladder(each, plan.batch_size) for each in sizes)
         call = functools.partial(
-            run, plan, rungs, fixed=fixed, masks=masks_, data=data, weights=train_weights, held_out=held,
-            rate=jnp.asarray(learning_rate, dtype), tol=jnp.asarray(tol, dtype), patience=jnp.asarray(patience),
-        )  # fmt: skip
+            run,
+            plan,
+            rungs,
+            fixed=fixed,
+            masks=masks,
+            data=data,
+            rate=jnp.asarray(learning_rate, dtype),
+            tol=jnp.asarray(tol, dtype),
+            patience=jnp.asarray(patience),
+        )
         states, history, interrupted = _drive(call, states, plan, fixed, max_epochs, callbacks, report)
         final = states.best if plan.validate else states.free
-        loss, validation = evaluate(plan, final, fixed, masks_, data, train_weights, held)
-        params = jax.device_get(jax.vmap(lambda free, fixed: from_free(free, fixed, plan))(final, fixed))
-        return Result(
-            _per_fit(params),
-            np.asarray(loss, np.float64),
-            np.asarray(validation, np.float64) if plan.validate else None,
-            [_history_of(history, f, plan.validate) for f in range(n_fits)],
-            np.asarray(states.epoch) - first_epoch,
+        loss, validation = (np.asarray(values, np.float64) for values in evaluate(plan, final, fixed, masks, data))
+        params = _natural(final, fixed, plan)
+        memory = jax.device_get(states.optimizer)
+    seconds = time.perf_counter() - began
+    return [
+        Result(
+            _entries(_entry(params, g)),
+            loss[g],
+            validation[g] if plan.validate else None,
+            [_history_of(history, g, f, plan.validate) for f in range(len(group.starts))],
+            np.asarray(states.epoch)[g] - group.first_epoch,
             interrupted,
-            np.asarray(states.diverged),
-            jax.device_get(states.optimizer),
-            time.perf_counter() - began,
+            np.asarray(states.diverged)[g],
+            _entry(memory, g),
+            seconds,
         )
+        for g, group in enumerate(groups)
+    ]
 
 
-def _on_device(
-    starts: list[Params], bags: PackedBags, targets: Array, weights: Array, held_out: Array | None, dtype: Any
-) -> tuple[Params, Data, jax.Array, jax.Array]:
-    n_bags = len(bags.offsets) - 1
+def _stacked(trees: list[Any], dtype: Any) -> Any:
+    """Give equal trees a common leading axis, on the device."""
+    return jax.tree.map(lambda *values: jnp.stack([jnp.asarray(value, dtype) for value in values]), *trees)
 
-    def padded(values: Array, axis: int) -> jax.Array:
-        width = [(0, 0)] * values.ndim
-        width[axis] = (0, n_bags - values.shape[axis])
-        return jnp.asarray(np.pad(values, width), dtype)
 
-    active = np.maximum((weights > 0).sum(axis=1, keepdims=True), 1)
-    weights = weights * active / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    held = np.zeros_like(weights) if held_out is None else held_out
-    fixed = jax.tree.map(lambda *values: jnp.stack([jnp.asarray(value, dtype) for value in values]), *starts)
-    data = Data(
-        jnp.asarray(bags.x),
-        None if bags.known is None else jnp.asarray(bags.known),
-        None if bags.bag_index is None else jnp.asarray(bags.bag_index),
-        jnp.asarray(bags.offsets),
-        padded(targets, 0),
-        jnp.zeros(n_bags, dtype),
-        jnp.zeros(n_bags, dtype),
+def _entry(tree: Any, place: int) -> Any:
+    return jax.tree.map(lambda values: np.asarray(values)[place], tree)
+
+
+def _entries(tree: Any) -> list[Any]:
+    """Take the leading axis of a tree apart."""
+    return [_entry(tree, place) for place in range(len(jax.tree.leaves(tree)[0]))]
+
+
+def _natural(free: Free, fixed: Params, plan: Plan) -> Params:
+    """Parameters with axes (g, m) out of free ones, in 64 bit NumPy."""
+    params = jax.vmap(jax.vmap(lambda free, fixed: from_free(free, fixed, plan)))(free, fixed)
+    return Params(*jax.tree.map(lambda values: np.asarray(values, np.float64), jax.device_get(tuple(params))))
+
+
+def _first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> State:
+    shape = (len(groups), len(groups[0].starts))
+    free = jax.vmap(jax.vmap(lambda params: to_free(params, plan)))(fixed)
+    if groups[0].optimizer_state is None:
+        memory = jax.vmap(jax.vmap(plan.transformation().init))(free)
+    else:
+        memory = jax.tree.map(lambda *values: jnp.stack(values), *[group.optimizer_state for group in groups])
+    seeds = [jnp.stack([jax.random.key(seed) for seed in group.seeds]) for group in groups]
+    epochs = np.array([[group.first_epoch] * shape[1] for group in groups])
+    return State(
+        free,
+        memory,
+        jnp.stack(seeds),
+        jnp.asarray(epochs, jnp.int32),
+        jnp.zeros(shape, bool),
+        free,
+        jnp.full(shape, jnp.inf, dtype),
+        jnp.zeros(shape, jnp.int32),
+        jnp.zeros(shape, bool),
     )
-    return fixed, data, padded(weights, 1), padded(held, 1)
+
+
+def _on_device(groups: list[Group], dtype: Any) -> Data:
+    """Stack the groups' data, padded to the size of the greatest."""
+    n_rows = max(len(group.bags.x) for group in groups)
+    n_bags = max(len(group.bags.offsets) - 1 for group in groups)
+    any_missing = any(group.bags.known is not None for group in groups)
+
+    def stacked(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
+        fills = fill if isinstance(fill, list) else [fill] * len(values)
+        widths = [[(0, 0)] * axis + [(0, length - array.shape[axis])] for array in values]
+        padded = [
+            np.pad(array, width + [(0, 0)] * (array.ndim - axis - 1), constant_values=constant)
+            for array, width, constant in zip(values, widths, fills, strict=True)
+        ]
+        return np.stack(padded)
+
+    weights, held_out = zip(*(_mean_one(group) for group in groups), strict=True)
+    known = [np.ones_like(group.bags.x) if group.bags.known is None else group.bags.known for group in groups]
+    index = [group.bags.bag_index for group in groups if group.bags.bag_index is not None]
+    # The bag after the last real one is padding in every group, so further padding rows may join it.
+    spare = [group.bags.n_bags for group in groups]
+    return Data(
+        jnp.asarray(stacked([group.bags.x for group in groups], n_rows), dtype),
+        jnp.asarray(stacked(known, n_rows), dtype) if any_missing else None,
+        jnp.asarray(stacked(index, n_rows, spare)) if index else None,
+        jnp.asarray(stacked([g.bags.offsets for g in groups], n_bags + 1, [g.bags.n_instances for g in groups])),
+        jnp.asarray(stacked([group.targets for group in groups], n_bags), dtype),
+        jnp.asarray(stacked(list(weights), n_bags, axis=1), dtype),
+        jnp.asarray(stacked(list(held_out), n_bags, axis=1), dtype),
+    )
+
+
+def _mean_one(group: Group) -> tuple[Array, Array]:
+    """Weights (m, b) scaled to a mean of 1 over the bags that count, and the validation weights."""
+    weights = group.weights
+    active = np.maximum((weights > 0).sum(axis=1, keepdims=True), 1)
+    scaled = weights * active / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return scaled, np.zeros_like(scaled) if group.held_out is None else group.held_out
 
 
 def _drive(
@@ -191,7 +264,7 @@ def _drive(
             moved, trace = call(states=states, n_epochs=jnp.asarray(n))
             trace = jax.device_get(trace)
             states, epoch = moved, epoch + n
-            history.append(Trace(*(values[:, :n] for values in trace)))
+            history.append(Trace(*(values[..., :n] for values in trace)))
             if report is not None or callbacks:
                 progress = _progress(states, trace, n, epoch, max_epochs, plan, fixed)
                 if report is not None:
@@ -208,11 +281,11 @@ def _drive(
 
 
 def _progress(states: State, trace: Trace, n: int, epoch: int, max_epochs: int, plan: Plan, fixed: Params) -> Progress:
-    last = Trace(*(np.asarray([_last_known(row[:n]) for row in values]) for values in trace))  # type: ignore[arg-type]
+    rows = (values.reshape(-1, values.shape[-1])[:, :n] for values in trace)  # one a fit, group after group
+    last = Trace(*(np.asarray([_last_known(row) for row in values]) for values in rows))  # type: ignore[arg-type]
 
     def params() -> list[Params]:
-        now = jax.device_get(jax.vmap(lambda free, fixed: from_free(free, fixed, plan))(states.free, fixed))
-        return _per_fit(now)
+        return [each for group in _entries(_natural(states.free, fixed, plan)) for each in _entries(group)]
 
     validation = np.asarray(last.validation) if plan.validate else None
     return Progress(
@@ -220,24 +293,16 @@ def _progress(states: State, trace: Trace, n: int, epoch: int, max_epochs: int, 
     )
 
 
-def _per_fit(params: Params) -> list[Params]:
-    """Take the leading axis apart, in 64 bit NumPy."""
-    leaves, shape = jax.tree.flatten(params)
-    return [
-        jax.tree.unflatten(shape, [leaf[f].astype(np.float64) for leaf in leaves]) for f in range(len(params.coefs))
-    ]
-
-
 def _last_known(row: Array) -> float:
     known = row[~np.isnan(row)]
     return float(known[-1]) if len(known) else float("nan")
 
 
-def _history_of(history: list[Trace], fit: int, validated: bool) -> dict[str, Array]:
+def _history_of(history: list[Trace], group: int, fit: int, validated: bool) -> dict[str, Array]:
     if not history:
         empty = np.zeros(0)
         return {"loss": empty, "rmse": empty, "change": empty}
-    joined = Trace(*(np.concatenate([getattr(t, field)[fit] for t in history]) for field in Trace._fields))  # type: ignore[arg-type]
+    joined = Trace(*(np.concatenate([getattr(t, field)[group, fit] for t in history]) for field in Trace._fields))  # type: ignore[arg-type]
     ran = ~np.isnan(joined.change)  # a fit that stopped early leaves the rest of its history blank
     out = {name: np.asarray(getattr(joined, name), np.float64)[ran] for name in ("loss", "rmse", "change")}
     if validated:

@@ -56,7 +56,8 @@ def cases(bags):
     yield "binary.json", MIANFISClassifier(**QUICK).fit(named), ["width", "depth"], few
     first_order = MIANFISClassifier(order=1, loss="cross_entropy", **QUICK).fit(bags, words)
     yield "three_classes_first_order.json", first_order, None, few
-    members = MIANFISRegressor(n_members=2, init="random", rule_keep_prob=0.8, **QUICK).fit(bags, numbers)
+    members = MIANFISRegressor(n_members=2, init="random", rule_keep_prob=0.8, rule_dropout="paper", **QUICK)
+    members.fit(bags, numbers)
     yield "regressor_two_members.json", members, None, few
     bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)
     yield "plain_bell_hinge.json", bell, None, [[row] for row in rows[:10].tolist()]

@@ -23,7 +23,7 @@ from fuzzymil import (
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.errors import InputError, InputTypeError, ParameterError
 
-QUICK = {"n_rules": 3, "max_epochs": 5, "random_state": 0}
+QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
 LIST = [bag.copy() for bag in BAGS]
 Y = BAGS.labels
@@ -258,6 +258,9 @@ SETTINGS = {
     "restarts": ({"n_restarts": 0}, "n_restarts must be"),
     "members": ({"n_members": True}, "n_members must be"),
     "keep": ({"rule_keep_prob": 0.0}, "rule_keep_prob must be a number above 0 and at most 1"),
+    "keep misspelt": ({"rule_keep_prob": "autom"}, "rule_keep_prob"),
+    "clip zero": ({"clip": 0.0}, "clip must be a number above 0"),
+    "clip NaN": ({"clip": np.nan}, "clip must be a number"),
     "keep too much": ({"rule_keep_prob": 1.5}, "rule_keep_prob must be"),
     "class weight": ({"class_weight": {7: 1.0}}, "class_weight names 7"),
     "class weight word": ({"class_weight": "fair"}, "class_weight"),

@@ -33,7 +33,7 @@ from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
 from fuzzymil.rules import Rule, Variable
 
 # One shape of data and rules nearly everywhere, so that tests share compiled programs.
-QUICK = {"n_rules": 3, "max_epochs": 5, "random_state": 0}
+QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
 Y = BAGS.labels
 WORDS = np.array([str(i).split("-")[0] for i in BAGS.ids])  # three classes: concept1, concept2, negative
@@ -42,6 +42,7 @@ CENTERS = np.array([[0.5, 0.5], [1.5, 1.5], [0.5, 1.5]])
 WIDTHS = np.array([[0.3, 0.4], [0.5, 0.3], [0.6, 0.6]])
 
 BATTERY = {
+    "defaults": MIANFISClassifier(3, max_epochs=5, random_state=0),
     "classifier": MIANFISClassifier(**QUICK),
     "regressor": MIANFISRegressor(**QUICK),
     "first order": MIANFISClassifier(order=1, n_members=2, **QUICK),
@@ -397,6 +398,21 @@ def test_the_rules_say_what_the_model_says(standardize):
     assert str(model.rules_).count("THEN y =") == 3
 
 
+def test_values_outside_the_range_of_training_count_as_its_end():
+    model = classifier(clip=1.0).fit(BAGS, Y)
+    mean, deviation = BAGS.instances.mean(axis=0), BAGS.instances.std(axis=0)
+    limited = BAGS.map_instances(lambda x: np.clip(x, mean - deviation, mean + deviation))
+    np.testing.assert_allclose(model.decision_function(limited), model.decision_function(BAGS), rtol=1e-12)
+    np.testing.assert_allclose(model.rules_.infer(BAGS).output[:, 0] - 0.5, model.decision_function(BAGS), rtol=1e-12)
+    np.testing.assert_allclose(model.history_["loss"][0], mean_squared_error(model.initial_rules_, BAGS, Y), rtol=1e-4)
+    far = [np.array([[1e9, -1e9]]), np.array([[mean[0] + deviation[0], mean[1] - deviation[1]]])]
+    np.testing.assert_allclose(*model.decision_function(far), rtol=1e-12)
+    free = classifier(clip=None).fit(BAGS, Y)
+    assert not np.allclose(free.decision_function(limited), free.decision_function(BAGS))
+    wide = classifier(clip=100.0).fit(BAGS, Y)  # even then nothing beyond what was seen
+    np.testing.assert_allclose(*wide.decision_function([[[1e9, 1.0]], [[BAGS.instances[:, 0].max(), 1.0]]]), rtol=1e-12)
+
+
 def test_members_are_averaged_best_first():
     model = classifier(n_members=3, init="random").fit(BAGS, Y)
     assert len(model.members_) == 3
@@ -674,14 +690,16 @@ def test_a_weight_of_two_counts_as_the_bag_twice():
 @pytest.mark.parametrize("order", [0, 1])
 def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
     rules = RuleBase.from_arrays(CENTERS, WIDTHS, np.arange(3.0 * (1 + 2 * order)).reshape(3, 1, -1), alpha=2.0)
-    model = classifier(init=rules, order=order, rule_keep_prob=0.6, max_epochs=0).fit(BAGS, Y)
+    model = classifier(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="paper", max_epochs=0).fit(BAGS, Y)
     output = model.initial_rules_.infer(BAGS).output
     np.testing.assert_allclose(output, rules.infer(BAGS).output, rtol=1e-5)
     np.testing.assert_allclose(model.rules_.infer(BAGS).output, 0.6 * output, rtol=1e-5)
     np.testing.assert_allclose(model.decision_function(BAGS), 0.6 * output[:, 0] - 0.5, rtol=1e-4, atol=1e-6)
     shared = classifier(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="renormalise", max_epochs=0)
     np.testing.assert_allclose(shared.fit(BAGS, Y).rules_.infer(BAGS).output, output, rtol=1e-5)
-    numbers = regressor(init=rules, order=order, rule_keep_prob=0.6, max_epochs=0).fit(BAGS, NUMBERS)
+    numbers = regressor(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="paper", max_epochs=0).fit(
+        BAGS, NUMBERS
+    )
     mean = NUMBERS.mean()
     np.testing.assert_allclose(numbers.predict(BAGS) - mean, 0.6 * (output[:, 0] - mean), rtol=1e-4, atol=1e-5)
 
@@ -705,6 +723,14 @@ def test_keeping_every_rule_is_no_dropout():
         classifier(rule_keep_prob=1.0).fit(BAGS, Y).decision_function(BAGS),
         classifier().fit(BAGS, Y).decision_function(BAGS),
     )
+
+
+def test_rule_dropout_comes_on_by_itself_where_numbers_outnumber_bags():
+    few, many = BAGS[::3], BAGS[np.repeat(np.arange(24), 2)]
+    for bags, expected in ((few, 0.7), (many, None)):  # 3 rules of 2 centres, 2 widths and a conclusion: 15 numbers
+        auto = classifier(rule_keep_prob="auto").fit(bags)
+        given = classifier(rule_keep_prob=expected).fit(bags)
+        np.testing.assert_array_equal(auto.decision_function(BAGS), given.decision_function(BAGS))
 
 
 # ---------------------------------------------------------------------- where rules start

@@ -25,7 +25,7 @@ from fuzzymil import (
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.errors import ModelFileError
 
-QUICK = {"n_rules": 3, "max_epochs": 5, "random_state": 0}
+QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
 ROWS = Bags.from_list([bag[:1] for bag in BAGS])
 Y = BAGS.labels
@@ -41,9 +41,9 @@ MODELS = {
     "hinge, three": (MIANFISClassifier(loss="hinge", **QUICK), BAGS, WORDS),
     "objects": (MIANFISClassifier(**QUICK), BAGS, np.where(Y, "yes", "no way").astype(object)),
     "small numbers": (MIANFISClassifier(**QUICK), BAGS, Y.astype(np.int8)),
-    "dropout": (MIANFISClassifier(order=1, rule_keep_prob=0.7, **QUICK), BAGS, Y),
-    "alpha inf": (MIANFISClassifier(alpha=np.inf, n_members=2, init="random", **QUICK), BAGS, Y),
-    "regressor": (MIANFISRegressor(n_members=2, init="random", **QUICK), BAGS, NUMBERS),
+    "dropout": (MIANFISClassifier(**(QUICK | {"order": 1, "rule_keep_prob": 0.7, "rule_dropout": "paper"})), BAGS, Y),
+    "alpha inf": (MIANFISClassifier(**(QUICK | {"alpha": np.inf, "n_members": 2, "init": "random"})), BAGS, Y),
+    "regressor": (MIANFISRegressor(**(QUICK | {"n_members": 2, "init": "random"})), BAGS, NUMBERS),
     "two outputs": (MIANFISRegressor(order=1, **QUICK), BAGS, np.column_stack([NUMBERS, 9 - NUMBERS])),
     "plain classifier": (ANFISClassifier(membership="bell", **QUICK), ROWS, Y),
     "plain regressor": (ANFISRegressor(t_norm="min", **QUICK), ROWS, NUMBERS),
@@ -140,6 +140,9 @@ SETTINGS = [
     {"early_stopping": True, "patience": 2},
     {"callbacks": ()},
     {"random_state": None},
+    {"rule_keep_prob": "auto"},
+    {"clip": None},
+    {"clip": 1.5, "rule_keep_prob": 0.5},
 ]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import jax
 import numpy as np
@@ -20,16 +21,28 @@ from fuzzymil.estimators.features import compare_features, complete_bags, record
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
 from fuzzymil.estimators.scaling import Scaling
-from fuzzymil.estimators.starting import Learned, Starting
+from fuzzymil.estimators.starting import Coding, Learned, Starting
 from fuzzymil.grouping import pack
 from fuzzymil.network import Params
 from fuzzymil.rules import RuleBase
-from fuzzymil.training import Result, train
+from fuzzymil.training import Group, Result, train_groups
 
-__all__ = ["Network", "checked_weights"]
+__all__ = ["Job", "Network", "checked_weights"]
 
 
-class Network(Starting):
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One fit, checked and ready to train."""
+
+    bags: Bags
+    coding: Coding
+    learned: Learned
+    group: Group
+    plan: Plan
+    going_on: bool
+
+
+class Network(Starting, ABC):
     """Base of all estimators that train the network."""
 
     def _plan(self, learned: Learned) -> Plan:
@@ -45,60 +58,59 @@ class Network(Starting):
             validate=bool(self.early_stopping),
         )
 
-    def _learn(
-        self, learned: Learned, bags: Bags, targets: Array, groups: Array, weights: Array, max_epochs: int, rng: Any
-    ) -> Result:
-        """Train every start of ``learned`` on ``bags``."""
-        plan = self._plan(learned)
+    def _group(self, learned: Learned, bags: Bags, coding: Coding, rng: Any) -> Group:
+        """Everything that training needs to know of the data, on standardised axes."""
         n_fits = len(learned.params)
-        data = pack(
-            learned.scaling.apply(bags.instances),
-            bags.offsets,
-            np.float64 if self.precision == "double" else np.float32,
-        )
-        targets = (targets - learned.scaling.target_shift) / learned.scaling.target_scale
-        fit_weights = np.tile(weights, (n_fits, 1))
+        weights = np.tile(coding.weights, (n_fits, 1))
         held_out = None
-        if plan.validate:
-            held = self._held_out(groups, rng)
-            held_out, fit_weights = fit_weights * held, fit_weights * ~held
-            if not (fit_weights.any() and held_out.any()):
+        if self.early_stopping:
+            held = self._held_out(coding.groups, rng)
+            held_out, weights = weights * held, weights * ~held
+            if not (weights.any() and held_out.any()):
                 raise ParameterError("early_stopping leaves no bags to train or to validate on: use more bags.")
+        axes = learned.scaling
+        dtype = np.float64 if self.precision == "double" else np.float32
+        return Group(
+            learned.params,
+            learned.masks,
+            pack(axes.apply(bags.instances), bags.offsets, dtype),
+            (coding.targets - axes.target_shift) / axes.target_scale,
+            weights,
+            [int(seed) for seed in rng.randint(2**31 - 1, size=n_fits)],
+            held_out,
+            learned.n_epochs,
+            learned.optimizer_state,
+        )
+
+    def _train(self, groups: list[Group], plan: Plan, max_epochs: int) -> list[Result]:
         with progress_bar(type(self).__name__, enabled=bool(self.verbose)) as report:
-            result = train(
-                learned.params,
-                learned.masks,
+            results = train_groups(
+                groups,
                 plan,
-                data,
-                targets,
-                fit_weights,
-                held_out,
                 learning_rate=float(self.learning_rate),
                 max_epochs=max_epochs,
                 tol=float(self.tol),
                 patience=self.patience,
-                seeds=[int(seed) for seed in rng.randint(2**31 - 1, size=n_fits)],
-                first_epoch=learned.n_epochs,
-                optimizer_state=learned.optimizer_state,
                 callbacks=tuple(self.callbacks or ()),
                 report=report,
             )
-        if result.interrupted:
+        if results[0].interrupted:
             warnings.warn(
-                f"Training was interrupted (Ctrl-C) after {int(result.n_epochs.max())} epoch(s): "
+                f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "
                 "the model as trained so far is kept.",
                 UserWarning,
                 stacklevel=4,
             )
-        if result.diverged.all():
-            warnings.warn(
-                f"Training diverged after {int(result.n_epochs.max())} epoch(s); the parameters before that are kept. "
-                f"Use a smaller learning_rate (it was {self.learning_rate:g}), optimizer='adam' "
-                "or wider sets (init_width).",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return result
+        for result in results:
+            if result.diverged.all():
+                warnings.warn(
+                    f"Training diverged after {int(result.n_epochs.max())} epoch(s); the parameters before that are "
+                    f"kept. Use a smaller learning_rate (it was {self.learning_rate:g}), optimizer='adam' "
+                    "or wider sets (init_width).",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+        return results
 
     def _held_out(self, groups: Array, rng: Any) -> Array:
         """Mark validation bags, the same share of every group."""
@@ -157,30 +169,36 @@ class Network(Starting):
             raise InputError("There is one sample, that is one bag: learning needs at least two.")
         return bags
 
-    def _fit(
-        self,
-        bags: Bags,
-        targets: Array,
-        groups: Array,
-        outputs: tuple[str, ...],
-        weights: Array,
-        *,
-        going_on: bool,
-        max_epochs: int,
-    ) -> None:
-        """Start or continue, train, and only then set what a fitted estimator has."""
+    @abstractmethod
+    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
+        """Turn labels into what the network is to answer."""
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, classes: Any = None) -> Job:
+        """Check everything and start (or continue) the rules; changes nothing on the estimator."""
+        self._check_settings()
+        going_on = go_on and hasattr(self, "members_")
+        bags = self._bags_to_fit(X, going_on=going_on)
+        coding = self._encode(bags, y, sample_weight, going_on=going_on, classes=classes)
         rng = check_random_state(self.random_state)
-        before: Learned | None = self._learned if going_on else None
-        if before is not None and before.params[0].coefs.shape[1] != targets.shape[1]:
+        if going_on and self._learned.params[0].coefs.shape[1] != coding.targets.shape[1]:
             raise InputError("These labels need another number of outputs than the fitted rules have: fit anew.")
-        learned = before or self._start(bags, targets, groups, outputs, weights, rng)
-        result = self._learn(learned, bags, targets, groups, weights, max_epochs, rng)
-        kept, best = self._keep_best(learned, result)
-        initial = self._rule_base(learned, learned.params[best[0]], trained=before is not None)
+        learned = self._learned if going_on else self._start(bags, coding, rng)
+        return Job(bags, coding, learned, self._group(learned, bags, coding, rng), self._plan(learned), going_on)
+
+    def _finish(self, job: Job, result: Result) -> Self:
+        """Set what a fitted estimator has: after training, so that a failure leaves it as it was."""
+        kept, best = self._keep_best(job.learned, result)
+        initial = self._rule_base(job.learned, job.learned.params[best[0]], trained=job.going_on)
         members = [self._rule_base(kept, params, trained=True) for params in kept.params]
-        if not going_on:
-            record_features(self, bags)
+        if not job.going_on:
+            record_features(self, job.bags)
         self._set_fitted(kept, members, initial, result.history[best[0]])
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, max_epochs: int, classes: Any = None) -> Self:
+        job = self._prepare(X, y, sample_weight, go_on=go_on, classes=classes)
+        (result,) = self._train([job.group], job.plan, max_epochs)
+        return self._finish(job, result)
 
     def _set_fitted(
         self, learned: Learned, members: list[RuleBase], initial: RuleBase, history: dict[str, Array]

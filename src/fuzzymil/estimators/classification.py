@@ -15,10 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
 from fuzzymil.errors import InputError, ParameterError
-from fuzzymil.estimators.base import Network, checked_weights
+from fuzzymil.estimators.base import Job, Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.starting import Coding
 from fuzzymil.losses import LOSSES
+from fuzzymil.training import Result
 
 __all__ = ["NetworkClassifier"]
 
@@ -41,7 +44,7 @@ class NetworkClassifier(ClassifierMixin, Network):
             Default: the labels the bags carry.
         sample_weight : array of shape (n_bags,), optional
         """
-        return self._fit_classes(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
+        return self._fit(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train one epoch on these bags, going on from the present rules.
@@ -49,14 +52,9 @@ class NetworkClassifier(ClassifierMixin, Network):
         The first call measures the features and starts the rules, so give it typical bags, and
         ``classes`` if not all occur in them.
         """
-        return self._fit_classes(X, y, sample_weight, go_on=True, max_epochs=1, classes=classes)
+        return self._fit(X, y, sample_weight, go_on=True, max_epochs=1, classes=classes)
 
-    def _fit_classes(
-        self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, max_epochs: int, classes: Any = None
-    ) -> Self:
-        self._check_settings()
-        going_on = go_on and hasattr(self, "members_")
-        bags = self._bags_to_fit(X, going_on=going_on)
+    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
         labels = column_or_1d(bag_labels(bags, y, type(self).__name__), warn=True)
         check_classification_targets(labels)
         found = np.unique(labels)
@@ -70,12 +68,16 @@ class NetworkClassifier(ClassifierMixin, Network):
             )
         groups = np.searchsorted(known, labels)
         loss = LOSSES[self.loss]
-        one_hot = np.eye(len(known))[groups][:, 1 if len(known) == 2 else 0 :]
-        targets = loss.low + (loss.high - loss.low) * one_hot
+        targets = loss.low + (loss.high - loss.low) * _one_hot(groups, len(known))
         weights = checked_weights(sample_weight, bags) * self._class_weights(groups, known)
-        self._fit(bags, targets, groups, _output_names(known), weights, going_on=going_on, max_epochs=max_epochs)
-        self.classes_: Array = known
-        self.calibration_: Any = _calibrated(self._infer(bags), one_hot) if loss.probability is None else None
+        return Coding(targets, groups, _output_names(known), weights, known)
+
+    def _finish(self, job: Job, result: Result) -> Self:
+        super()._finish(job, result)
+        self.classes_: Array = np.asarray(job.coding.classes)
+        self.calibration_: Any = None
+        if LOSSES[self.loss].probability is None:
+            self.calibration_ = _calibrated(self._infer(job.bags), _one_hot(job.coding.groups, len(self.classes_)))
         return self
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
@@ -128,6 +130,11 @@ class NetworkClassifier(ClassifierMixin, Network):
         ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
         """
         return self._decision(self._output(X, by_instance=True))
+
+
+def _one_hot(groups: Array, n_classes: int) -> Array:
+    """Return a column for each class, or one for the second of two."""
+    return np.eye(n_classes)[groups][:, 1 if n_classes == 2 else 0 :]
 
 
 def _output_names(classes: Array) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators.base import Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
 from fuzzymil.estimators.scaling import Scaling
+from fuzzymil.estimators.starting import Coding
 
 __all__ = ["NetworkRegressor"]
 
@@ -32,27 +33,21 @@ class NetworkRegressor(RegressorMixin, Network):
             Default: the labels the bags carry.
         sample_weight : array of shape (n_bags,), optional
         """
-        return self._fit_numbers(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
+        return self._fit(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train one epoch on these bags, going on from the present rules.
 
         The first call measures features and targets and starts the rules, so give it typical bags.
         """
-        return self._fit_numbers(X, y, sample_weight, go_on=True, max_epochs=1)
+        return self._fit(X, y, sample_weight, go_on=True, max_epochs=1)
 
-    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, max_epochs: int) -> Self:
-        self._check_settings()
-        going_on = go_on and hasattr(self, "members_")
-        bags = self._bags_to_fit(X, going_on=going_on)
+    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
         labels = bag_labels(bags, y, type(self).__name__)
         targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
         n_outputs = targets.shape[1]
         names = tuple(f"y{k + 1}" for k in range(n_outputs)) if n_outputs > 1 else ("y",)
-        weights = checked_weights(sample_weight, bags)
-        groups = np.zeros(bags.n_bags, int)
-        self._fit(bags, targets, groups, names, weights, going_on=going_on, max_epochs=max_epochs)
-        return self
+        return Coding(targets, np.zeros(bags.n_bags, int), names, checked_weights(sample_weight, bags))
 
     def _scaling(self, bags: Bags, targets: Array) -> Scaling:
         deviation = targets.std(axis=0)

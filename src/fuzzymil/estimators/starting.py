@@ -20,7 +20,7 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Operators, Params
 from fuzzymil.rules import RuleBase, finite_operators
 
-__all__ = ["Learned", "Starting"]
+__all__ = ["Coding", "Learned", "Starting"]
 
 
 @dataclasses.dataclass
@@ -40,13 +40,23 @@ class Learned:
     optimizer_state: Any = None
 
 
+@dataclasses.dataclass(frozen=True)
+class Coding:
+    """What the bags' labels mean to the network."""
+
+    targets: Array  # (b, k)
+    groups: Array  # (b,), number of each bag's class; all 0 in a regression
+    outputs: tuple[str, ...]
+    weights: Array  # (b,)
+    classes: Array | None = None
+
+
 class Starting(Settings):
     """Proposes rules."""
 
-    def _start(
-        self, bags: Bags, targets: Array, groups: Array, outputs: tuple[str, ...], weights: Array, rng: Any
-    ) -> Learned:
+    def _start(self, bags: Bags, coding: Coding, rng: Any) -> Learned:
         """Propose rules, one set of them for each restart of each member."""
+        targets, groups, weights, outputs = coding.targets, coding.groups, coding.weights, coding.outputs
         scaling = self._scaling(bags, targets)
         default = tuple(np.average(targets, axis=0, weights=weights))
         seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=self.n_restarts * self.n_members)]

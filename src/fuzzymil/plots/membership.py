@@ -1,4 +1,4 @@
-"""Figures: compute once, draw separately, in the manner of scikit-learn's Display objects."""
+"""Membership functions of the rules, before and after training."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from fuzzymil.arrays import Array
+from fuzzymil.plots.style import FAINT, HIGH, LOW
 from fuzzymil.rules import RuleBase
 from fuzzymil.wording import format_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["MembershipDisplay", "save_figure"]
-
-# Two hues that colour-blind readers tell apart and that differ in grey, too.
-HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
+__all__ = ["MembershipDisplay"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +60,7 @@ class MembershipDisplay:
     features: list[str]
     high: list[bool]
     marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    units: list[str] = dataclasses.field(default_factory=list)
 
     @classmethod
     def from_rules(
@@ -101,8 +100,9 @@ class MembershipDisplay:
         return cls(
             curves,
             [f"Rule {r + 1}: {rules.outputs[output]} = {format_number(c, 2)}" for r, c in enumerate(constants)],
-            [_label(rules, int(d)) for d in shown],
+            [rules.variables[d].name for d in shown],
             list(constants > (constants.min() + constants.max()) / 2),
+            units=[rules.variables[d].unit or "" for d in shown],
         )
 
     def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
@@ -129,7 +129,8 @@ class MembershipDisplay:
                     axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
             axes[r, 0].set_title(self.titles[r], loc="left", fontsize=9, color=color, fontweight="bold")
         for d, name in enumerate(self.features):
-            axes[-1, d].set_xlabel(name)
+            unit = self.units[d] if self.units else ""
+            axes[-1, d].set_xlabel(f"{name} [{unit}]" if unit else name)
         figure.supylabel("membership", fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)
@@ -171,15 +172,3 @@ def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, flo
         reach = 3 * np.nanmax(rules.widths[:, d])
         return float(np.nanmin(peaks) - reach), float(np.nanmax(peaks) + reach)
     return low, high
-
-
-def _label(rules: RuleBase, d: int) -> str:
-    variable = rules.variables[d]
-    return f"{variable.name} [{variable.unit}]" if variable.unit else variable.name
-
-
-def save_figure(figure: Figure, path: Any) -> None:
-    """Write a figure as PNG and as SVG beside it, and close it."""
-    for suffix in (".png", ".svg"):
-        figure.savefig(path.with_suffix(suffix), dpi=160)
-    plt.close(figure)

@@ -1,0 +1,84 @@
+"""Many fits at once: estimators of one kind, each on its own bags, in one compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from fuzzymil.errors import ParameterError
+from fuzzymil.estimators.base import Job, Network
+
+__all__ = ["fit_together"]
+
+
+def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
+    """Fit estimators of equal settings (but for their random state), each on its own bags.
+
+    What the folds of a cross-validation, or repeats with other seeds, want: one compiled program trains
+    all of them, and every one comes out as if it had been fitted alone (to rounding).
+
+    Parameters
+    ----------
+    estimators : sequence of MIANFISClassifier, MIANFISRegressor, ANFISClassifier or ANFISRegressor
+    X : sequence of bags
+        One a estimator, with the same features.
+    y : sequence of arrays, optional
+        Default: the labels the bags carry.
+
+    Returns
+    -------
+    list of estimators
+        The given ones, fitted.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=0)
+    >>> halves = [bags[::2], bags[1::2]]
+    >>> models = fit_together([MIANFISClassifier(4, max_epochs=5, random_state=0) for _ in halves], halves)
+    >>> [model.rules_.n_rules for model in models]
+    [4, 4]
+    """
+    labels = [None] * len(X) if y is None else list(y)
+    if not len(estimators) == len(X) == len(labels):
+        raise ParameterError(f"{len(estimators)} estimators need as many sets of bags and labels.")
+    for estimator in estimators:
+        if not isinstance(estimator, Network):
+            raise ParameterError(f"fit_together trains MI-ANFIS and ANFIS estimators, not {type(estimator).__name__}.")
+        _same_settings(estimators[0], estimator)
+    if not estimators:
+        return []
+    jobs = [
+        estimator._prepare(bags, target, None, go_on=bool(estimator.warm_start))
+        for estimator, bags, target in zip(estimators, X, labels, strict=True)
+    ]
+    first = estimators[0]
+    results: list[Any] = [None] * len(jobs)
+    for places in _alike(jobs):
+        trained = first._train([jobs[place].group for place in places], jobs[places[0]].plan, first.max_epochs)
+        for place, result in zip(places, trained, strict=True):
+            results[place] = result
+    return [estimator._finish(job, result) for estimator, job, result in zip(estimators, jobs, results, strict=True)]
+
+
+def _same_settings(one: Network, other: Network) -> None:
+    mine, yours = one.get_params(), other.get_params()
+    for name, value in mine.items():
+        if name != "random_state" and not np.array_equal(np.asarray(value, object), np.asarray(yours[name], object)):
+            raise ParameterError(f"Estimators fitted together need equal settings, but {name} differs.")
+    if type(one) is not type(other):
+        raise ParameterError("Estimators fitted together must be of one class.")
+
+
+def _alike(jobs: list[Job]) -> list[list[int]]:
+    """Places of jobs that one program can train: equal plans, shapes, and both or neither of single instances."""
+    kinds: dict[Any, list[int]] = {}
+    for place, job in enumerate(jobs):
+        shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
+        continued = job.group.optimizer_state is None
+        kinds.setdefault((job.plan, shapes, job.group.bags.bag_index is None, continued), []).append(place)
+    return list(kinds.values())

@@ -1,0 +1,20 @@
+"""Figures: compute once, draw separately, in the manner of scikit-learn's Display objects."""
+
+from fuzzymil.plots.curves import CurvesDisplay, Line
+from fuzzymil.plots.membership import MembershipDisplay
+from fuzzymil.plots.plane import PlaneDisplay
+from fuzzymil.plots.scores import DistributionDisplay, ScoresDisplay
+from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
+
+__all__ = [
+    "FAINT",
+    "HIGH",
+    "LOW",
+    "CurvesDisplay",
+    "DistributionDisplay",
+    "Line",
+    "MembershipDisplay",
+    "PlaneDisplay",
+    "ScoresDisplay",
+    "save_figure",
+]

@@ -1,0 +1,131 @@
+"""Scores of several methods beside each other, and distributions of single results."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil.plots.style import FAINT, bare, distinct
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["DistributionDisplay", "ScoresDisplay"]
+
+Score = tuple[float, float | None]  # a mean, and its deviation where there is one
+
+
+@dataclasses.dataclass
+class ScoresDisplay:
+    """A dot with a whisker for each method (rows of a panel) on each data set (panels).
+
+    Parameters
+    ----------
+    scores : dict of str to (dict of str to pair)
+        By panel and method: the mean, and one standard deviation or None.
+    xlabel : str
+    printed : set of str
+        Methods whose numbers are quoted and not measured: drawn hollow and grey.
+    """
+
+    scores: dict[str, dict[str, Score]]
+    xlabel: str
+    printed: frozenset[str] = frozenset()
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        methods = list(dict.fromkeys(name for panel in self.scores.values() for name in panel))
+        styles = dict(zip(methods, distinct(len(methods)), strict=True))
+        figure, axes = plt.subplots(
+            1,
+            len(self.scores),
+            figsize=(1.6 + 1.9 * len(self.scores), 0.9 + 0.3 * len(methods)),
+            squeeze=False,
+            sharey=True,
+            layout="constrained",
+        )
+        for axis, (name, panel) in zip(axes[0], self.scores.items(), strict=True):
+            for row, method in enumerate(methods):
+                if method not in panel:
+                    continue
+                mean, deviation = panel[method]
+                quoted = method in self.printed
+                color = FAINT if quoted else styles[method]["color"]
+                axis.errorbar(
+                    mean,
+                    row,
+                    xerr=deviation,
+                    marker=styles[method]["marker"],
+                    color=color,
+                    markerfacecolor="white" if quoted else color,
+                    capsize=2,
+                    markersize=5,
+                    linewidth=1.2,
+                )
+            axis.set_title(name, fontsize=9, fontweight="bold")
+            axis.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+            bare(axis)
+        axes[0, 0].set_yticks(range(len(methods)), methods, fontsize=8)
+        axes[0, 0].invert_yaxis()
+        figure.supxlabel(self.xlabel, fontsize=9)
+        if title:
+            figure.suptitle(title, fontsize=11)
+        return figure
+
+
+@dataclasses.dataclass
+class DistributionDisplay:
+    """The share of results that stay below a value, for several methods (empirical distribution functions).
+
+    Parameters
+    ----------
+    values : dict of str to array
+        By method.
+    xlabel : str
+    marks : dict of str to float
+        Named values to draw a line at.
+    """
+
+    values: dict[str, npt.ArrayLike]
+    xlabel: str
+    marks: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        figure, axis = plt.subplots(figsize=(6.8, 4.4), layout="constrained")
+        for (name, values), style in zip(self.values.items(), distinct(len(self.values)), strict=True):
+            ordered = np.sort(np.asarray(values, float))
+            share = np.arange(1, len(ordered) + 1) / len(ordered)
+            axis.step(
+                np.concatenate([[0.0], ordered]),
+                np.concatenate([[0.0], share]),
+                where="post",
+                color=style["color"],
+                linestyle=style["linestyle"],
+                linewidth=1.8,
+                label=name,
+            )
+        for place, (name, value) in enumerate(self.marks.items()):
+            axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=":")
+            axis.annotate(
+                name,
+                (value, 0.02 + 0.07 * place),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, 0),
+                textcoords="offset points",
+                fontsize=8,
+                color="#555555",
+            )
+        axis.set_xlabel(self.xlabel, fontsize=9)
+        axis.set_ylabel("share of starts that end below", fontsize=9)
+        axis.set_xlim(left=0)
+        axis.set_ylim(0, 1.02)
+        bare(axis)
+        if title:
+            figure.suptitle(title, fontsize=11)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+        return figure

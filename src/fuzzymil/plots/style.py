@@ -1,0 +1,52 @@
+"""What all figures share: colours that everybody can tell apart, and how files are written."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FAINT", "HIGH", "LOW", "bare", "distinct", "save_figure"]
+
+# Two hues that colour-blind readers tell apart and that differ in grey, too.
+HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
+
+# Colour never stands alone: each has a dash and a marker of its own, for grey prints.
+_COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000")
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (1, 3)))
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def distinct(n: int) -> list[dict[str, Any]]:
+    """Return colour, dash and marker of ``n`` series.
+
+    Examples
+    --------
+    >>> [style["marker"] for style in distinct(2)]
+    ['o', 's']
+    """
+    styles = zip(_COLORS, _DASHES, _MARKERS, strict=True)
+    return [{"color": c, "linestyle": d, "marker": m} for c, d, m in islice(cycle(styles), n)]
+
+
+def bare(axis: Any) -> None:
+    """Take away what does not carry data."""
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    axis.tick_params(labelsize=8)
+
+
+def save_figure(figure: Figure, path: Any) -> None:
+    """Write a figure as PNG and as SVG beside it, and close it.
+
+    The same figure gives the same files: no date, no random names inside.
+    """
+    with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
+        figure.savefig(path.with_suffix(".png"), dpi=160)
+        figure.savefig(path.with_suffix(".svg"), dpi=160, metadata={"Date": None})
+    plt.close(figure)
