@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import Annotated
 
@@ -57,6 +58,59 @@ def demo(
         run_demo(output, seed, Console())
     except OSError as problem:
         _fail(f"Cannot write to {output}: {problem.strerror}.")
+
+
+class Experiment(enum.StrEnum):
+    """What can be reproduced."""
+
+    synthetic = "synthetic"
+    benchmarks = "benchmarks"
+    dropout = "dropout"
+    convergence = "convergence"
+    all = "all"
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[Experiment, typer.Argument(help="Which experiment of the paper.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for numbers, figures and the page.")] = Path(
+        "fuzzymil-results"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="A few minutes: fewer sets, repeats and starts.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="All random numbers follow from it.")] = 2026,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the benchmark sets (default: FUZZYMIL_DATA, else a download).")
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Repeats of the cross-validations (default: 5; quick: 1).")
+    ] = None,
+) -> None:
+    """Run the paper's experiments and write the results as a page beside the paper's own.
+
+    What is finished is kept: after Ctrl-C the same command goes on where it stopped.
+
+    Example: fuzzymil reproduce all --quick --output results --data my-data
+    """
+    if output.exists() and not output.is_dir():
+        _fail(f"{output} is a file: --output needs a folder.")
+    from rich.console import Console
+
+    from fuzzymil.errors import InputError
+    from fuzzymil.experiments import EXPERIMENTS, Options, Stopped
+    from fuzzymil.experiments import reproduce as run
+    from fuzzymil.runtime import enable_compilation_cache
+
+    enable_compilation_cache()
+    names = list(EXPERIMENTS) if experiment is Experiment.all else [experiment.value]
+    try:
+        run(names, output, Options(seed, quick, repeats, data), Console())
+    except InputError as problem:
+        _fail(str(problem))
+    except OSError as problem:
+        _fail(f"Cannot write to {output}: {problem.strerror}.")
+    except Stopped as stopped:
+        typer.echo(f"Stopped: {stopped}. Run the same command again to go on.", err=True)
+        raise typer.Exit(130) from None
 
 
 def _fail(message: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -45,14 +46,13 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     output.mkdir(parents=True, exist_ok=True)
     train = make_two_concepts(sigma=SIGMA, random_state=seed)
     test = make_two_concepts(167, 166, sigma=SIGMA, random_state=seed + 10_000)
-    train, test = (bags.map_instances(lambda x: x, ["x", "y"]) for bags in (train, test))
-    console.print(f"[bold]fuzzymil {__version__}[/bold]: learning rules from bags of points")
-    console.print(f"Training bags   {train}")
+    console.print(f"[bold]fuzzymil {__version__}[/bold]: learning rules from bags of points\n")
+    console.print(f"Training bags  {train}")
+    console.print(f"Settings       {', '.join(f'{k}={v!r}' for k, v in SETTINGS.items())}, seed {seed}")
     console.print(
-        f"A positive bag has at least one point within {SIGMA} of {_point(CONCEPTS[0])} or {_point(CONCEPTS[1])}; "
-        "nobody tells which point, or where."
+        f"A positive bag has at least one point within {SIGMA} of {_point(CONCEPTS[0])} or of {_point(CONCEPTS[1])}; "
+        "nobody tells which point, or where.\n"
     )
-    console.print(f"Settings        {SETTINGS}, seed {seed}\n")
     began = time.perf_counter()
     model = MIANFISClassifier(**SETTINGS, random_state=seed).fit(train)
     seconds = time.perf_counter() - began
@@ -65,10 +65,12 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     )
     nearest = [_nearest(center) for center in model.rules_.centers]
     console.print(_rule_table(model.rules_, nearest))
-    console.print(f"\n{model.rules_}\n\n[dim]where[/dim]\n{model.rules_.describe_terms(digits=3)}\n", highlight=False)
+    console.print(
+        f"{model.rules_.to_text(digits=2)}\n\nwith\n{model.rules_.describe_terms(digits=2)}\n", highlight=False
+    )
     _explain_one(model, test, console)
     display = MembershipDisplay.from_rules(model.rules_, model.initial_rules_)
-    marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(("x", "y"))}
+    marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(train.names)}
     title = "Fuzzy sets of each rule, before and after training"
     save_figure(display.with_marks(marks).plot(title), output / "membership.png")
     model.save(output / "model.json")
@@ -99,14 +101,14 @@ def _concepts_found(rules: RuleBase, nearest: list[Nearest]) -> list[bool]:
 
 
 def _rule_table(rules: RuleBase, nearest: list[Nearest]) -> Table:
-    table = Table(title="Learned rules beside the true concepts", title_justify="left")
-    for heading in ("rule", "conclusion", "centre", "width", "nearest concept", "distance", ""):
-        table.add_column(heading, justify="left" if heading in ("rule", "") else "right")
+    table = Table(title="Learned rules beside the true concepts", title_justify="left", box=SIMPLE_HEAD)
+    for heading in ("rule", "concludes", "centre", "width", "nearest concept", "off by", ""):
+        table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
     for r, near in enumerate(nearest):
         constant = rules.coefs[r, 0, 0]
-        verdict = "irrelevant: concludes 'negative'"
+        verdict = "irrelevant"
         if constant >= 0.5:
-            verdict = "[bold]found[/bold]" if near.found else "positive, elsewhere"
+            verdict = "[bold]found[/bold]" if near.found else "elsewhere"
         table.add_row(
             str(r + 1),
             f"{constant:.2f}",

@@ -212,18 +212,15 @@ def _batch(data: Data, bags: jax.Array, taken: jax.Array, rows: int) -> tuple[ja
 
     ``taken`` (batch,) is False for places that a last, smaller batch leaves empty.
     """
+    place = jnp.arange(rows)
     starts = data.offsets[bags]
     sizes = jnp.where(taken, data.offsets[bags + 1] - starts, 0)
     if len(bags) == 1:
-        # One bag is contiguous. A slice that would pass the end is moved back, and masked.
-        first = jnp.minimum(starts[0], len(data.x) - rows)
-        place = jnp.arange(rows) - (starts[0] - first)
-        grouping: Grouping = OneBag((place >= 0) & (place < sizes[0]))
-        x = jax.lax.dynamic_slice_in_dim(data.x, first, rows)
-        known = None if data.known is None else jax.lax.dynamic_slice_in_dim(data.known, first, rows)
-        return x, known, grouping
+        # Padding rows repeat the bag's last instance: a stranger's row could overflow where it is masked, and
+        # send NaN back through the gradient.
+        row = starts[0] + jnp.minimum(place, sizes[0] - 1)
+        return data.x[row], None if data.known is None else data.known[row], OneBag(place < sizes[0])
     ends = jnp.cumsum(sizes)
-    place = jnp.arange(rows)
     owner = jnp.searchsorted(ends, place, side="right")  # len(bags) for padding rows: a bag of its own
     within = jnp.minimum(owner, len(bags) - 1)
     row = jnp.clip(starts[within] + place - (ends[within] - sizes[within]), 0, len(data.x) - 1)

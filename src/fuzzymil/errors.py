@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import reprlib
+import sys
+import warnings
 from collections.abc import Iterable
 
-__all__ = ["InputError", "InputTypeError", "ModelFileError", "ParameterError", "described", "did_you_mean"]
+__all__ = ["InputError", "InputTypeError", "ModelFileError", "ParameterError", "described", "did_you_mean", "warn_user"]
 
 
 class InputError(ValueError):
@@ -47,3 +49,11 @@ def described(value: object) -> str:
     """
     short = value is None or isinstance(value, str | bytes | int | float)
     return reprlib.repr(value) if short else f"an object of type {type(value).__name__}"
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this library that led here, however deep that is."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "fuzzymil":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

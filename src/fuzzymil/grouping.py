@@ -147,13 +147,23 @@ def padded_size(n: int) -> int:
     return -(-n // step) * step
 
 
+def _padded_bags(n: int) -> int:
+    """Round up coarsely: folds that fall on both sides of a size should differ in instances alone."""
+    if n > 2048:
+        return padded_size(n)
+    size = 8
+    while size < n:
+        size *= 4
+    return size
+
+
 class PackedBags(NamedTuple):
     """Bags as compiled code takes them: padded to a few sizes, missing values told apart.
 
     Rows from ``n_instances`` on belong to padding bags; bags from ``n_bags`` on are padding.
     """
 
-    x: Array  # (i, d); 0 where unknown
+    x: Array  # (i, d); finite, also where unknown
     known: Array | None  # (i, d), 1 or 0; None when everything is known
     bag_index: Array | None  # (i,); None when every instance is a bag of its own
     offsets: Array  # (b + 1,)
@@ -161,20 +171,20 @@ class PackedBags(NamedTuple):
     n_bags: int
 
 
-def pack(instances: Array, offsets: Array, dtype: npt.DTypeLike) -> PackedBags:
-    """Pad packed bags for compiled code."""
+def pack(instances: Array, offsets: Array, dtype: npt.DTypeLike, fill: Array | float = 0.0) -> PackedBags:
+    """Pad packed bags for compiled code; unknown values are replaced by ``fill``, a number a feature."""
     n_instances, n_features = instances.shape
     n_bags = len(offsets) - 1
     single = n_bags == n_instances
     rows = padded_size(n_instances)
-    bags = rows if single else padded_size(n_bags + 1)  # padding rows need a bag of their own
+    bags = rows if single else _padded_bags(n_bags + 1)  # padding rows need a bag of their own
     x = np.zeros((rows, n_features), dtype)
     x[:n_instances] = instances
     missing = np.isnan(x)
     known = None
     if missing.any():
         known = 1 - missing.astype(dtype)
-        x[missing] = 0
+        x[:n_instances] = np.where(missing[:n_instances], fill, x[:n_instances])
     index = None
     if not single:
         index = np.full(rows, n_bags, np.int32)

@@ -21,6 +21,7 @@ the firing strengths is kept in logarithms: in 166 dimensions the product of mem
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -200,11 +201,12 @@ def forward(
     params, masks, operators
         The rule base in numbers.
     x : array of shape (i, d)
-        Instances; finite everywhere (unknown values hold any number and 0 in ``known``).
+        Instances; finite everywhere.
     grouping : Grouping
     known : array of shape (i, d), optional
         1 where a value is known, 0 where it is missing: its membership is 1 and, in a first-order
-        consequent, it stands at the most typical value of the rule's set.
+        consequent, it stands at the most typical value of the rule's set (at what ``x`` holds in its
+        place where the rule has no set for it).
     keep : array of shape (b, r), optional
         Rule Dropout: 1 for the rules that take part, per bag.
     renormalise : bool
@@ -220,15 +222,19 @@ def forward(
     strengths = layer4(log_firing, operators)
     missing = None
     if known is not None and params.coefs.shape[-1] > 1:
-        missing = _response_of_missing(params, masks, 1.0 - known)
+        missing = _response_of_missing(params, masks, x, 1.0 - known)
     outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha, missing)
     if keep is not None and not renormalise:
         outputs = outputs * keep[:, :, None]
     return Layers(truth, log_firing, strengths, outputs, layer6(strengths, outputs))
 
 
-def _response_of_missing(params: Params, masks: Masks, unknown: jax.Array) -> jax.Array:
-    typical = jnp.zeros_like(next(iter(masks.values())))
+def _response_of_missing(params: Params, masks: Masks, x: jax.Array, unknown: jax.Array) -> jax.Array:
+    """Return what taking unknown values at the rules' typical ones adds to the responses (i, r, k)."""
+    slopes = params.coefs[..., 1:]
+    has_set = functools.reduce(jnp.maximum, masks.values())
+    typical = jnp.zeros_like(has_set)
     for name, parameters in params.sets.items():
         typical = jnp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
-    return jnp.einsum("id,rkd->irk", unknown, params.coefs[..., 1:] * typical[:, None, :], precision="highest")
+    product = functools.partial(jnp.einsum, "id,rkd->irk", precision="highest")
+    return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])

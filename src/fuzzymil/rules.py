@@ -29,6 +29,8 @@ __all__ = ["Activations", "Rule", "RuleBase", "Variable"]
 
 FORMAT, FORMAT_VERSION = "fuzzymil.rules", 1
 
+_PRACTICALLY_INFINITE = 1e30  # an alpha that tells degrees 1e-30 apart, and near the end of 32 bit
+
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
@@ -480,6 +482,31 @@ class RuleBase:
         except (KeyError, TypeError, AttributeError, ValueError) as problem:
             raise ModelFileError(f"The rules in this file are damaged: {problem!s} is missing or wrong.") from None
 
+    def over(self, feature_names: Iterable[str]) -> RuleBase:
+        """Return the same rules over these features: in their order, further ones don't-care.
+
+        Examples
+        --------
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+        >>> rules.over(["size", "hue"]).feature_names
+        ('size', 'hue')
+        """
+        names = tuple(feature_names)
+        for name in self.feature_names:
+            if name not in names:
+                raise InputError(f"There is no feature {name!r}, which the rules use.{did_you_mean(name, names)}")
+        known = {variable.name: variable for variable in self.variables}
+        place = {name: d for d, name in enumerate(self.feature_names)}
+        rules = []
+        for rule in self.rules:
+            rows = [
+                row if len(row) == 1 else (row[0], *(row[1 + place[n]] if n in place else 0.0 for n in names))
+                for row in rule.coefs
+            ]
+            rules.append(Rule(rule.antecedent, tuple(rows)))
+        variables = tuple(known.get(name, Variable(name)) for name in names)
+        return dataclasses.replace(self, variables=variables, rules=tuple(rules))
+
     def save(self, path: storage.Path_) -> None:
         """Write the rule base as JSON; a failure leaves an older file whole."""
         storage.write_document(path, FORMAT, FORMAT_VERSION, {"library": __version__, **self.to_dict()})
@@ -517,17 +544,15 @@ def finite_operators(
     t_conorm: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float
 ) -> tuple[Operators, float | tuple[float, ...], float]:
     """Turn infinite alphas into the operators they stand for: they are no limits of the formula."""
-    if t_conorm in SOFT_T_CONORMS and not isinstance(alpha, tuple) and np.isinf(alpha):
-        t_conorm = "max" if alpha > 0 else "min"
-    if combine == "softmax" and np.isinf(consequent_alpha):
-        combine = "max" if consequent_alpha > 0 else "min"
-    if not isinstance(alpha, tuple) and np.isinf(alpha):
+    if not isinstance(alpha, tuple) and abs(alpha) > _PRACTICALLY_INFINITE:
+        if t_conorm in SOFT_T_CONORMS:
+            t_conorm = "max" if alpha > 0 else "min"
         alpha = 0.0
-    return (
-        Operators(t_conorm=t_conorm, combine=combine),
-        alpha,
-        consequent_alpha if np.isfinite(consequent_alpha) else 0.0,
-    )
+    if abs(consequent_alpha) > _PRACTICALLY_INFINITE:
+        if combine == "softmax":
+            combine = "max" if consequent_alpha > 0 else "min"
+        consequent_alpha = 0.0
+    return Operators(t_conorm=t_conorm, combine=combine), alpha, consequent_alpha
 
 
 def _check_sets(centers: Array, widths: Array) -> None:

@@ -218,7 +218,7 @@ SETTINGS = {
     "consequent alpha NaN": ({"consequent_alpha": np.nan}, "consequent_alpha must be a number"),
     "width zero": ({"init_width": 0}, "init_width must be a number above 0, got 0"),
     "width negative": ({"init_width": -1.0}, "init_width must be a number above 0"),
-    "widths zero": ({"init": (GRID, 0 * GRID)}, r"widths.*greater than 0, got.*0"),
+    "widths zero": ({"init": (GRID, 0 * GRID)}, r"widths.*greater than 0; got.*0"),
     "widths negative": ({"init": (GRID, -GRID)}, r"widths.*greater than 0"),
     "widths NaN": ({"init": (GRID, np.nan)}, r"widths.*finite"),
     "widths of another shape": ({"init": (GRID, np.ones((2, 2)))}, r"init|widths"),

@@ -520,7 +520,6 @@ def test_warm_start_continues_where_training_stopped(model):
         {"batch_size": 4},
         {"rule_keep_prob": 0.5},
         {"early_stopping": True},
-        {"loss": "cross_entropy"},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -528,6 +527,17 @@ def test_settings_may_change_before_a_warm_start(change):
     model = classifier(warm_start=True).fit(BAGS, Y)
     model.set_params(**change).fit(BAGS, Y)
     assert np.isfinite(model.decision_function(BAGS)).all()
+
+
+@pytest.mark.parametrize("change", [{"loss": "cross_entropy"}, {"n_rules": 7}, {"order": 1}, {"alpha": 2.0}])
+def test_settings_that_shaped_the_rules_may_not_change_before_a_warm_start(change):
+    model = classifier(warm_start=True).fit(BAGS, Y)
+    before = model.decision_function(BAGS)
+    ((name, _),) = change.items()
+    with pytest.raises(ValueError, match=rf"Training goes on from rules made with {name}=.*warm_start=False"):
+        model.set_params(**change).fit(BAGS, Y)
+    model.set_params(loss="squared")
+    np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 
 def test_a_warm_start_with_other_classes_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.epochs import Plan
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.errors import InputError, ParameterError, warn_user
 from fuzzymil.estimators.features import compare_features, complete_bags, record_features
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
@@ -73,7 +72,7 @@ class Network(Starting, ABC):
         return Group(
             learned.params,
             learned.masks,
-            pack(axes.apply(bags.instances), bags.offsets, dtype),
+            pack(axes.apply(bags.instances), bags.offsets, dtype, fill=-axes.shift / axes.scale),
             (coding.targets - axes.target_shift) / axes.target_scale,
             weights,
             [int(seed) for seed in rng.randint(2**31 - 1, size=n_fits)],
@@ -95,20 +94,17 @@ class Network(Starting, ABC):
                 report=report,
             )
         if results[0].interrupted:
-            warnings.warn(
+            warn_user(
                 f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "
-                "the model as trained so far is kept.",
-                UserWarning,
-                stacklevel=4,
+                "the model as trained so far is kept."
             )
         for result in results:
             if result.diverged.all():
-                warnings.warn(
+                warn_user(
                     f"Training diverged after {int(result.n_epochs.max())} epoch(s); the parameters before that are "
                     f"kept. Use a smaller learning_rate (it was {self.learning_rate:g}), optimizer='adam' "
                     "or wider sets (init_width).",
                     ConvergenceWarning,
-                    stacklevel=4,
                 )
         return results
 
@@ -133,6 +129,7 @@ class Network(Starting, ABC):
             n_runs=1,
             n_epochs=learned.n_epochs + int(result.n_epochs.max(initial=0)),
             optimizer_state=_take(result.optimizer_state, best),
+            remembers=(self._plan(learned), self.precision),
         )
         return kept, best
 
@@ -182,8 +179,22 @@ class Network(Starting, ABC):
         rng = check_random_state(self.random_state)
         if going_on and self._learned.params[0].coefs.shape[1] != coding.targets.shape[1]:
             raise InputError("These labels need another number of outputs than the fitted rules have: fit anew.")
-        learned = self._learned if going_on else self._start(bags, coding, rng)
+        learned = self._continued(bags) if going_on else self._start(bags, coding, rng)
         return Job(bags, coding, learned, self._group(learned, bags, coding, rng), self._plan(learned), going_on)
+
+    def _continued(self, bags: Bags) -> Learned:
+        """Return the present rules to go on from, if the settings still describe them."""
+        for name, before in self._learned.structure.items():
+            now = getattr(self, name)
+            if now != before:
+                raise ParameterError(
+                    f"Training goes on from rules made with {name}={before!r}, but now {name}={now!r}: "
+                    "set it back, or fit anew with warm_start=False."
+                )
+        learned = dataclasses.replace(self._learned, keep_prob=self._keep_prob(self._learned.params[0], bags))
+        if learned.remembers == (self._plan(learned), self.precision):
+            return learned
+        return dataclasses.replace(learned, optimizer_state=None)  # another optimiser starts afresh
 
     def _finish(self, job: Job, result: Result) -> Self:
         """Set what a fitted estimator has: after training, so that a failure leaves it as it was."""
@@ -233,6 +244,7 @@ class Network(Starting, ABC):
             None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
             members[0].default,
             keep_prob,
+            self._structure(),
             n_epochs=n_epochs,
         )
         self._set_fitted(learned, members, initial, history)

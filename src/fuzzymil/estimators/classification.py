@@ -77,7 +77,8 @@ class NetworkClassifier(ClassifierMixin, Network):
         self.classes_: Array = np.asarray(job.coding.classes)
         self.calibration_: Any = None
         if LOSSES[self.loss].probability is None:
-            self.calibration_ = _calibrated(self._infer(job.bags), _one_hot(job.coding.groups, len(self.classes_)))
+            one_hot = _one_hot(job.coding.groups, len(self.classes_))
+            self.calibration_ = _calibrated(self._infer(job.bags), one_hot, job.coding.weights)
         return self
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
@@ -93,7 +94,10 @@ class NetworkClassifier(ClassifierMixin, Network):
                 raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of these bags.")
             given = {place[label]: weight for label, weight in given.items() if place[label] in present}
         by_class = dict(zip(present, compute_class_weight(given, classes=present, y=groups), strict=True))
-        return np.array([by_class[group] for group in groups])
+        values = np.array([by_class[group] for group in groups], float)
+        if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
+            raise ParameterError(f"class_weight must be finite, not negative and not all 0, got {self.class_weight!r}.")
+        return values
 
     def decision_function(self, X: Any) -> Array:
         """Return how much the rules speak for a class.
@@ -145,10 +149,13 @@ def _output_names(classes: Array) -> tuple[str, ...]:
     return tuple(f"class_{label}" if number else str(label) for label, number in zip(classes, numeric, strict=True))
 
 
-def _calibrated(output: Array, one_hot: Array) -> Array:
+def _calibrated(output: Array, one_hot: Array, weights: Array) -> Array:
     """Slope and intercept (k, 2) of a sigmoid from training outputs to probabilities."""
-    fitted = [
-        LogisticRegression(C=1e6, max_iter=1000).fit(output[:, [k]], one_hot[:, k] > 0.5)
-        for k in range(one_hot.shape[1])
-    ]
-    return np.array([[model.coef_[0, 0], model.intercept_[0]] for model in fitted])
+    found = np.tile([2.0, 0.0], (one_hot.shape[1], 1))  # for a class that these bags do not have or only have
+    counts = weights > 0
+    for k, member in enumerate(one_hot.T > 0.5):
+        if len(np.unique(member[counts])) == 2:
+            sigmoid = LogisticRegression(C=1e6, max_iter=1000)
+            sigmoid.fit(output[counts][:, [k]], member[counts], sample_weight=weights[counts])
+            found[k] = sigmoid.coef_[0, 0], sigmoid.intercept_[0]
+    return found

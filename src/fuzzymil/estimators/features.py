@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils import assert_all_finite
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.errors import InputError
+from fuzzymil.errors import InputError, warn_user
 
 __all__ = ["bag_labels", "compare_features", "complete_bags", "record_features"]
 
@@ -41,9 +40,9 @@ def compare_features(estimator: Any, bags: Bags) -> None:
     known = getattr(estimator, "feature_names_in_", None)
     names = bags.feature_names
     if known is None and names is not None:
-        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+        warn_user(f"X has feature names, but {kind} was fitted without feature names")
     elif known is not None and names is None:
-        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
+        warn_user(f"X does not have valid feature names, but {kind} was fitted with feature names")
     elif known is not None and names is not None and tuple(known) != names:
         raise InputError(_difference(list(known), list(names)))
     if bags.n_features != estimator.n_features_in_:

@@ -80,7 +80,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
             Handed on, an instance with its bag's weight.
         """
         known_name("pool", self.pool, POOLS)
-        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+        if self.estimator is None or not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             raise ParameterError(
                 f"NaiveMIL needs a classifier or a regressor, NaiveMIL(LogisticRegression()) say; "
                 f"got {self.estimator!r}."

@@ -13,6 +13,7 @@ from fuzzymil._version import __version__
 from fuzzymil.arrays import Array
 from fuzzymil.errors import ModelFileError
 from fuzzymil.estimators.scaling import Scaling
+from fuzzymil.losses import LOSSES
 from fuzzymil.rules import RuleBase
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "save_model"]
@@ -86,45 +87,71 @@ def load_model(path: storage.Path_) -> Any:
             raise ModelFileError(f"{path!s} holds a {name!r}, which this version does not know.")
         kind = getattr(mianfis, name)
         model = kind(**_decode_settings(document["settings"], kind))
-        model.n_features_in_ = int(document["features"]["n"])
-        if document["features"]["names"] is not None:
-            model.feature_names_in_ = np.array([*map(str, document["features"]["names"])], dtype=object)
-        if document["classes"] is not None:
-            model.classes_ = _decode_labels(document["classes"])
-        if document["calibration"] is not None:
-            model.calibration_ = np.asarray(document["calibration"], float)
+        model._check_settings()
+        n_features, names = int(document["features"]["n"]), document["features"]["names"]
+        _check(names is None or len(names) == n_features, "the number of feature names")
+        model.n_features_in_ = n_features
+        if names is not None:
+            model.feature_names_in_ = np.array([*map(str, names)], dtype=object)
         members = [RuleBase.from_dict(content) for content in document["members"]]
-        if not members or any(rules.n_features != model.n_features_in_ for rules in members):
-            raise ModelFileError(f"{path!s} is damaged: its rules do not fit its {model.n_features_in_} features.")
+        _check(bool(members) and all(rules.n_features == n_features for rules in members), "the number of variables")
+        n_outputs = len(members[0].outputs)
+        if hasattr(model, "class_weight"):
+            model.classes_ = _decode_labels(document["classes"])
+            _check(len(model.classes_) == (2 if n_outputs == 1 else n_outputs), "the number of classes")
+            model.calibration_ = _decode_calibration(document["calibration"], model.loss, n_outputs)
         history = {
             str(name): np.array([storage.decode_number(v) for v in values])
             for name, values in document["history"].items()
         }
-        scaling = Scaling(
-            limited=bool(document["scaling"]["limited"]),
-            **{name: np.asarray(document["scaling"][name]) for name in _SCALING},
-        )
+        scaling = _decode_scaling(document["scaling"], n_features, n_outputs)
         keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
         initial = RuleBase.from_dict(document["initial"])
         model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob)
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as problem:
         raise ModelFileError(f"{path!s} is damaged: {problem!s} is missing or wrong. Save the model again.") from None
     return model
+
+
+def _check(good: bool, what: str) -> None:
+    if not good:
+        raise ModelFileError(f"This model file is damaged: {what} does not fit the rest. Save the model again.")
+
+
+def _decode_calibration(content: Any, loss: str, n_outputs: int) -> Array | None:
+    if LOSSES[loss].probability is not None:
+        return None
+    values = np.asarray(content, float)
+    _check(values.shape == (n_outputs, 2) and bool(np.isfinite(values).all()), "the calibration")
+    return values
+
+
+def _decode_scaling(content: Mapping[str, Any], n_features: int, n_outputs: int) -> Scaling:
+    values = {name: np.asarray(content[name], float) for name in _SCALING}
+    shapes = {"ranges": (n_features, 2), "target_shift": (n_outputs,), "target_scale": (n_outputs,)}
+    for name, array in values.items():
+        shape = shapes.get(name, (n_features,))
+        _check(array.shape in (shape, (1,)) if name.startswith("target") else array.shape == shape, name)
+        _check(bool(np.isfinite(array).all()) and (not name.endswith("scale") or bool((array > 0).all())), name)
+    values["varies"] = values["varies"] > 0
+    return Scaling(**values, limited=bool(content["limited"]))
 
 
 def _encode_setting(value: Any) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else {"number": storage.encode_number(float(value))}
     if isinstance(value, RuleBase):
         return {"rule_base": value.to_dict()}
-    if isinstance(value, np.ndarray):
-        return {"array": value.tolist()}
+    if isinstance(value, np.ndarray) or (isinstance(value, list) and np.ndim(value) == 2):
+        return {"array": np.asarray(value).tolist()}
     if isinstance(value, tuple) and all(isinstance(part, np.ndarray | list | float | int) for part in value):
         return {"arrays": [np.asarray(part).tolist() for part in value]}
     if isinstance(value, dict):

@@ -37,8 +37,11 @@ class Scaling:
         seen = known.any(axis=0)
         low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
         varies = high > low  # a standard deviation of a constant may come out as 1e-17, not 0
-        values = np.where(seen, instances.astype(float), 0.0)
-        mean, deviation = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        # Relative to the greatest value, so that squares neither overflow nor vanish.
+        size = np.maximum(np.abs(low), np.abs(high))
+        size = np.where(size > 0, size, 1.0)
+        values = np.where(seen, instances / size, 0.0)
+        mean, deviation = np.nanmean(values, axis=0) * size, np.nanstd(values, axis=0) * size
         deviation = np.where(varies & (deviation > 0), deviation, 1.0)
         if clip is not None:
             low, high = np.maximum(low, mean - clip * deviation), np.minimum(high, mean + clip * deviation)

@@ -86,6 +86,8 @@ class Settings(BaseEstimator):
             raise ParameterError(
                 f"optimizer must be {', '.join(OPTIMIZERS)} or an optax transformation, got {self.optimizer!r}."
             )
+        if not all(map(callable, _sequence(self.callbacks))):
+            raise ParameterError(f"callbacks must be a list of callables, got {self.callbacks!r:.100}.")
         _integer("n_rules", self.n_rules, 1)
         _integer("max_epochs", self.max_epochs, 0)
         _integer("n_restarts", self.n_restarts, 1)
@@ -106,6 +108,12 @@ class Settings(BaseEstimator):
             _real("rule_keep_prob", self.rule_keep_prob, low=0.0, high=1.0, open_low=True)
         if self.init_width is not None:
             _real("init_width", self.init_width, low=0.0, open_low=True)
+
+
+def _sequence(values: Any) -> tuple[Any, ...]:
+    if values is None:
+        return ()
+    return tuple(values) if isinstance(values, list | tuple) else (None,)
 
 
 def _integer(name: str, value: object, low: int) -> None:

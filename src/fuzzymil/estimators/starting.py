@@ -35,9 +35,11 @@ class Learned:
     feature_names: tuple[str, ...] | None
     default: tuple[float, ...]
     keep_prob: float | None = None  # of Rule Dropout
+    structure: dict[str, Any] = dataclasses.field(default_factory=dict)  # settings that shaped these rules
     n_runs: int = 1  # restarts of each member, next to each other in `params`
     n_epochs: int = 0
     optimizer_state: Any = None
+    remembers: Any = None  # the plan and precision that the optimiser's memory belongs to
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Starting(Settings):
         )
         operators = dataclasses.replace(operators, t_norm=self.t_norm, normalise=bool(self.normalise))
         if isinstance(self.init, RuleBase):
-            params, masks, operators = self.init.compile()
-            masks = {name: np.asarray(mask) for name, mask in masks.items()}
+            given = self.init if bags.feature_names is None else self.init.over(bags.feature_names)
+            params, masks, operators = given.compile()
             start = scaling.inward(self._expected_shape(params, bags, targets))
             return Learned(
                 [start] * len(seeds),
@@ -78,6 +80,7 @@ class Starting(Settings):
                 bags.feature_names,
                 default,
                 self._keep_prob(start, bags),
+                self._structure(),
                 self.n_restarts,
             )
         alphas = np.asarray(alpha), np.asarray(consequent_alpha)
@@ -100,8 +103,22 @@ class Starting(Settings):
         starts = [self._with_outputs(start, masks, operators, scaled, targets, weights) for start in starts]
         keep_prob = self._keep_prob(starts[0], bags)
         return Learned(
-            starts, masks, operators, scaling, outputs, bags.feature_names, default, keep_prob, self.n_restarts
+            starts,
+            masks,
+            operators,
+            scaling,
+            outputs,
+            bags.feature_names,
+            default,
+            keep_prob,
+            self._structure(),
+            self.n_restarts,
         )
+
+    def _structure(self) -> dict[str, Any]:
+        """Return the settings that cannot change while training goes on."""
+        names = ("n_rules", "order", "membership", "alpha", "consequent_alpha", "t_norm", "t_conorm", "combine")
+        return {name: getattr(self, name) for name in (*names, "normalise", "n_members", "loss")}
 
     def _keep_prob(self, start: Params, bags: Bags) -> float | None:
         """Rule Dropout as set; left to us, only where the numbers to learn outnumber the bags."""
@@ -133,22 +150,24 @@ class Starting(Settings):
         n_used = max(int(scaling.varies.sum()), 1)
         width = partition.default_width(n_used) if self.init_width is None else float(self.init_width)
         if isinstance(self.init, str):
-            complete = np.nan_to_num(scaled.instances)  # a missing value starts at the feature's mean
             owners = np.repeat(groups, bags.sizes)
-            centers = self._partitioned(complete, owners, rng)
-            return centers, np.full_like(centers, width)
-        given = self.init if isinstance(self.init, tuple) else (self.init, None)
-        centers = np.asarray(given[0], float)
-        if centers.ndim != 2 or centers.shape[1] != bags.n_features or not np.isfinite(centers).all():
+            found = self._partitioned(_filled(scaled.instances), owners, rng)
+            return found, np.full_like(found, width)
+        given = self.init if isinstance(self.init, tuple) and len(self.init) == 2 else (self.init, None)
+        centers = _matrix(given[0])
+        if centers is None or centers.shape[1] != bags.n_features:
             raise ParameterError(
                 f"init must be {', '.join(map(repr, partition.PARTITIONS))}, a RuleBase, an array of centres of shape "
                 f"(n_rules, {bags.n_features}), or a pair (centres, widths); got {self.init!r:.100}."
             )
         if given[1] is None:
             return scaling.apply(centers), np.full_like(centers, width)
-        widths = np.broadcast_to(np.asarray(given[1], float), centers.shape)
-        if not (np.isfinite(widths) & (widths > 0)).all():
-            raise ParameterError(f"The widths given in init must be finite and greater than 0, got {widths.min()!r}.")
+        widths = _matrix(given[1], centers.shape)
+        if widths is None or (widths <= 0).any():
+            raise ParameterError(
+                f"The widths given in init must be one number or of shape {centers.shape}, finite and greater than 0; "
+                f"got {given[1]!r:.100}."
+            )
         return scaling.apply(centers), widths / scaling.scale
 
     def _partitioned(self, instances: Array, groups: Array, rng: np.random.RandomState) -> Array:
@@ -188,3 +207,20 @@ class Starting(Settings):
             constants = LOSSES[self.loss].start(constants)
         slopes = np.zeros((n_rules, n_outputs, scaled.n_features if self.order == 1 else 0))
         return start._replace(coefs=np.concatenate([constants[:, :, None], slopes], axis=2))
+
+
+def _filled(instances: Array) -> Array:
+    """Put the feature's mean in place of missing values (0 where a feature is never known)."""
+    known = ~np.isnan(instances)
+    mean = np.where(known, instances, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, instances, mean)
+
+
+def _matrix(values: Any, shape: tuple[int, ...] | None = None) -> Array | None:
+    """Return finite numbers in two dimensions (of this shape, by repetition), or None if they are not."""
+    try:
+        array = np.asarray(values, float)
+        array = array if shape is None else np.broadcast_to(array, shape)
+    except (TypeError, ValueError):
+        return None
+    return array if array.ndim == 2 and len(array) and np.isfinite(array).all() else None

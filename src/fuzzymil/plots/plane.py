@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -73,16 +73,34 @@ class PlaneDisplay:
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         figure, axis = plt.subplots(figsize=(6.2, 6.8), layout="constrained")
-        looks = ({"marker": ".", "s": 14}, {"marker": "+", "s": 34}, {"marker": "^", "s": 18})
+        looks: tuple[dict[str, Any], ...] = (
+            {"marker": ".", "s": 14},
+            {"marker": "+", "s": 34},
+            {"marker": "^", "s": 18},
+        )
         colors = (FAINT, LOW, "#009E73")
         for (name, points), look, color in zip(self.groups.items(), looks, colors, strict=False):
-            axis.scatter(*points.T, color=color, linewidths=1.0, label=f"in a {name} bag", **look)
+            axis.scatter(points[:, 0], points[:, 1], color=color, linewidths=1.0, label=f"in a {name} bag", **look)
         if self.bag is not None:
             axis.scatter(
-                *self.bag.T, s=110, facecolors="none", edgecolors="black", linewidths=1.2, label="one bag's instances"
+                self.bag[:, 0],
+                self.bag[:, 1],
+                s=110,
+                facecolors="none",
+                edgecolors="black",
+                linewidths=1.2,
+                label="one bag's instances",
             )
         if self.concepts is not None:
-            axis.scatter(*self.concepts.T, marker="s", s=46, color="black", label="concept centre", zorder=4)
+            axis.scatter(
+                self.concepts[:, 0],
+                self.concepts[:, 1],
+                marker="s",
+                s=46,
+                color="black",
+                label="concept centre",
+                zorder=4,
+            )
             for center in self.concepts:
                 axis.add_patch(Circle(center, self.radius, fill=False, color="black", linewidth=1.4, zorder=4))
         if self.rules is not None:
@@ -96,7 +114,7 @@ class PlaneDisplay:
         figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
         return figure
 
-    def _ellipses(self, axis: plt.Axes) -> None:
+    def _ellipses(self, axis: Any) -> None:
         assert self.rules is not None
         outputs = self.rules.coefs[:, 0, 0]
         low, high = axis.get_xlim(), axis.get_ylim()
@@ -112,7 +130,9 @@ class PlaneDisplay:
                     linestyle="-" if positive else "--",
                     linewidth=2.0 if positive else 1.2,
                     zorder=3,
-                    label=None if positive in named else f"rule that concludes {'positive' if positive else 'negative'}",
+                    label=None
+                    if positive in named
+                    else f"rule that concludes {'positive' if positive else 'negative'}",
                 )
             )
             named.add(positive)

@@ -1,0 +1,136 @@
+"""MI-ANFIS and Naive-ANFIS on the five benchmark sets (table resultstableANIFSes)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzzymil.bags import Bags
+from fuzzymil.datasets import BENCHMARKS, load_elephant, load_fox, load_musk1, load_musk2, load_tiger
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
+from fuzzymil.experiments.benchmark_report import draw, section
+from fuzzymil.experiments.folds import Recipe, cross_validate
+from fuzzymil.experiments.published import PRINTED
+from fuzzymil.experiments.study import Experiment, Options, Results, Unit, seeds_of
+
+__all__ = ["BENCHMARK", "recipes"]
+
+LOADERS: dict[str, Callable[..., Bags]] = {
+    "musk1": load_musk1,
+    "musk2": load_musk2,
+    "fox": load_fox,
+    "tiger": load_tiger,
+    "elephant": load_elephant,
+}
+GRID = tuple({"n_rules": n, "rule_keep_prob": keep} for n in (4, 10) for keep in (None, 0.7))
+MEMBERS, QUICK_MEMBERS = 10, 3
+# Seconds of one fit on one idle core, for the time left.
+COST = {"musk1": 0.1, "musk2": 0.7, "fox": 0.15, "tiger": 0.15, "elephant": 0.15}
+
+
+def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
+    """Return by column and method how models are made for a benchmark set."""
+    printed = PRINTED[name]
+    literal = MIANFISClassifier.paper(printed.n_rules, printed.width)
+    members = QUICK_MEMBERS if quick else MEMBERS
+    grid = GRID[::3] if quick else GRID
+    return {
+        ("paper", "mi"): Recipe(literal, n_components=printed.n_components),
+        ("paper", "naive"): Recipe(_single(literal), naive=True, n_components=printed.n_components),
+        ("default", "mi"): Recipe(MIANFISClassifier()),
+        ("default", "naive"): Recipe(ANFISClassifier(), naive=True),
+        ("committee", "mi"): Recipe(MIANFISClassifier(n_members=members)),
+        ("tuned", "mi"): Recipe(MIANFISClassifier(), grid=grid),
+        ("tuned", "naive"): Recipe(ANFISClassifier(), naive=True, grid=grid),
+    }
+
+
+def _single(estimator: MIANFISClassifier) -> ANFISClassifier:
+    """Return the traditional ANFIS with the same settings, as far as it has them."""
+    known = ANFISClassifier().get_params()
+    return ANFISClassifier(**{name: value for name, value in estimator.get_params().items() if name in known})
+
+
+def _sets(options: Options) -> list[str]:
+    return ["musk1", "elephant"] if options.quick else list(LOADERS)
+
+
+def _n_folds(options: Options) -> int:
+    return 5 if options.quick else 10
+
+
+def _n_repeats(options: Options) -> int:
+    return options.repeats or (1 if options.quick else 5)
+
+
+def _check(options: Options) -> None:
+    for name in _sets(options):
+        LOADERS[name](options.data)
+
+
+def _units(options: Options) -> list[Unit]:
+    units = []
+    n_folds = _n_folds(options)
+    for name in _sets(options):
+        bags = LOADERS[name](options.data)
+        for (column, method), recipe in recipes(name, quick=options.quick).items():
+            for repeat in range(_n_repeats(options)):
+                seeds = seeds_of(n_folds + 1, options.seed + repeat, name)
+
+                def work(recipe: Recipe = recipe, bags: Bags = bags, seeds: list[int] = seeds) -> Results:
+                    return cross_validate(recipe, bags, np.asarray(bags.labels), n_folds, seeds)
+
+                settings = {
+                    "experiment": "benchmarks",
+                    "data": BENCHMARKS[name].content_checksum,
+                    "recipe": recipe.settings(),
+                    "n_folds": n_folds,
+                    "seeds": seeds,
+                }
+                fits = n_folds * (recipe.estimator.n_members + 2 * len(recipe.grid))
+                label = f"{PRINTED[name].title}, {column}, {method}, repeat {repeat + 1}"
+                units.append(Unit(label, settings, COST[name] * fits, work))
+    return units
+
+
+def _collect(options: Options, parts: list[Results]) -> Results:
+    n_repeats = _n_repeats(options)
+    sets: Results = {}
+    rest = iter(parts)
+    for name in _sets(options):
+        own: Results = {}
+        for column, method in recipes(name, quick=options.quick):
+            runs = [next(rest) for _ in range(n_repeats)]
+            entry: Results = {
+                measure: [run[measure] for run in runs]
+                for measure in ("accuracy", "auc", "accuracy_mean_pool", "auc_mean_pool")
+                if measure in runs[0]
+            }
+            entry["stopped"] = sum(run["stopped"] for run in runs)
+            entry["rmse"] = [run["rmse"] for run in runs]
+            if runs[0]["chosen"] is not None:
+                entry["chosen"] = _counted([choice for run in runs for choice in run["chosen"]])
+            own.setdefault(column, {})[method] = entry
+        sets[name] = own
+    first = recipes("musk1", quick=options.quick)
+    settings = {
+        "n_folds": _n_folds(options),
+        "n_repeats": n_repeats,
+        "seeds": [options.seed + repeat for repeat in range(n_repeats)],
+        "members": first["committee", "mi"].estimator.n_members,
+        "grid": list(first["tuned", "mi"].grid),
+        "default": first["default", "mi"].estimator.get_params(),
+    }
+    return {"settings": settings, "sets": sets}
+
+
+def _counted(choices: list[dict[str, Any]]) -> list[Results]:
+    """Count how often each settings were chosen, most frequent first."""
+    distinct = list({str(choice): choice for choice in choices}.values())
+    counts = [{"settings": choice, "folds": choices.count(choice)} for choice in distinct]
+    return sorted(counts, key=lambda entry: (-int(entry["folds"]), str(entry["settings"])))
+
+
+BENCHMARK = Experiment("benchmarks", "The five benchmark sets", _check, _units, _collect, draw, section)

@@ -1,0 +1,120 @@
+"""What the paper prints: settings, results, and where this reproduction has to part from the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["DIFFERENCES", "DROPOUT", "IRRELEVANT_OUTPUTS", "PRINTED", "Difference", "Printed"]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One data set: settings (table MIANFISparms) and accuracies in percent with deviations (resultstableANIFSes)."""
+
+    title: str
+    n_rules: int
+    n_components: int
+    width: float
+    mi: tuple[float, float]
+    naive: tuple[float, float]
+
+
+PRINTED = {
+    "musk1": Printed("MUSK 1", 6, 25, 100.0, (93.49, 0.76), (67.82, 4.04)),
+    "musk2": Printed("MUSK 2", 3, 25, 100.0, (90.58, 1.31), (79.43, 5.04)),
+    "fox": Printed("Fox", 2, 10, 10.0, (66.4, 2.77), (58.70, 1.35)),
+    "tiger": Printed("Tiger", 4, 10, 10.0, (84.5, 0.61), (77.70, 0.83)),
+    "elephant": Printed("Elephant", 3, 10, 10.0, (86.97, 1.10), (82.2, 0.83)),
+}
+
+IRRELEVANT_OUTPUTS = {1: -0.3, 3: -0.06, 5: -0.12}
+"""Conclusions of the rules that the paper calls irrelevant on its two-concept data."""
+
+DROPOUT = {"with": 0.1123, "without": 0.1451}
+"""Test errors at the end of the paper's one split."""
+
+
+class Difference(NamedTuple):
+    """A place where following the text to the letter is impossible or unwise."""
+
+    experiments: tuple[str, ...]
+    paper: str
+    here: str
+    why: str
+
+
+DIFFERENCES = (
+    Difference(
+        ("synthetic", "benchmarks", "dropout", "convergence"),
+        "The printed update of centres and widths leaves out how one rule's strength changes the share of the others.",
+        "The library follows the exact gradient; the “paper” columns use the printed update.",
+        "The printed update is not the gradient of the printed error and now and then points uphill; the "
+        "convergence study compares both.",
+    ),
+    Difference(
+        ("benchmarks", "dropout", "convergence"),
+        "All rules start with the conclusion 1.",
+        "Kept in the “paper” columns; the default starts each rule at the mean label of the bags that fire it.",
+        "With equal conclusions the output is 1 whatever the rules' premises, so that the exact gradient with "
+        "respect to centres and widths is zero at the first step.",
+    ),
+    Difference(
+        ("benchmarks",),
+        "PCA and clustering are applied; on which bags, and whether features are scaled, is not said.",
+        "Everything is fitted on the training folds alone. “Paper” columns use raw units, where widths of 100 and 10 "
+        "make sense; the default standardises, limits outliers, uses no PCA and lets widths grow with the square "
+        "root of the number of features.",
+        "Fitting on all bags would let test bags into the model.",
+    ),
+    Difference(
+        ("benchmarks",),
+        "Rules, widths and rates were found by trial and error on the data that is reported.",
+        "Three columns: the paper's settings as they are, one default for all sets, and settings chosen by "
+        "cross-validation inside each training fold.",
+        "Choosing on the reported folds flatters a method.",
+    ),
+    Difference(
+        ("benchmarks",),
+        "± is said to be over ten folds, but is smaller than ten folds of these sizes can have on four of five sets.",
+        "The deviation over repeats of the whole cross-validation, and beside it the deviation over folds.",
+        "The number of repeats behind the printed ± is not known.",
+    ),
+    Difference(
+        ("benchmarks",),
+        "The larger gain on the MUSK sets is put down to more instances a bag.",
+        "Not repeated here.",
+        "MUSK 1 has the fewest instances a bag of the five sets (about 5; the picture sets 6 to 7, MUSK 2 65).",
+    ),
+    Difference(
+        ("benchmarks", "dropout"),
+        "Rate 0.1 on the error summed over all bags, so it reads.",
+        "“Paper” columns update bag by bag in random order; batches use the mean error.",
+        "On the sum, a rate of 0.1 makes the conclusions explode on all five sets.",
+    ),
+    Difference(
+        ("benchmarks", "dropout"),
+        "Labels and threshold are not stated; epochs “fewer than 150”.",
+        "Targets 0 and 1, threshold 0.5, the last of 150 epochs (100 in the dropout study).",
+        "The printed conclusions lie near 0 and 1. The best epoch on test bags would be a leak.",
+    ),
+    Difference(
+        ("dropout",),
+        "“SSE” of 0.11 and 0.15 on twenty test bags.",
+        "Mean squared errors.",
+        "A sum over twenty bags this small would mean errors far below any accuracy it reports: almost surely a mean.",
+    ),
+    Difference(
+        ("dropout",),
+        "Rules are dropped after normalisation and outputs scaled at test time; one split is shown.",
+        "That form, beside one that drops rules before normalisation and needs no scaling; 50 splits.",
+        "The printed form pulls outputs towards 0 when few rules are active. One split of twenty bags cannot tell.",
+    ),
+    Difference(
+        ("synthetic", "convergence"),
+        "The spread of the concepts and alpha are not given for the two-concept data.",
+        "Discs of radius 0.2; alpha 1, as in the paper's table for the benchmarks, and 5.",
+        "With alpha 1 and truths between 0 and 1 the pooling is close to a mean; 5 comes nearer to the idea that one "
+        "instance makes a bag positive.",
+    ),
+)

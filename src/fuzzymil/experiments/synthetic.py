@@ -1,0 +1,252 @@
+"""Two concepts in the plane: which rules are found, and how often (section "Synthetic Data")."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzzymil.bags import Bags
+from fuzzymil.datasets import CONCEPTS, make_two_concepts
+from fuzzymil.estimators import MIANFISClassifier
+from fuzzymil.experiments.document import Figure, Section, Table, Text
+from fuzzymil.experiments.published import IRRELEVANT_OUTPUTS
+from fuzzymil.experiments.statistics import quartiles
+from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, PlaneDisplay, save_figure
+from fuzzymil.rules import RuleBase
+
+__all__ = ["RADIUS", "SYNTHETIC", "concepts_found", "two_concept_settings"]
+
+RADIUS = 0.2
+N_TEST = (167, 166)  # bags of each concept, and negative ones: 500 in all
+ALPHAS, RESTARTS = (1.0, 5.0), (1, 8)
+SHOWN = {"alpha": 5.0, "restarts": 1}  # the model in the figures
+
+
+def two_concept_settings() -> dict[str, Any]:
+    """Return the paper's start: six rules from random partitions, widths of 0.5 in the units of the plane."""
+    return {
+        "n_rules": 6,
+        "init": "random",
+        "init_bags": "all",
+        "init_width": 0.5,
+        "standardize": False,
+        "clip": None,
+        "rule_keep_prob": None,
+    }
+
+
+def concepts_found(rules: RuleBase) -> list[bool]:
+    """Tell for each concept whether a rule that concludes at least 0.5 has its centre inside it.
+
+    Examples
+    --------
+    >>> concepts_found(RuleBase.from_arrays([[0.5, 0.6], [1.0, 1.0]], [[0.2, 0.2]] * 2, [1.0, 0.0]))
+    [True, False]
+    """
+    high = rules.coefs[:, 0, 0] >= 0.5
+    distances = np.linalg.norm(rules.centers[:, None] - CONCEPTS, axis=2)
+    return [bool(found) for found in ((distances <= RADIUS) & high[:, None]).any(axis=0)]
+
+
+def _data(seed: int) -> tuple[Bags, Bags]:
+    one, other = seeds_of(2, seed, "two concepts")
+    train = make_two_concepts(sigma=RADIUS, random_state=one)
+    test = make_two_concepts(*N_TEST, sigma=RADIUS, random_state=other)
+    return train, test
+
+
+def _learn(seed: int, alpha: float, restarts: int) -> Results:
+    train, test = _data(seed)
+    model = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_restarts=restarts, random_state=seed).fit(train)
+    return {
+        "accuracy": float(model.score(test, test.labels)),
+        "found": concepts_found(model.rules_),
+        "rmse": rounded(model.history_["rmse"]),
+        "rules": model.rules_.to_dict(),
+        "initial": model.initial_rules_.to_dict(),
+    }
+
+
+def _seeds(options: Options) -> list[int]:
+    return seeds_of(5 if options.quick else 20, options.seed, "synthetic")
+
+
+def _units(options: Options) -> list[Unit]:
+    units = []
+    for alpha in ALPHAS:
+        for restarts in RESTARTS:
+            estimator = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_restarts=restarts).get_params()
+            for number, seed in enumerate(_seeds(options)):
+                units.append(
+                    Unit(
+                        f"alpha {alpha:g}, {restarts} start(s), data {number + 1}",
+                        {"experiment": "synthetic", "seed": seed, "estimator": estimator, "radius": RADIUS},
+                        0.1 * restarts,
+                        lambda seed=seed, alpha=alpha, restarts=restarts: _learn(seed, alpha, restarts),  # type: ignore[misc]
+                    )
+                )
+    return units
+
+
+def _collect(options: Options, parts: list[Results]) -> Results:
+    seeds = _seeds(options)
+    settings = [(alpha, restarts) for alpha in ALPHAS for restarts in RESTARTS]
+    columns = []
+    for place, (alpha, restarts) in enumerate(settings):
+        own = parts[place * len(seeds) : (place + 1) * len(seeds)]
+        columns.append(
+            {
+                "alpha": alpha,
+                "restarts": restarts,
+                "accuracy": [part["accuracy"] for part in own],
+                "quartiles": list(quartiles([part["accuracy"] for part in own])),
+                "both_found": sum(all(part["found"]) for part in own),
+                "one_found": sum(any(part["found"]) for part in own),
+                "rmse": [part["rmse"] for part in own],
+            }
+        )
+    first = settings.index((SHOWN["alpha"], int(SHOWN["restarts"]))) * len(seeds)
+    shown = {"seed": seeds[0], **{name: parts[first][name] for name in ("rules", "initial", "accuracy")}}
+    return {
+        "settings": {
+            **two_concept_settings(),
+            "radius": RADIUS,
+            "training_bags": 150,
+            "unseen_bags": 500,
+            "seeds": seeds,
+            "max_epochs": MIANFISClassifier().max_epochs,
+        },
+        "columns": columns,
+        "shown": {**SHOWN, **shown},
+    }
+
+
+def _draw(results: Results, folder: Path) -> None:
+    shown = results["shown"]
+    rules, initial = (RuleBase.from_dict(shown[name]) for name in ("rules", "initial"))
+    marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(rules.feature_names)}
+    display = MembershipDisplay.from_rules(rules, initial).with_marks(marks)
+    save_figure(display.plot("Fuzzy sets of each rule, before and after training"), folder / "membership.png")
+    train, _ = _data(shown["seed"])
+    truth = np.maximum.reduceat(np.asarray(train.instance_labels), train.offsets[:-1])
+    kinds = np.array(["negative", "concept 1", "concept 2"])[truth]
+    # A bag of concept 1 of middling size shows best that one instance inside is enough.
+    candidates = np.flatnonzero(truth == 1)
+    circled = int(candidates[np.argmin(np.abs(train.sizes[candidates] - 7))])
+    for stem, learned, title in (
+        ("data", None, "Two concepts: instances of all bags"),
+        ("rules", rules, "The learned rules, one width around their centres"),
+    ):
+        plane = PlaneDisplay.from_bags(
+            train,
+            kinds,
+            concepts=CONCEPTS,
+            radius=RADIUS,
+            circled=circled if learned is None else None,
+            rules=learned,
+        )
+        save_figure(plane.plot(title), folder / f"{stem}.png")
+    panels = {
+        f"alpha {alpha:g}": [
+            Line.mean_of(_starts(column["restarts"]), column["rmse"])
+            for column in results["columns"]
+            if column["alpha"] == alpha
+        ]
+        for alpha in ALPHAS
+    }
+    note = f"mean over {len(results['settings']['seeds'])} data sets; bands: their middle half"
+    save_figure(
+        CurvesDisplay(panels, "training RMSE", note).plot("Training error on the two-concept data"),
+        folder / "rmse.png",
+    )
+
+
+def _starts(restarts: int) -> str:
+    return "one start" if restarts == 1 else f"best of {restarts} starts"
+
+
+def _section(results: Results) -> Section:
+    n_sets = len(results["settings"]["seeds"])
+    rows = []
+    for column in results["columns"]:
+        low, middle, high = column["quartiles"]
+        rows.append(
+            [
+                f"alpha {column['alpha']:g}, {_starts(column['restarts'])}",
+                f"{middle:.1%}",
+                f"{low:.1%} to {high:.1%}",
+                f"{column['both_found']} of {n_sets}",
+                f"{column['one_found']} of {n_sets}",
+            ]
+        )
+    shown = results["shown"]
+    rules = RuleBase.from_dict(shown["rules"])
+    return Section(
+        "synthetic",
+        "Two concepts in the plane",
+        [
+            Text(
+                "Bags of points; a positive bag has at least one point in one of two discs, and nobody tells which. "
+                f"Six rules start from random partitions with widths of 0.5 and learn from 150 bags. {n_sets} data "
+                "sets, each with its own start, are judged on 500 unseen bags."
+            ),
+            Table(
+                "Accuracy on unseen bags, and concepts found",
+                ["settings", "median", "quartiles", "both concepts found", "at least one"],
+                rows,
+                "Found: a rule that concludes 0.5 or more has its centre inside the concept. "
+                "The paper shows one run, which found both, and gives no accuracy.",
+            ),
+            Text(_finding(results, n_sets), finding=True),
+            Figure("data", "The data of the first set. The points of one bag of concept 1 are circled."),
+            Figure(
+                "membership",
+                f"Fuzzy sets before and after training ({_model_words(shown)}); compare the paper's "
+                "figure of learned membership functions.",
+            ),
+            Figure("rules", "The same rules in the plane. Dashed: rules that conclude “negative”."),
+            Table(
+                "What the rules conclude",
+                ["rule", "conclusion", "centre", "width", "verdict"],
+                [_rule_row(rules, r) for r in range(rules.n_rules)],
+                "The paper's irrelevant rules conclude "
+                + ", ".join(f"{value:g} (rule {rule})" for rule, value in IRRELEVANT_OUTPUTS.items())
+                + ".",
+            ),
+            Figure("rmse", "Training error by epoch."),
+        ],
+    )
+
+
+def _model_words(shown: Results) -> str:
+    return f"alpha {shown['alpha']:g}, {_starts(shown['restarts'])}, first data set"
+
+
+def _rule_row(rules: RuleBase, r: int) -> list[str]:
+    output, center = rules.coefs[r, 0, 0], rules.centers[r]
+    distances = np.linalg.norm(CONCEPTS - center, axis=1)
+    verdict = "irrelevant: concludes negative"
+    if output >= 0.5:
+        inside = distances.min() <= RADIUS
+        verdict = f"concept {int(distances.argmin()) + 1} found" if inside else "positive, outside the concepts"
+    points = [f"({a:.2f}, {b:.2f})" for a, b in (center, rules.widths[r])]
+    return [str(r + 1), f"{output:.2f}", *points, verdict]
+
+
+def _finding(results: Results, n_sets: int) -> str:
+    columns = results["columns"]
+    best = max(columns, key=lambda column: (column["both_found"], column["quartiles"][1]))
+    single = [column for column in columns if column["restarts"] == 1]
+    return (
+        f"Both concepts were found most often with alpha {best['alpha']:g} and {_starts(best['restarts'])}: "
+        f"{best['both_found']} of {n_sets} data sets, median accuracy {best['quartiles'][1]:.1%}. From one start "
+        "it was " + " and ".join(f"{c['both_found']} of {n_sets} (alpha {c['alpha']:g})" for c in single) + "."
+    )
+
+
+SYNTHETIC = Experiment(
+    "synthetic", "Two concepts in the plane", lambda options: None, _units, _collect, _draw, _section
+)
