@@ -65,9 +65,8 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     )
     nearest = [_nearest(center) for center in model.rules_.centers]
     console.print(_rule_table(model.rules_, nearest))
-    console.print(
-        f"{model.rules_.to_text(digits=2)}\n\nwith\n{model.rules_.describe_terms(digits=2)}\n", highlight=False
-    )
+    words = f"{model.rules_.to_text(digits=2)}\n\nwith\n{model.rules_.describe_terms(digits=2)}\n"
+    console.print(words, highlight=False)
     _explain_one(model, test, console)
     display = MembershipDisplay.from_rules(model.rules_, model.initial_rules_)
     marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(train.names)}
@@ -101,8 +100,8 @@ def _concepts_found(rules: RuleBase, nearest: list[Nearest]) -> list[bool]:
 
 
 def _rule_table(rules: RuleBase, nearest: list[Nearest]) -> Table:
-    table = Table(title="Learned rules beside the true concepts", title_justify="left", box=SIMPLE_HEAD)
-    for heading in ("rule", "concludes", "centre", "width", "nearest concept", "off by", ""):
+    table = Table(title="Learned rules beside the true concepts", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for heading in ("rule", "says", "centre", "width", "concept", "off by", ""):
         table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
     for r, near in enumerate(nearest):
         constant = rules.coefs[r, 0, 0]
