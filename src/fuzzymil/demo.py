@@ -101,11 +101,11 @@ def _concepts_found(rules: RuleBase, nearest: list[Nearest]) -> list[bool]:
 
 def _rule_table(rules: RuleBase, nearest: list[Nearest]) -> Table:
     table = Table(title="Learned rules beside the true concepts", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("rule", "says", "centre", "width", "concept", "off by", ""):
+    for heading in ("rule", "says", "centre", "width", "concept", "off", ""):
         table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
     for r, near in enumerate(nearest):
         constant = rules.coefs[r, 0, 0]
-        verdict = "irrelevant"
+        verdict = "weak twin" if near.found else "irrelevant"
         if constant >= 0.5:
             verdict = "[bold]found[/bold]" if near.found else "elsewhere"
         table.add_row(
