@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fuzzymil._version import __version__
+from fuzzymil.runtime import heed_thread_limit
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, as_bags
@@ -39,6 +40,8 @@ __all__ = [
     "as_bags",
     "load_model",
 ]
+
+heed_thread_limit()
 
 # Loaded on first use: the command line's --help must not wait for JAX and scikit-learn.
 _HOMES = {"Bags": "bags", "as_bags": "bags", "RuleBase": "rules"}

@@ -6,7 +6,18 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["enable_compilation_cache"]
+__all__ = ["enable_compilation_cache", "heed_thread_limit"]
+
+
+def heed_thread_limit() -> None:
+    """Let compiled programs use as many threads as ``OMP_NUM_THREADS`` grants, where it is set.
+
+    joblib sets it in its workers, so that they do not fight over the cores; XLA itself listens to
+    ``NPROC`` alone, and only before its first computation. Called on import.
+    """
+    granted = os.environ.get("OMP_NUM_THREADS", "")
+    if granted.isdigit() and int(granted) > 0:
+        os.environ.setdefault("NPROC", granted)
 
 
 def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,49 +83,69 @@ class DistributionDisplay:
 
     Parameters
     ----------
-    values : dict of str to array
-        By method.
+    values : dict of str to (dict of str to array)
+        By panel and method.
     xlabel : str
     marks : dict of str to float
         Named values to draw a line at.
     """
 
-    values: dict[str, npt.ArrayLike]
+    values: dict[str, dict[str, npt.ArrayLike]]
     xlabel: str
     marks: dict[str, float] = dataclasses.field(default_factory=dict)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        figure, axis = plt.subplots(figsize=(6.8, 4.4), layout="constrained")
-        for (name, values), style in zip(self.values.items(), distinct(len(self.values)), strict=True):
-            ordered = np.sort(np.asarray(values, float))
-            share = np.arange(1, len(ordered) + 1) / len(ordered)
-            axis.step(
-                np.concatenate([[0.0], ordered]),
-                np.concatenate([[0.0], share]),
-                where="post",
-                color=style["color"],
-                linestyle=style["linestyle"],
-                linewidth=1.8,
-                label=name,
-            )
+        methods = list(dict.fromkeys(name for panel in self.values.values() for name in panel))
+        styles = dict(zip(methods, distinct(len(methods)), strict=True))
+        n_panels = len(self.values)
+        figure, axes = plt.subplots(
+            1,
+            n_panels,
+            figsize=(0.8 + 3.8 * n_panels, 4.0),
+            squeeze=False,
+            sharex=True,
+            sharey=True,
+            layout="constrained",
+        )
+        for axis, (title_of_panel, panel) in zip(axes[0], self.values.items(), strict=True):
+            for name, values in panel.items():
+                _steps(axis, name, values, styles[name])
+            for value in self.marks.values():
+                axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=":")
+            axis.set_title(title_of_panel, fontsize=9, loc="left", fontweight="bold")
+            axis.set_xlim(left=0)
+            axis.set_ylim(0, 1.02)
+            bare(axis)
         for place, (name, value) in enumerate(self.marks.items()):
-            axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=":")
-            axis.annotate(
+            axes[0, 0].annotate(
                 name,
-                (value, 0.02 + 0.07 * place),
+                (value, 0.03 + 0.07 * place),
                 xycoords=("data", "axes fraction"),
                 xytext=(3, 0),
                 textcoords="offset points",
                 fontsize=8,
                 color="#555555",
+                bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
             )
-        axis.set_xlabel(self.xlabel, fontsize=9)
-        axis.set_ylabel("share of starts that end below", fontsize=9)
-        axis.set_xlim(left=0)
-        axis.set_ylim(0, 1.02)
-        bare(axis)
+        figure.supxlabel(self.xlabel, fontsize=9)
+        figure.supylabel("share of starts that end below", fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(methods), fontsize=8, frameon=False)
         return figure
+
+
+def _steps(axis: Any, name: str, values: npt.ArrayLike, style: dict[str, Any]) -> None:
+    ordered = np.sort(np.asarray(values, float))
+    share = np.arange(1, len(ordered) + 1) / len(ordered)
+    axis.step(
+        np.concatenate([[0.0], ordered]),
+        np.concatenate([[0.0], share]),
+        where="post",
+        color=style["color"],
+        linestyle=style["linestyle"],
+        linewidth=1.8,
+        label=name,
+    )
