@@ -32,7 +32,7 @@ def panels(figure, n_columns):
 
 def test_a_panel_for_each_rule_and_feature():
     display = MembershipDisplay.from_rules(RULES, START)
-    assert display.titles == ["Rule 1: y = 0", "Rule 2: y = 1", "Rule 3: y = 0.9"]
+    assert display.titles == ["Rule 1: y = 0.00", "Rule 2: y = 1.00", "Rule 3: y = 0.90"]
     assert display.features == ["width", "depth"]
     assert display.high == [False, True, True]
     figure = display.plot("a title")
@@ -123,7 +123,7 @@ def test_units_are_shown_and_do_not_get_in_the_way_of_marks():
 def test_another_output_names_and_colours_the_rules():
     rules = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, np.array([[[0.0], [3.0]], [[1.0], [1.0]], [[2.0], [2.0]]]))
     display = MembershipDisplay.from_rules(rules, output=1)
-    assert display.titles[0] == "Rule 1: y2 = 3"
+    assert display.titles[0] == "Rule 1: y2 = 3.00"
     assert display.high == [True, False, False]
 
 

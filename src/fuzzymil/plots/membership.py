@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from fuzzymil.arrays import Array
 from fuzzymil.plots.style import FAINT, HIGH, LOW
 from fuzzymil.rules import RuleBase
-from fuzzymil.wording import format_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +51,7 @@ class MembershipDisplay:
     --------
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
     >>> MembershipDisplay.from_rules(rules).titles
-    ['Rule 1: y = 0', 'Rule 2: y = 1']
+    ['Rule 1: y = 0.00', 'Rule 2: y = 1.00']
     """
 
     curves: list[list[Curve | None]]
@@ -82,6 +81,7 @@ class MembershipDisplay:
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
         shown = np.sort(np.argsort(relative, kind="stable")[:max_features])
         constants = rules.coefs[:, output, 0]
+        linear = " + ..." if rules.coefs.shape[2] > 1 else ""
         curves = []
         for r, rule in enumerate(rules.rules):
             row: list[Curve | None] = []
@@ -99,7 +99,7 @@ class MembershipDisplay:
             curves.append(row)
         return cls(
             curves,
-            [f"Rule {r + 1}: {rules.outputs[output]} = {format_number(c, 2)}" for r, c in enumerate(constants)],
+            [f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear}" for r, c in enumerate(constants)],
             [rules.variables[d].name for d in shown],
             list(constants > (constants.min() + constants.max()) / 2),
             units=[rules.variables[d].unit or "" for d in shown],
