@@ -50,9 +50,9 @@ def test_the_demonstration(tmp_path):
     assert results["concepts_found"] == [True, True]
     assert results["library"] == __version__
     model = load_model(folder / "model.json")
-    unseen = make_two_concepts(167, 166, random_state=10_000).map_instances(lambda x: x, ["x", "y"])
+    unseen = make_two_concepts(167, 166, random_state=10_000)
     assert model.score(unseen, unseen.labels) == results["accuracy"]["unseen"]
-    for words in ("500 unseen bags", "Rule 1: IF x is", "THEN y =", "Gaussian(", "(0.50, 0.50)", "Why is bag", "Wrote"):
+    for words in ("Rule 1: IF x1 is", "THEN y =", "Gaussian(", "(0.50, 0.50)", "Why is bag", "Wrote"):
         assert words in result.output
     again = invoke("demo", "-o", folder, "--seed", "0")  # over an older demonstration
     assert again.exit_code == 0

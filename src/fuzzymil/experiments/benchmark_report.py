@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil.experiments.document import Figure, Section, Table, Text
 from fuzzymil.experiments.published import PRINTED
 from fuzzymil.experiments.statistics import PairedTest, Spread, corrected_t_test, spread
-from fuzzymil.experiments.study import Results
+from fuzzymil.experiments.study import REPORTED_SEED, Results
 from fuzzymil.plots import CurvesDisplay, Line, ScoresDisplay, save_figure
 
 __all__ = ["compared", "draw", "section"]
@@ -33,7 +33,7 @@ def _columns(results: Results) -> dict[tuple[str, str], str]:
 
 
 def compared(results: Results, name: str, column: str, pool: str = "max") -> PairedTest:
-    """Test MI-ANFIS against Naive-ANFIS, with the greatest or the mean instance, on the folds of one set, in percent."""
+    """Test MI-ANFIS against Naive-ANFIS with one way of pooling, on the folds of one set, in percent."""
     own = results["sets"][name][column]
     naive = own["naive"]["accuracy" if pool == "max" else "accuracy_mean_pool"]
     differences = 100 * (np.asarray(own["mi"]["accuracy"]) - np.asarray(naive))
@@ -51,7 +51,7 @@ def draw(results: Results, folder: Path) -> None:
             found = spread(100 * np.asarray(own[column][method]["accuracy"]))
             panel[words] = (found.mean, found.over_repeats)
         panel["Naive-ANFIS, printed"] = printed.naive
-        panels[printed.title] = panel
+        panels[printed.title] = _naive_last(panel)
         curves[printed.title] = [
             Line(words, _mean_curve(own[column][method]["rmse"]))
             for (column, method), words in _columns(results).items()
@@ -59,8 +59,13 @@ def draw(results: Results, folder: Path) -> None:
         ]
     scores = ScoresDisplay(panels, "accuracy in percent", frozenset({"MI-ANFIS, printed", "Naive-ANFIS, printed"}))
     save_figure(scores.plot("Accuracy beside the paper's"), folder / "accuracy.png")
-    display = CurvesDisplay(curves, "training RMSE", "mean over folds and repeats (committee: its best member)")
+    display = CurvesDisplay(curves, "training RMSE", "mean over folds and repeats")
     save_figure(display.plot("Training error by epoch"), folder / "rmse.png")
+
+
+def _naive_last(panel: dict[str, tuple[float, float | None]]) -> dict[str, tuple[float, float | None]]:
+    """Put each printed number above those it is compared with."""
+    return dict(sorted(panel.items(), key=lambda entry: (entry[0].startswith("Naive"), "printed" not in entry[0])))
 
 
 def _mean_curve(runs: list[list[Any]]) -> Any:
@@ -81,19 +86,15 @@ def section(results: Results) -> Section:
         "The five benchmark sets" if len(sets) == len(PRINTED) else f"Benchmark sets: {', '.join(titles)}",
         [
             Text(
-                f"{protocol}; shuffles from the seeds {', '.join(map(str, settings['seeds']))}. Scaling, PCA, first "
+                f"{protocol}; seeds of the shuffles: {', '.join(map(str, settings['seeds']))}. Scaling, PCA, first "
                 "rules and, where they are chosen, settings come from the training folds alone. “The paper's "
                 "settings”: PCA, widths, rules and on-line training as printed. “Default”: one configuration of this "
                 f"library for all sets. “{settings['members']} members”: the same, the outputs of so many networks "
-                f"averaged. “Chosen inside”: the best of {len(settings['grid'])} by 3-fold cross-validation "
-                "inside each training fold. Naive-ANFIS gives every instance its bag's label; a bag's score is the greatest of "
-                "its instances'. All methods see the same folds."
+                f"averaged. “Chosen inside”: the best of {_grid_words(settings)} by 3-fold cross-validation "
+                "inside each training fold. Naive-ANFIS gives every instance its bag's label; a bag's score is "
+                "the greatest of its instances'. All methods see the same folds."
             ),
-            Text(
-                "The default was chosen on other splits (seeds 100 to 102) and frozen in a commit before the reported "
-                "seeds (2026 onwards) were drawn for the first time. It was chosen on the same five data sets, "
-                "though, so new data may do a little worse."
-            ),
+            Text(_honesty(settings["seeds"])),
             _scores_table(results, "accuracy", f"Accuracy in percent, mean ± deviation over {_n(settings)}"),
             *[Text(words, finding=True) for words in _findings(results)],
             Figure("accuracy", "Accuracy (whiskers: deviation over repeats); hollow: the paper's printed numbers."),
@@ -104,6 +105,22 @@ def section(results: Results) -> Section:
             _chosen_table(results),
             Figure("rmse", "Training error by epoch. Naive-ANFIS counts instances, MI-ANFIS bags."),
         ],
+    )
+
+
+def _grid_words(settings: Results) -> str:
+    sizes = settings["grid_sizes"]
+    most = max(sizes.values())
+    fewer = [f"{PRINTED[name].title} {size}, to save time" for name, size in sizes.items() if size < most]
+    return f"{most} settings" + (f" ({'; '.join(fewer)})" if fewer else "")
+
+
+def _honesty(seeds: list[int]) -> str:
+    here = "" if seeds[0] == REPORTED_SEED else " This run uses other seeds than the reported ones."
+    return (
+        "The default was chosen on other splits (seeds 100 to 102) and frozen in a commit before the reported "
+        f"seeds ({REPORTED_SEED} onwards) were drawn. It was chosen on the same five data sets, though, so that new "
+        f"data may do a little worse.{here}"
     )
 
 
@@ -128,7 +145,11 @@ def _scores_table(results: Results, measure: str, title: str) -> Table:
             rows.append(["Naive-ANFIS, printed in the paper", *(f"{m:.1f} ± {d:.1f}" for m, d in printed)])
         rows.append([words, *(_cell(spread(100 * np.asarray(own[column][method][measure]))) for own in sets.values())])
     return Table(
-        title, ["method", *(PRINTED[n].title for n in sets)], rows, _stopped(results) if measure == "accuracy" else ""
+        title,
+        ["method", *(PRINTED[n].title for n in sets)],
+        rows,
+        _stopped(results) if measure == "accuracy" else "",
+        frozenset(f"{name}, printed in the paper" for name in METHODS.values()),
     )
 
 
@@ -173,8 +194,9 @@ def _tests_table(results: Results) -> Table:
         "MI-ANFIS minus Naive-ANFIS, points of accuracy",
         ["set and settings", "against the greatest (95 %)", "p", "against the mean (95 %)", "p"],
         rows,
-        f"n = {results['settings']['n_folds'] * results['settings']['n_repeats']} folds. Naive-ANFIS takes the greatest "
-        "or the mean of its instances' scores. Corrected resampled t-test of Nadeau and Bengio on the paired differences of all folds of all repeats.",
+        f"n = {results['settings']['n_folds'] * results['settings']['n_repeats']} folds. Naive-ANFIS takes the "
+        "greatest or the mean of its instances' scores. Corrected resampled t-test of Nadeau and Bengio on the paired "
+        "differences of all folds of all repeats.",
     )
 
 

@@ -147,7 +147,8 @@ def _section(results: Results) -> Section:
             Text(
                 f"The two-concept data once, {n_starts} random starts of six rules, {EPOCHS} epochs, alpha {ALPHA:g}; "
                 "the same starts for every way of training. On-line steps visit one bag after another, at the paper's "
-                "rate of 0.1 and at 0.01, and move the widths themselves; a batch epoch is a single step on the mean error (Adam at 0.03, plain descent at 0.1). A start has "
+                "rate of 0.1 and at 0.01, and move the widths themselves; a batch epoch is a single step on the "
+                "mean error (Adam at 0.03, plain descent at 0.1). A start has "
                 f"converged when its training MSE ends below {THRESHOLD:g}; answering the mean label would give "
                 f"{2 / 9:.3f}. Errors by epoch of the other experiments stand in their own sections."
             ),

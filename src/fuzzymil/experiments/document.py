@@ -21,12 +21,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under headings; the first column names the rows."""
+    """Rows of text under headings; the first column names the rows, ``quoted`` those that are not measured here."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    quoted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -63,5 +64,5 @@ def _rich(table: Table) -> RichTable:
     for number, heading in enumerate(table.columns):
         shown.add_column(heading, justify="right" if number else "left")
     for row in table.rows:
-        shown.add_row(*row)
+        shown.add_row(*row, style="italic dim" if row[0] in table.quoted else None)
     return shown

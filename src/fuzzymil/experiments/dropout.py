@@ -234,6 +234,7 @@ def _section(results: Results) -> Section:
                 [*rows, *printed],
                 "“Least epoch” looks at test bags and is no result one could have had; it shows how much is lost by "
                 "training on. Splits overlap, so intervals and p are somewhat too sure.",
+                frozenset(row[0] for row in printed),
             ),
             *[Text(_finding(regime, found), finding=True) for regime, found in regimes.items()],
             Figure("one_split", "Training and test error by epoch on the first split, as in the paper's figure."),
@@ -249,7 +250,7 @@ def _p(value: float) -> str:
 def _finding(regime: str, found: Results) -> str:
     words = []
     for form, test in found["against_without"].items():
-        clear = test["low"] > 0 or test["high"] < 0
+        clear = (test["low"] > 0 or test["high"] < 0) and test["p"] < 0.05
         verdict = ("lower" if test["mean"] < 0 else "higher") if clear else "not clearly different"
         words.append(f"{form}: {verdict} ({test['mean']:+.4f}, {_p_words(test['p'])}, n = {test['n']})")
     excess = found["end"][WITHOUT] - found["least"][WITHOUT]

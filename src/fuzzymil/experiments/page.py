@@ -32,6 +32,7 @@ th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align
   font-variant-numeric: tabular-nums; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 table.words td, table.words th { text-align: left; }
+td.short:not(:first-child) { white-space: nowrap; }
 thead th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
 tr.printed td { font-style: italic; color: var(--soft); }
 .note { font-size: .85rem; color: var(--soft); max-width: 46rem; margin-top: -.8rem; }
@@ -47,6 +48,9 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
   figure, tr { break-inside: avoid; } h2, caption { break-after: avoid; } .scroll { overflow: visible; }
   table { font-size: 8.5pt; } }
 """
+
+
+_SHORT = 36  # cells up to this length are not broken into lines
 
 
 def render(sections: Sequence[tuple[Section, Path, dict[str, str]]], head: dict[str, str]) -> str:
@@ -66,7 +70,7 @@ def render(sections: Sequence[tuple[Section, Path, dict[str, str]]], head: dict[
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<title>MI-ANFIS: the paper's experiments, reproduced</title>"
         f"<style>{_STYLE}</style></head><body><h1>MI-ANFIS: the paper's experiments, reproduced</h1>"
-        f'<p class="soft">Multiple instance fuzzy inference with neural fuzzy networks (Khalifa and Frigui), run with '
+        f'<p class="soft">Multiple Instance Fuzzy Inference Neural Networks (Khalifa and Frigui), run with '
         f'fuzzymil {escape(__version__)}.</p><nav>{links}<a href="#differences">What differs from the paper</a></nav>'
         f"{_facts(head)}{body}{_differences([s.name for s, _, _ in sections])}</body></html>\n"
     )
@@ -92,8 +96,8 @@ def _block(block: Block, folder: Path) -> str:
 def _table(table: Table, kind: str = "") -> str:
     heads = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in table.columns)
     rows = "".join(
-        f"<tr{' class=printed' if 'printed' in row[0] or row[0].startswith('the paper, ') else ''}>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        f"<tr{' class=printed' if row[0] in table.quoted else ''}>"
+        + "".join(f"<td{' class=short' if len(cell) < _SHORT else ''}>{escape(cell)}</td>" for cell in row)
         + "</tr>"
         for row in table.rows
     )

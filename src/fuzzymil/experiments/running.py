@@ -18,6 +18,7 @@ import matplotlib as mpl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn brings it
 
 from fuzzymil import storage
 from fuzzymil._version import __version__
@@ -159,7 +160,8 @@ def _result(parts: Parts, unit: Unit, heard: threading.Event) -> Results:
     kept = parts.find(unit)
     if kept is not None:
         return kept
-    with warnings.catch_warnings():
+    # One thread for BLAS: it gains nothing at these sizes and fights with the compiled code for the cores.
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # divergence is counted in the results
         warnings.filterwarnings("ignore", "Training was interrupted", UserWarning)
         result = unit.work()
@@ -205,4 +207,5 @@ def _page(output: Path) -> str:
             "Numbers": f"{experiment.name}/results.json",
         }
         sections.append((section, folder, facts))
-    return render(sections, {})
+    command = "fuzzymil reproduce all --output FOLDER (--quick for a few minutes; --seed N for other random numbers)"
+    return render(sections, {"Run it again": command})

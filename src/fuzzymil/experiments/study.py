@@ -13,7 +13,7 @@ import numpy as np
 from fuzzymil.arrays import Array
 from fuzzymil.experiments.document import Section
 
-__all__ = ["Experiment", "Options", "Results", "Unit", "rounded", "seeds_of"]
+__all__ = ["REPORTED_SEED", "Experiment", "Options", "Results", "Unit", "rounded", "seeds_of"]
 
 Results = dict[str, Any]  # numbers as JSON holds them
 

@@ -132,17 +132,19 @@ def _draw(results: Results, folder: Path) -> None:
     save_figure(display.plot("Fuzzy sets of each rule, before and after training"), folder / "membership.png")
     train, _ = _data(shown["seed"])
     truth = np.maximum.reduceat(np.asarray(train.instance_labels), train.offsets[:-1])
-    kinds = np.array(["negative", "concept 1", "concept 2"])[truth]
-    # A bag of concept 1 of middling size shows best that one instance inside is enough.
-    candidates = np.flatnonzero(truth == 1)
-    circled = int(candidates[np.argmin(np.abs(train.sizes[candidates] - 7))])
+    order = ("negative", "concept 1", "concept 2")
+    # A bag of middling size with one instance in concept 1: that one is what makes it positive.
+    inside = np.add.reduceat(np.asarray(train.instance_labels) == 1, train.offsets[:-1])
+    candidates = np.flatnonzero(inside == 1)
+    circled = int(candidates[np.argmin(np.abs(train.sizes[candidates] - 6))])
     for stem, learned, title in (
         ("data", None, "Two concepts: instances of all bags"),
         ("rules", rules, "The learned rules, one width around their centres"),
     ):
         plane = PlaneDisplay.from_bags(
             train,
-            kinds,
+            np.array(order)[truth],
+            order,
             concepts=CONCEPTS,
             radius=RADIUS,
             circled=circled if learned is None else None,
@@ -207,7 +209,10 @@ def _section(results: Results) -> Section:
                 f"Fuzzy sets before and after training ({_model_words(shown)}); compare the paper's "
                 "figure of learned membership functions.",
             ),
-            Figure("rules", "The same rules in the plane. Dashed: rules that conclude “negative”."),
+            Figure(
+                "rules",
+                "The same rules in the plane. Dashed: conclude “negative”; some have moved out of the picture.",
+            ),
             Table(
                 "What the rules conclude",
                 ["rule", "conclusion", "centre", "width", "verdict"],
@@ -238,12 +243,13 @@ def _rule_row(rules: RuleBase, r: int) -> list[str]:
 
 def _finding(results: Results, n_sets: int) -> str:
     columns = results["columns"]
-    best = max(columns, key=lambda column: (column["both_found"], column["quartiles"][1]))
-    single = [column for column in columns if column["restarts"] == 1]
+    best = max(columns, key=lambda column: column["quartiles"][1])
+    found = "; ".join(
+        f"alpha {column['alpha']:g}, {_starts(column['restarts'])}: {column['both_found']}" for column in columns
+    )
     return (
-        f"Both concepts were found most often with alpha {best['alpha']:g} and {_starts(best['restarts'])}: "
-        f"{best['both_found']} of {n_sets} data sets, median accuracy {best['quartiles'][1]:.1%}. From one start "
-        "it was " + " and ".join(f"{c['both_found']} of {n_sets} (alpha {c['alpha']:g})" for c in single) + "."
+        f"Both concepts were found, of {n_sets} data sets, in ({found}). The best median accuracy, "
+        f"{best['quartiles'][1]:.1%}, came with alpha {best['alpha']:g} and {_starts(best['restarts'])}."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -49,6 +50,7 @@ class PlaneDisplay:
         cls,
         bags: Bags,
         kinds: Array,
+        order: Sequence[str],
         *,
         concepts: Array | None = None,
         radius: float = 0.0,
@@ -62,12 +64,14 @@ class PlaneDisplay:
         bags : Bags
             With two features.
         kinds : array of shape (n_bags,)
-            Names; they are shown in the order in which they sort backwards, negatives first.
+            Names of three kinds at most.
+        order : sequence of str
+            The kinds, negatives first.
         circled : int, optional
             Bag whose instances are circled.
         """
         owners = np.repeat(np.asarray(kinds), bags.sizes)
-        groups = {str(kind): bags.instances[owners == kind] for kind in np.unique(kinds)[::-1]}
+        groups = {kind: bags.instances[owners == kind] for kind in order}
         return cls(groups, concepts, radius, None if circled is None else bags[circled], rules)
 
     def plot(self, title: str | None = None) -> Figure:

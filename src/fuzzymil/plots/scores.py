@@ -39,7 +39,8 @@ class ScoresDisplay:
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         methods = list(dict.fromkeys(name for panel in self.scores.values() for name in panel))
-        styles = dict(zip(methods, distinct(len(methods)), strict=True))
+        families = list(dict.fromkeys(_family(name) for name in methods))
+        styles = dict(zip(families, distinct(len(families)), strict=True))
         figure, axes = plt.subplots(
             1,
             len(self.scores),
@@ -54,12 +55,13 @@ class ScoresDisplay:
                     continue
                 mean, deviation = panel[method]
                 quoted = method in self.printed
-                color = FAINT if quoted else styles[method]["color"]
+                style = styles[_family(method)]
+                color = FAINT if quoted else style["color"]
                 axis.errorbar(
                     mean,
                     row,
                     xerr=deviation,
-                    marker=styles[method]["marker"],
+                    marker=style["marker"],
                     color=color,
                     markerfacecolor="white" if quoted else color,
                     capsize=2,
@@ -75,6 +77,11 @@ class ScoresDisplay:
         if title:
             figure.suptitle(title, fontsize=11)
         return figure
+
+
+def _family(method: str) -> str:
+    """Return what stands before the comma: variants of one method look alike."""
+    return method.split(",")[0]
 
 
 @dataclasses.dataclass
@@ -114,9 +121,11 @@ class DistributionDisplay:
             for value in self.marks.values():
                 axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=":")
             axis.set_title(title_of_panel, fontsize=9, loc="left", fontweight="bold")
-            axis.set_xlim(left=0)
-            axis.set_ylim(0, 1.02)
+            axis.set_xlabel(self.xlabel, fontsize=9)
             bare(axis)
+        every = np.concatenate([np.asarray(v, float) for panel in self.values.values() for v in panel.values()])
+        axes[0, 0].set_xlim(0, 1.05 * max(every.max(), *self.marks.values(), 0.0))
+        axes[0, 0].set_ylim(0, 1.02)
         for place, (name, value) in enumerate(self.marks.items()):
             axes[0, 0].annotate(
                 name,
@@ -128,7 +137,6 @@ class DistributionDisplay:
                 color="#555555",
                 bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
             )
-        figure.supxlabel(self.xlabel, fontsize=9)
         figure.supylabel("share of starts that end below", fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)

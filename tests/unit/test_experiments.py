@@ -1,0 +1,244 @@
+"""The experiments: nothing leaks, chance is chance, what is finished is kept."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, NaiveMIL
+from fuzzymil.errors import InputError
+from fuzzymil.experiments import running, study
+from fuzzymil.experiments.benchmarks import BENCHMARK, recipes
+from fuzzymil.experiments.document import Section, Text
+from fuzzymil.experiments.folds import Recipe, _chosen, _splits, cross_validate, fit_folds
+from fuzzymil.experiments.parts import Parts
+from fuzzymil.experiments.published import PRINTED
+from fuzzymil.experiments.running import Stopped, reproduce
+from fuzzymil.experiments.study import Experiment, Options, Unit, rounded, seeds_of
+
+
+def musk_like(seed=0, n_bags=40, n_features=12):
+    """Bags of a few instances with one shifted instance in each positive bag."""
+    rng = np.random.RandomState(seed)
+    sizes = rng.randint(2, 7, size=n_bags)
+    labels = np.arange(n_bags) % 2
+    bags = [rng.normal(size=(size, n_features)) for size in sizes]
+    for bag, label in zip(bags, labels, strict=True):
+        bag[0] += 2.0 * label
+    return Bags.from_list(bags, labels=labels)
+
+
+def short(recipe):
+    """The same recipe with little training."""
+    recipe.estimator.set_params(max_epochs=4, n_members=min(recipe.estimator.n_members, 2))
+    components = None if recipe.n_components is None else 3
+    return Recipe(recipe.estimator, recipe.naive, components, recipe.grid[:2])
+
+
+PIPELINES = [key for key in recipes("musk1") if key != ("tuned", "naive")]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=["-".join(key) for key in PIPELINES])
+def test_test_bags_change_nothing_that_is_fitted(pipeline):
+    recipe = short(recipes("musk1", quick=True)[pipeline])
+    bags = musk_like()
+    labels = np.asarray(bags.labels)
+    splits = _splits(labels, 3, 7)
+    seeds = seeds_of(3, "leak")
+
+    def fitted(data):
+        insides = [inside for inside, _ in splits]
+        chosen = _chosen(recipe, data, labels, insides, seeds)
+        plain = Recipe(recipe.estimator.set_params(**chosen[0]), recipe.naive, recipe.n_components)
+        models = fit_folds(plain, [data[i] for i in insides], [labels[i] for i in insides], seeds)
+        return chosen, models
+
+    chosen, models = fitted(bags)
+    noise = np.random.RandomState(1).normal(scale=50.0, size=bags.instances.shape)
+    for fold, (_, outside) in enumerate(splits):
+        replaced = np.isin(bags.bag_index, outside)
+        other_chosen, others = fitted(bags.map_instances(lambda x, r=replaced: np.where(r[:, None], noise, x)))
+        assert other_chosen[fold] == chosen[fold]
+        if other_chosen[0] != chosen[0]:
+            continue  # models of other settings cannot be compared
+        assert [rules.to_dict() for rules in models[fold].estimator.members_] == [
+            rules.to_dict() for rules in others[fold].estimator.members_
+        ]
+        if recipe.n_components is not None:
+            before, after = (m[fold].prepare.transformer_.components_ for m in (models, others))
+            assert np.array_equal(before, after)
+
+
+def test_permuted_labels_give_chance():
+    bags = musk_like(3, n_bags=60)
+    labels = np.asarray(bags.labels)
+    recipe = Recipe(MIANFISClassifier(4, max_epochs=40))
+    real = cross_validate(recipe, bags, labels, 5, seeds_of(6, "real"))
+    assert np.mean(real["auc"]) > 0.8
+    rng = np.random.RandomState(0)
+    by_chance = [
+        np.mean(cross_validate(recipe, bags, rng.permutation(labels), 5, seeds_of(6, "permuted", n))["auc"])
+        for n in range(10)
+    ]
+    error = np.std(by_chance, ddof=1) / np.sqrt(len(by_chance))
+    assert abs(np.mean(by_chance) - 0.5) < 3 * error
+    assert np.mean(real["auc"]) > max(by_chance)
+
+
+def test_naive_folds_agree_with_the_estimator():
+    bags = musk_like()
+    labels = np.asarray(bags.labels)
+    recipe = Recipe(ANFISClassifier(3, max_epochs=10), naive=True)
+    (model,) = fit_folds(recipe, [bags], [labels], [5])
+    reference = NaiveMIL(ANFISClassifier(3, max_epochs=10, random_state=5)).fit(bags, labels)
+    assert np.array_equal(model.scores(bags) > 0, reference.decision_function(bags) > 0)
+    single = model.estimator.decision_function(bags.instances)
+    assert np.allclose(model.scores(bags, "mean")[0], single[: bags.sizes[0]].mean())
+
+
+def test_cross_validation_reports_every_fold():
+    bags = musk_like()
+    recipe = Recipe(ANFISClassifier(3, max_epochs=5), naive=True, grid=({"n_rules": 2}, {"n_rules": 3}))
+    found = cross_validate(recipe, bags, np.asarray(bags.labels), 4, seeds_of(5, 1))
+    for name in ("accuracy", "auc", "accuracy_mean_pool", "auc_mean_pool", "chosen"):
+        assert len(found[name]) == 4
+    assert len(found["rmse"]) == 5
+    assert found["stopped"] == 0
+    json.dumps(found, allow_nan=False)
+
+
+def test_recipes_follow_the_paper():
+    for name, printed in PRINTED.items():
+        recipe = recipes(name)["paper", "mi"]
+        assert (recipe.estimator.n_rules, recipe.estimator.init_width) == (printed.n_rules, printed.width)
+        assert recipe.n_components == printed.n_components
+        naive = recipes(name)["paper", "naive"].estimator
+        assert (naive.optimizer, naive.batch_size, naive.init) == ("sgd", 1, "fcm")
+    assert recipes("musk2")["committee", "mi"].estimator.n_members == 10
+
+
+def test_seeds_and_rounding():
+    assert seeds_of(3, 1, "a") == seeds_of(3, 1, "a")
+    assert seeds_of(3, 1, "a") != seeds_of(3, 1, "b")
+    assert len(set(seeds_of(50, 1, "a"))) == 50
+    assert rounded(np.array([[0.1234567, np.inf]])) == [[0.123457, None]]
+
+
+# ---------------------------------------------------------------------- running
+
+
+class Counting:
+    """An experiment of three quick units; `stop_at` presses Ctrl-C in one of them."""
+
+    def __init__(self, stop_at=None):
+        self.ran = []
+        self.stop_at = stop_at
+
+    def experiment(self):
+        return Experiment("counting", "Counting", lambda o: None, self.units, self.collect, self.draw, self.section)
+
+    def units(self, options):
+        return [Unit(f"unit {n}", {"n": n, "seed": options.seed}, 1.0, lambda n=n: self.work(n)) for n in range(3)]
+
+    def work(self, n):
+        if n == self.stop_at:
+            raise KeyboardInterrupt
+        self.ran.append(n)
+        return {"value": n / 3}
+
+    def collect(self, options, parts):
+        return {"values": [part["value"] for part in parts]}
+
+    def draw(self, results, folder):
+        (folder / "drawn.txt").write_text("drawn")
+
+    def section(self, results):
+        return Section("counting", "Counting", [Text(f"Sum {sum(results['values']):.1f} <b>", finding=True)])
+
+
+@pytest.fixture
+def quiet():
+    from rich.console import Console
+
+    return Console(quiet=True)
+
+
+def run(monkeypatch, output, console, stop_at=None, **options):
+    counting = Counting(stop_at)
+    monkeypatch.setattr(running, "EXPERIMENTS", {"counting": counting.experiment()})
+    try:
+        reproduce(["counting"], output, Options(**options), console)
+    finally:
+        counting.results = output / "counting" / "results.json"
+    return counting
+
+
+def test_finished_units_are_used_again(tmp_path, monkeypatch, quiet):
+    first = run(monkeypatch, tmp_path / "out", quiet)
+    assert first.ran == [0, 1, 2]
+    before = first.results.read_bytes()
+    again = run(monkeypatch, tmp_path / "out", quiet)
+    assert again.ran == []
+    assert again.results.read_bytes() == before
+    assert run(monkeypatch, tmp_path / "out", quiet, seed=5).ran == [0, 1, 2]
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "Sum 1.0 &lt;b&gt;" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_interrupted_runs_go_on(tmp_path, monkeypatch, quiet):
+    with pytest.raises(Stopped) as stopped:
+        run(monkeypatch, tmp_path, quiet, stop_at=1)
+    assert (stopped.value.done, stopped.value.total) == (1, 3)
+    assert not (tmp_path / "counting" / "results.json").exists()
+    resumed = run(monkeypatch, tmp_path, quiet)
+    assert resumed.ran == [1, 2]
+    whole = run(monkeypatch, tmp_path / "other", quiet)
+    assert resumed.results.read_bytes() == whole.results.read_bytes()
+
+
+def test_a_model_cut_short_by_ctrl_c_is_no_result(tmp_path):
+    parts = Parts(tmp_path)
+    unit = Unit("cut", {"n": 1}, 1.0, lambda: {"value": 1})
+    heard = threading.Event()
+    heard.set()  # pressed while training, which answered by returning what it had
+    with pytest.raises(KeyboardInterrupt):
+        running._result(parts, unit, heard)
+    assert parts.find(unit) is None
+
+
+def test_a_damaged_part_is_made_again(tmp_path, monkeypatch, quiet):
+    first = run(monkeypatch, tmp_path, quiet)
+    unit = first.units(Options())[1]
+    Parts(tmp_path / "counting" / "parts").path(unit).write_text("{")
+    assert run(monkeypatch, tmp_path, quiet).ran == [1]
+
+
+def test_parts_depend_on_settings_and_library(tmp_path, monkeypatch):
+    parts = Parts(tmp_path)
+    one, other = (Unit("u", {"rate": rate}, 1.0, dict) for rate in (0.1, 0.2))
+    assert parts.path(one) != parts.path(other)
+    before = parts.path(one)
+    monkeypatch.setattr("fuzzymil.experiments.parts.__version__", "99")
+    assert parts.path(one) != before
+
+
+def test_output_is_checked_before_any_work(tmp_path, monkeypatch, quiet):
+    monkeypatch.setattr(running.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000}))
+    with pytest.raises(InputError, match="free there"):
+        run(monkeypatch, tmp_path / "full", quiet)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match="Cannot write to"):
+        run(monkeypatch, tmp_path / "file" / "below", quiet)
+
+
+def test_data_is_checked_before_any_work(tmp_path, quiet):
+    with pytest.raises(InputError, match="is not there"):
+        reproduce(["benchmarks"], tmp_path, Options(data=tmp_path / "nowhere"), quiet)
+    assert not (tmp_path / "benchmarks").exists()
+
+
+def test_reported_seed_is_the_default():
+    assert Options().seed == study.REPORTED_SEED == 2026
+    assert BENCHMARK.name == "benchmarks"

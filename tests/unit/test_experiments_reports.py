@@ -1,0 +1,240 @@
+"""Statistics against SciPy and hand-computed values; small runs of each experiment; the command line."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+from rich.console import Console
+from scipy import stats
+from typer.testing import CliRunner
+
+from fuzzymil.cli import app
+from fuzzymil.experiments import Options, convergence, dropout, reproduce, running, synthetic
+from fuzzymil.experiments.benchmark_report import compared, draw, section
+from fuzzymil.experiments.benchmarks import GRID
+from fuzzymil.experiments.document import Table
+from fuzzymil.experiments.page import render
+from fuzzymil.experiments.published import DIFFERENCES
+from fuzzymil.experiments.statistics import corrected_t_test, paired_difference, quartiles, spread
+
+
+def test_spread_by_hand():
+    found = spread([[0.5, 0.7], [0.8, 0.8]])
+    assert found.mean == pytest.approx(0.7)
+    assert found.over_repeats == pytest.approx(0.2 / np.sqrt(2))  # of 0.6 and 0.8
+    assert found.over_folds == pytest.approx(np.sqrt((0.04 + 0 + 0.01 + 0.01) / 3))
+    assert spread([[0.5, 0.7]]).over_repeats is None
+
+
+def test_corrected_t_test():
+    rng = np.random.RandomState(0)
+    differences = rng.normal(0.5, 1, size=50)
+    plain = stats.ttest_1samp(differences, 0)
+    uncorrected = corrected_t_test(differences, 0.0)
+    assert uncorrected.p == pytest.approx(plain.pvalue)
+    assert (uncorrected.low, uncorrected.high) == pytest.approx(tuple(plain.confidence_interval(0.95)))
+    corrected = corrected_t_test(differences, 1 / 9)
+    t = differences.mean() / np.sqrt((1 / 50 + 1 / 9) * differences.var(ddof=1))
+    assert corrected.p == pytest.approx(2 * stats.t.sf(abs(t), 49))
+    assert corrected.p > uncorrected.p
+    assert corrected.n == 50
+    assert corrected_t_test([0.0, 0.0], 1 / 9).p == 1.0
+    assert corrected_t_test([1.0, 1.0], 1 / 9).p == 0.0
+
+
+def test_paired_difference():
+    rng = np.random.RandomState(1)
+    one, other = rng.normal(size=(2, 30))
+    found = paired_difference(one, other)
+    assert found.p == pytest.approx(stats.wilcoxon(one - other).pvalue)
+    interval = stats.ttest_rel(one, other).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert quartiles([4, 1, 3, 2, 5]) == (2.0, 3.0, 4.0)
+
+
+# ---------------------------------------------------------------------- small runs
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The two experiments that need no data, as small as they go."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(synthetic, "_seeds", lambda options: [1, 2])
+    patch.setattr(convergence, "_starts", lambda options: [1, 2, 3])
+    patch.setattr(convergence, "EPOCHS", 5)
+    kept = ("on-line, rate 0.01", "batch, Adam")  # every further way is one more program to compile
+    patch.setattr(convergence, "MODES", {mode: convergence.MODES[mode] for mode in kept})
+    patch.setattr(synthetic, "RESTARTS", (1,))
+    folder = tmp_path_factory.mktemp("small")
+    found = reproduce(["synthetic", "convergence"], folder, Options(quick=True), Console(quiet=True))
+    yield folder, found
+    patch.undo()
+
+
+def test_files_and_page(small):
+    folder, found = small
+    for name, stems in {
+        "synthetic": ("data", "membership", "rules", "rmse"),
+        "convergence": ("final_mse", "rmse"),
+    }.items():
+        for stem in stems:
+            assert (folder / name / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+            assert (folder / name / f"{stem}.svg").exists()
+        stored = json.loads((folder / name / "results.json").read_text(encoding="utf-8"))
+        assert stored["seed"] == 2026
+        assert stored["versions"]["jax"] == jax.__version__
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert page.count("data:image/svg+xml;base64,") == 6
+    assert 'src="http' not in page
+    assert 'href="http' not in page
+    assert '<meta name="viewport"' in page
+    assert "What differs from the paper" in page
+    assert found["synthetic"]["columns"][0]["alpha"] == 1.0
+
+
+def test_a_second_run_gives_the_same_files(small):
+    folder, _ = small
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "parts" not in path.parts}
+    reproduce(["synthetic", "convergence"], folder, Options(quick=True), Console(quiet=True))
+    for path, content in before.items():
+        assert path.read_bytes() == content, path
+
+
+def test_sentences_follow_the_numbers(small):
+    _, found = small
+    words = convergence._findings(found["convergence"])
+    assert len(words) == len(convergence.MODES) + 1
+    ways = {name: {**way, "converged_share": 0.25, "mse_quartiles": [0.1, 0.2, 0.3]}
+            for name, way in found["convergence"]["ways"].items()}  # fmt: skip
+    ways["batch, Adam, printed update"]["converged_share"] = 0.75
+    words = convergence._findings({"ways": ways})
+    assert "batch, Adam, printed update" in words[-1]
+    assert "75%" in words[-1]
+
+
+def test_dropout_section():
+    rng = np.random.RandomState(0)
+    parts = [
+        {form: {which: (0.2 + 0.01 * rng.uniform(size=dropout.EPOCHS) - 0.05 * (form != dropout.WITHOUT)).tolist()
+                for which in ("train", "test")} for form in dropout.FORMS}
+        for _ in range(100)
+    ]  # fmt: skip
+    found = dropout._collect(Options(), parts)
+    regime = found["regimes"]["the paper's settings"]
+    assert regime["against_without"][dropout.AS_PRINTED]["mean"] == pytest.approx(-0.05, abs=0.01)
+    text = " ".join(block.words for block in dropout._section(found).blocks if getattr(block, "finding", False))
+    assert "lower" in text
+    assert "higher" not in text
+
+
+def test_dropout_measures_test_bags_without_learning_from_them(monkeypatch):
+    rng = np.random.RandomState(0)
+    from fuzzymil import Bags
+
+    bags = Bags.from_list([rng.normal(size=(3, 12)) + 2 * (n % 2) for n in range(40)], labels=np.arange(40) % 2)
+    monkeypatch.setattr(dropout, "EPOCHS", 20)
+    curves = dropout.curves_of_split(bags, 0, "the library's training")
+    assert set(curves) == set(dropout.FORMS)
+    assert all(len(curve) == 20 for both in curves.values() for curve in both.values())
+    plain = curves[dropout.WITHOUT]
+    assert plain["train"][-1] < plain["train"][0]
+
+
+def made_up_benchmarks(tmp_path):
+    def entry(level, tuned, naive):
+        accuracy = np.full((2, 10), level) + np.linspace(-0.02, 0.02, 10)
+        found = {"accuracy": accuracy.tolist(), "auc": accuracy.tolist(), "stopped": 0, "rmse": [[0.5, 0.4]] * 2}
+        if naive:
+            found |= {"accuracy_mean_pool": (accuracy + 0.2).tolist(), "auc_mean_pool": accuracy.tolist()}
+        if tuned:
+            found["chosen"] = [{"settings": GRID[0], "folds": 20}]
+        return found
+
+    own = {
+        column: {method: entry(level, column == "tuned", method == "naive") for method, level in levels.items()}
+        for column, levels in {
+            "paper": {"mi": 0.6, "naive": 0.5}, "default": {"mi": 0.9, "naive": 0.8},
+            "committee": {"mi": 0.91}, "tuned": {"mi": 0.9, "naive": 0.8},
+        }.items()
+    }  # fmt: skip
+    settings = {"n_folds": 10, "n_repeats": 2, "seeds": [1, 2], "members": 10, "grid": list(GRID)}
+    settings["grid_sizes"] = {"musk1": 4, "fox": 2}
+    return {"settings": settings, "sets": {"musk1": own, "fox": own}}
+
+
+def test_benchmark_report(tmp_path):
+    results = made_up_benchmarks(tmp_path)
+    draw(results, tmp_path)
+    assert (tmp_path / "accuracy.svg").exists()
+    report = section(results)
+    tables = [block for block in report.blocks if isinstance(block, Table)]
+    first = tables[0]
+    assert first.columns == ["method", "MUSK 1", "Fox"]
+    assert first.rows[0] == ["MI-ANFIS, printed in the paper", "93.5 ± 0.8", "66.4 ± 2.8"]
+    assert ["MI-ANFIS, default", "90.0 ± 0.0", "90.0 ± 0.0"] in [list(row) for row in first.rows]
+    assert compared(results, "musk1", "default").mean == pytest.approx(10)
+    findings = [block.words for block in report.blocks if getattr(block, "finding", False)]
+    assert "greatest instance: MUSK 1 ahead (+10.0" in findings[1]
+    assert "mean of instances: MUSK 1 behind (-10.0" in findings[2]
+    page = render([(report, tmp_path, {"Seed": "1"})], {})
+    assert "93.5 ± 0.8" in page
+    assert "4 settings (Fox 2, to save time)" in page
+    assert all(d.why.split()[0] in page for d in DIFFERENCES)
+
+
+# ---------------------------------------------------------------------- command line
+
+
+@pytest.fixture
+def command():
+    """The command turns a compilation cache on for its process; other tests keep theirs."""
+    names = (
+        "jax_compilation_cache_dir",
+        "jax_persistent_cache_min_compile_time_secs",
+        "jax_persistent_cache_min_entry_size_bytes",
+    )
+    before = {name: getattr(jax.config, name) for name in names}
+    yield lambda *arguments: CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+def one_sentence(result):
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1
+    return lines[0]
+
+
+def test_command_without_data(tmp_path, command):
+    out = tmp_path / "out"
+    assert "nowhere" in one_sentence(command("all", "-o", out, "--data", tmp_path / "nowhere"))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "elephant.csv.gz").write_bytes(b"cut off")
+    assert "not the file expected" in one_sentence(command("dropout", "-o", out, "--data", folder))
+
+
+def test_command_with_a_bad_output(tmp_path, command):
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    assert "is a file" in one_sentence(command("synthetic", "-o", taken))
+    assert "Cannot write" in one_sentence(command("synthetic", "-o", taken / "below"))
+    assert taken.read_text() == "mine"
+
+
+def test_command_interrupted(tmp_path, command, monkeypatch):
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "_result", stop)
+    result = command("synthetic", "--quick", "-o", tmp_path)
+    assert result.exit_code == 130
+    assert "same command again" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["synthetic", "--repeats", "0"], ["all", "--seed", "-1"]])
+def test_wrong_usage(arguments, command):
+    assert command(*arguments).exit_code == 2
