@@ -18,7 +18,7 @@ import matplotlib as mpl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn brings it
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from fuzzymil import storage
 from fuzzymil._version import __version__

@@ -17,7 +17,7 @@ __all__ = ["REPORTED_SEED", "Experiment", "Options", "Results", "Unit", "rounded
 
 Results = dict[str, Any]  # numbers as JSON holds them
 
-REPORTED_SEED = 2026
+REPORTED_SEED = 7321
 """Seed of the reported numbers; the defaults were chosen with seeds 100 to 102."""
 
 
