@@ -82,7 +82,7 @@ def test_files_and_page(small):
             assert (folder / name / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
             assert (folder / name / f"{stem}.svg").exists()
         stored = json.loads((folder / name / "results.json").read_text(encoding="utf-8"))
-        assert stored["seed"] == 2026
+        assert stored["seed"] == study.REPORTED_SEED
         assert stored["versions"]["jax"] == jax.__version__
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count("data:image/svg+xml;base64,") == 6
