@@ -51,15 +51,14 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     console.print(f"Settings       {', '.join(f'{k}={v!r}' for k, v in SETTINGS.items())}, seed {seed}")
     console.print(
         f"A positive bag has at least one point within {SIGMA} of {_point(CONCEPTS[0])} or of {_point(CONCEPTS[1])}; "
-        "nobody tells which point, or where.\n"
+        "nobody says which point, or where.\n"
     )
     began = time.perf_counter()
     model = MIANFISClassifier(**SETTINGS, random_state=seed).fit(train)
     seconds = time.perf_counter() - began
     accuracy = {"training": model.score(train, train.labels), "unseen": model.score(test, test.labels)}
     console.print(
-        f"Trained {SETTINGS['n_restarts']} starts of {model.n_iter_} epochs in {seconds:.1f} s "
-        "(most of it compiling).\n"
+        f"Trained {SETTINGS['n_restarts']} starts of {model.n_iter_} epochs in {seconds:.1f} s, compiling included.\n"
         f"Right: {accuracy['training']:.1%} of {len(train)} training bags, "
         f"[bold]{accuracy['unseen']:.1%} of {len(test)} unseen bags[/bold].\n"
     )

@@ -8,7 +8,16 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-__all__ = ["InputError", "InputTypeError", "ModelFileError", "ParameterError", "described", "did_you_mean", "warn_user"]
+__all__ = [
+    "InputError",
+    "InputTypeError",
+    "ModelFileError",
+    "ParameterError",
+    "described",
+    "did_you_mean",
+    "known_name",
+    "warn_user",
+]
 
 
 class InputError(ValueError):
@@ -49,6 +58,13 @@ def described(value: object) -> str:
     """
     short = value is None or isinstance(value, str | bytes | int | float)
     return reprlib.repr(value) if short else f"an object of type {type(value).__name__}"
+
+
+def known_name(what: str, name: object, known: Iterable[str]) -> None:
+    """Raise `ParameterError`, with the names there are and the nearest one, unless ``name`` is known."""
+    known = list(known)
+    if name not in known:
+        raise ParameterError(f"Unknown {what}: {name!r}; known are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

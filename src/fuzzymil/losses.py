@@ -11,7 +11,8 @@ loss               targets                         decision value         probab
 =================  ==============================  =====================  ================================
 
 The class with the greatest decision value is predicted; with two classes, the second where it is
-greater than 0.
+greater than 0. With ``hinge`` the probabilities are an estimate beside that decision and may favour
+another class near the border.
 """
 
 from __future__ import annotations

@@ -167,9 +167,14 @@ PARTITIONS: dict[str, Callable[[Any, int, np.random.RandomState], Array]] = {
 }
 
 
+def n_distinct(instances: Array) -> int:
+    """Return how many instances differ; of many only the first are looked at, which is enough to start rules on."""
+    return len(np.unique(instances[:10_000], axis=0))
+
+
 def centers_by(method: str, instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     """Partition instances by a named method, with an error that tells what is short."""
-    distinct = len(np.unique(instances, axis=0)) if len(instances) < 10_000 else len(instances)
+    distinct = n_distinct(instances)
     if method != "grid" and n_rules > distinct:
         raise ParameterError(
             f"n_rules={n_rules} rules cannot start on {distinct} distinct instance(s): "

@@ -15,21 +15,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil import storage, wording
-from fuzzymil._version import __version__
+from fuzzymil import wording
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.errors import InputError, ModelFileError, ParameterError, did_you_mean
+from fuzzymil.errors import InputError, ParameterError, did_you_mean, known_name
 from fuzzymil.inference import Activations, infer
-from fuzzymil.membership import FAMILIES, MembershipFunction, family
+from fuzzymil.membership import FAMILIES, MembershipFunction
 from fuzzymil.network import Masks, Operators, Params
 from fuzzymil.norms import COMBINERS, SOFT_T_CONORMS, T_CONORMS, T_NORMS
+from fuzzymil.storage import Path_
 
 __all__ = ["Activations", "Rule", "RuleBase", "Variable"]
 
-FORMAT, FORMAT_VERSION = "fuzzymil.rules", 1
-
 _PRACTICALLY_INFINITE = 1e30  # an alpha that tells degrees 1e-30 apart, and near the end of 32 bit
+
+
+class _Names(dict[str, Any]):
+    """A mapping that stays as it was made, and so can be hashed."""
+
+    def __setitem__(self, *_: Any) -> None:
+        raise TypeError("Rules are immutable: make new ones, with dataclasses.replace say.")
+
+    __delitem__ = update = pop = popitem = clear = setdefault = __ior__ = __setitem__  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_Names, (dict(self),))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +59,7 @@ class Variable:
     unit: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", _Names(self.terms))
         for term, chosen in self.terms.items():
             if not isinstance(chosen, MembershipFunction):
                 raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
@@ -65,6 +79,7 @@ class Rule:
     coefs: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "antecedent", _Names(self.antecedent))
         object.__setattr__(self, "coefs", tuple(tuple(map(float, row)) for row in self.coefs))
 
 
@@ -89,7 +104,7 @@ class RuleBase:
         Sharpness of a soft ``t_conorm``: 0 is the mean, +inf the greatest instance.
     combine : {"softmax", "mean", "max", "min"}
         Joins the instances' linear responses (Layer 5, first order).
-    consequent_alpha : float
+    consequent_alpha : float, or one an output
         Sharpness of ``combine="softmax"``.
     normalise : bool
         Whether strengths are divided by their sum (Layer 4).
@@ -117,7 +132,7 @@ class RuleBase:
     t_conorm: str = "softmax"
     alpha: float | tuple[float, ...] = 1.0
     combine: str = "softmax"
-    consequent_alpha: float = 1.0
+    consequent_alpha: float | tuple[float, ...] = 1.0
     normalise: bool = True
     default: tuple[float, ...] = ()
     limited: bool = False
@@ -126,8 +141,9 @@ class RuleBase:
         put = functools.partial(object.__setattr__, self)
         for field in ("variables", "rules", "outputs"):
             put(field, tuple(getattr(self, field)))
-        put("alpha", tuple(map(float, self.alpha)) if np.ndim(self.alpha) else float(self.alpha))  # type: ignore[arg-type]
-        put("consequent_alpha", float(self.consequent_alpha))
+        for field in ("alpha", "consequent_alpha"):
+            value: Any = getattr(self, field)
+            put(field, tuple(map(float, value)) if np.ndim(value) else float(value))
         put("default", tuple(map(float, self.default)) or (0.0,) * len(self.outputs))
         for field in ("normalise", "limited"):
             put(field, _truth(field, getattr(self, field)))
@@ -137,10 +153,14 @@ class RuleBase:
         known_name("t_norm", self.t_norm, T_NORMS)
         known_name("t_conorm", self.t_conorm, T_CONORMS)
         known_name("combine", self.combine, COMBINERS)
-        if np.isnan(self.alpha).any() or np.isnan(self.consequent_alpha):
-            raise ParameterError("alpha must be a number (0 is the mean, inf the greatest instance), got NaN.")
-        if np.ndim(self.alpha) and (len(self.alpha) != len(self.rules) or np.isinf(self.alpha).any()):  # type: ignore[arg-type]
-            raise ParameterError(f"alpha must be one number or {len(self.rules)} finite ones, one a rule.")
+        for name, value, count in (
+            ("alpha", self.alpha, len(self.rules)),
+            ("consequent_alpha", self.consequent_alpha, len(self.outputs)),
+        ):
+            if np.isnan(value).any():
+                raise ParameterError(f"{name} must be a number (0 is the mean, inf the greatest instance), got NaN.")
+            if isinstance(value, tuple) and (len(value) != count or np.isinf(value).any()):
+                raise ParameterError(f"{name} must be one number or {count} finite ones, got {value}.")
         if not self.variables or not self.rules or not self.outputs:
             raise ParameterError("A rule base needs at least one variable, one rule and one output.")
         if len(self.default) != len(self.outputs):
@@ -377,7 +397,7 @@ class RuleBase:
         return "\n".join(
             f"Rule {r + 1}: IF {wording.conditions(rule.antecedent, selectivity[r], max_terms)} THEN "
             + ", ".join(
-                wording.conclusion(output, row, self.feature_names, digits)
+                wording.conclusion(output, row, self.feature_names, digits, max_terms)
                 for output, row in zip(self.outputs, rule.coefs, strict=True)
             )
             for r, rule in enumerate(self.rules)
@@ -395,6 +415,7 @@ class RuleBase:
             f"{variable.name}{f' [{variable.unit}]' if variable.unit else ''}: "
             + ", ".join(f"{term} = {wording.format_set(chosen, digits)}" for term, chosen in variable.terms.items())
             for variable in self.variables
+            if variable.terms
         )
 
     def _selectivity(self) -> list[dict[str, float]]:
@@ -411,76 +432,16 @@ class RuleBase:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule base as plain values that JSON can hold exactly."""
-        number = storage.encode_number
-        return {
-            "variables": [
-                {
-                    "name": variable.name,
-                    "unit": variable.unit,
-                    "low": variable.low,
-                    "high": variable.high,
-                    "terms": {
-                        term: {"family": chosen.name, "parameters": list(chosen.parameters)}
-                        for term, chosen in variable.terms.items()
-                    },
-                }
-                for variable in self.variables
-            ],
-            "rules": [{"if": dict(rule.antecedent), "then": [list(row) for row in rule.coefs]} for rule in self.rules],
-            "outputs": list(self.outputs),
-            "t_norm": self.t_norm,
-            "t_conorm": self.t_conorm,
-            "alpha": [*map(number, self.alpha)] if isinstance(self.alpha, tuple) else number(self.alpha),
-            "combine": self.combine,
-            "consequent_alpha": number(self.consequent_alpha),
-            "normalise": self.normalise,
-            "default": list(self.default),
-            "limited": self.limited,
-        }
+        from fuzzymil import rulefile  # which builds on this module
+
+        return rulefile.to_dict(self)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RuleBase:
         """Rebuild a rule base from `to_dict`; damaged content raises `ModelFileError`."""
-        number = storage.decode_number
-        try:
-            variables = [
-                Variable(
-                    str(item["name"]),
-                    {
-                        str(term): family(chosen["family"])(*map(number, chosen["parameters"]))
-                        for term, chosen in item["terms"].items()
-                    },
-                    None if item["low"] is None else number(item["low"]),
-                    None if item["high"] is None else number(item["high"]),
-                    str(item["unit"]),
-                )
-                for item in content["variables"]
-            ]
-            rules = [
-                Rule(
-                    {str(name): str(term) for name, term in item["if"].items()},
-                    tuple(tuple(map(number, row)) for row in item["then"]),
-                )
-                for item in content["rules"]
-            ]
-            alpha = content["alpha"]
-            return cls(
-                tuple(variables),
-                tuple(rules),
-                tuple(map(str, content["outputs"])),
-                t_norm=content["t_norm"],
-                t_conorm=content["t_conorm"],
-                alpha=tuple(map(number, alpha)) if isinstance(alpha, list) else number(alpha),
-                combine=content["combine"],
-                consequent_alpha=number(content["consequent_alpha"]),
-                normalise=content["normalise"],
-                default=tuple(map(number, content["default"])),
-                limited=content["limited"],
-            )
-        except ModelFileError:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError) as problem:
-            raise ModelFileError(f"The rules in this file are damaged: {problem!s} is missing or wrong.") from None
+        from fuzzymil import rulefile  # which builds on this module
+
+        return rulefile.from_dict(content)
 
     def over(self, feature_names: Iterable[str]) -> RuleBase:
         """Return the same rules over these features: in their order, further ones don't-care.
@@ -507,24 +468,21 @@ class RuleBase:
         variables = tuple(known.get(name, Variable(name)) for name in names)
         return dataclasses.replace(self, variables=variables, rules=tuple(rules))
 
-    def save(self, path: storage.Path_) -> None:
+    def save(self, path: Path_) -> None:
         """Write the rule base as JSON; a failure leaves an older file whole."""
-        storage.write_document(path, FORMAT, FORMAT_VERSION, {"library": __version__, **self.to_dict()})
+        from fuzzymil import rulefile
+
+        rulefile.save(self, path)
 
     @classmethod
-    def load(cls, path: storage.Path_) -> RuleBase:
+    def load(cls, path: Path_) -> RuleBase:
         """Read a rule base that `save` wrote; nothing in the file is executed."""
-        return cls.from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}))
+        from fuzzymil import rulefile
+
+        return rulefile.load(path)
 
 
 # ---------------------------------------------------------------------- helpers
-
-
-def known_name(what: str, name: object, known: Iterable[str]) -> None:
-    """Raise `ParameterError`, with the names there are and the nearest one, unless ``name`` is known."""
-    known = list(known)
-    if name not in known:
-        raise ParameterError(f"Unknown {what}: {name!r}; known are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def _truth(name: str, value: object) -> bool:
@@ -541,14 +499,14 @@ def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[
 
 
 def finite_operators(
-    t_conorm: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float
-) -> tuple[Operators, float | tuple[float, ...], float]:
+    t_conorm: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float | tuple[float, ...]
+) -> tuple[Operators, float | tuple[float, ...], float | tuple[float, ...]]:
     """Turn infinite alphas into the operators they stand for: they are no limits of the formula."""
     if not isinstance(alpha, tuple) and abs(alpha) > _PRACTICALLY_INFINITE:
         if t_conorm in SOFT_T_CONORMS:
             t_conorm = "max" if alpha > 0 else "min"
         alpha = 0.0
-    if abs(consequent_alpha) > _PRACTICALLY_INFINITE:
+    if not isinstance(consequent_alpha, tuple) and abs(consequent_alpha) > _PRACTICALLY_INFINITE:
         if combine == "softmax":
             combine = "max" if consequent_alpha > 0 else "min"
         consequent_alpha = 0.0

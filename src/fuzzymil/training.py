@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from fuzzymil.network import Params
 __all__ = ["Group", "Progress", "Result", "train", "train_groups"]
 
 _CHUNK_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
+_last_interrupt = -math.inf  # when Ctrl-C was last pressed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,8 +257,11 @@ def _drive(
     report: Callable[[Progress], Any] | None,
 ) -> tuple[State, list[Trace], bool]:
     """Run compiled stretches of epochs until all fits are done, someone says stop, or Ctrl-C."""
+    global _last_interrupt
     history: list[Trace] = []
+    latest: Trace | None = None
     epoch, stretch = 0, 1 if callbacks else 8
+    first_epoch = np.asarray(states.epoch)
     try:
         while epoch < max_epochs and not bool(states.done.all()):
             n = min(stretch, max_epochs - epoch, CHUNK)
@@ -266,7 +271,9 @@ def _drive(
             states, epoch = moved, epoch + n
             history.append(Trace(*(values[..., :n] for values in trace)))
             if report is not None or callbacks:
-                progress = _progress(states, trace, n, epoch, max_epochs, plan, fixed)
+                latest = _latest(trace, n, latest)
+                now = int((np.asarray(states.epoch) - first_epoch).max())
+                progress = _progress(states, latest, now, max_epochs, plan, fixed)
                 if report is not None:
                     report(progress)
                 wishes = [callback(progress) for callback in callbacks]
@@ -276,26 +283,34 @@ def _drive(
                 seconds = max(time.perf_counter() - began, 1e-4)
                 stretch = int(np.clip(n * _CHUNK_SECONDS / seconds, n / 2 + 1, 4 * n + 1))
     except KeyboardInterrupt:
+        # Once: keep the model so far. Twice in short order: the user wants out of everything.
+        again, _last_interrupt = time.monotonic() - _last_interrupt < 2.0, time.monotonic()
+        if again:
+            raise
         return states, history, True
     return states, history, False
 
 
-def _progress(states: State, trace: Trace, n: int, epoch: int, max_epochs: int, plan: Plan, fixed: Params) -> Progress:
-    rows = (values.reshape(-1, values.shape[-1])[:, :n] for values in trace)  # one a fit, group after group
-    last = Trace(*(np.asarray([_last_known(row) for row in values]) for values in rows))  # type: ignore[arg-type]
+def _latest(trace: Trace, n: int, before: Trace | None) -> Trace:
+    """Take the newest value of every fit, group after group; of a fit that has stopped, its last."""
 
+    def newest(values: Array, old: Array | None) -> Array:
+        rows = values.reshape(-1, values.shape[-1])[:, :n]
+        known = ~np.isnan(rows)
+        last = np.where(known.any(axis=1), n - 1 - known[:, ::-1].argmax(axis=1), 0)
+        found = rows[np.arange(len(rows)), last]
+        return found if old is None else np.where(np.isnan(found), old, found)
+
+    olds = [None] * len(trace) if before is None else list(before)
+    return Trace(*(newest(np.asarray(values), old) for values, old in zip(trace, olds, strict=True)))  # type: ignore[arg-type]
+
+
+def _progress(states: State, latest: Trace, epoch: int, max_epochs: int, plan: Plan, fixed: Params) -> Progress:
     def params() -> list[Params]:
         return [each for group in _entries(_natural(states.free, fixed, plan)) for each in _entries(group)]
 
-    validation = np.asarray(last.validation) if plan.validate else None
-    return Progress(
-        epoch, max_epochs, np.asarray(last.loss), np.asarray(last.rmse), np.asarray(last.change), validation, params
-    )
-
-
-def _last_known(row: Array) -> float:
-    known = row[~np.isnan(row)]
-    return float(known[-1]) if len(known) else float("nan")
+    loss, rmse, change, validation = (np.asarray(values) for values in latest)
+    return Progress(epoch, max_epochs, loss, rmse, change, validation if plan.validate else None, params)
 
 
 def _history_of(history: list[Trace], group: int, fit: int, validated: bool) -> dict[str, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from fuzzymil.membership import MembershipFunction
@@ -64,25 +65,44 @@ def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], 
     return f"{text} AND ... ({left_out} less selective)" if left_out else text
 
 
-def conclusion(output: str, coefs: Sequence[float], variables: Sequence[str], digits: int) -> str:
+def conclusion(
+    output: str, coefs: Sequence[float], variables: Sequence[str], digits: int, max_terms: int | None = None
+) -> str:
     """Return ``y = 0.3 + 2*x1 - x2`` for an output's coefficients, constant first.
 
     Examples
     --------
     >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3)
     'y = 0.3 + 2*x1 - 1*x2'
+    >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3, max_terms=1)
+    'y = 0.3 + 2*x1 + ... (1 smaller)'
     """
+    slopes = {name: value for name, value in zip(variables, coefs[1:], strict=False) if value}
+    shown = list(slopes)
+    if max_terms is not None and len(shown) > max_terms:
+        shown = sorted(slopes, key=lambda name: -abs(slopes[name]))[:max_terms]
     text = f"{output} = {format_number(coefs[0], digits)}"
-    for name, value in zip(variables, coefs[1:], strict=False):
-        if value:
-            text += f" {'-' if value < 0 else '+'} {format_number(abs(value), digits)}*{name}"
-    return text
+    for name in shown:
+        text += f" {'-' if slopes[name] < 0 else '+'} {format_number(abs(slopes[name]), digits)}*{name}"
+    left_out = len(slopes) - len(shown)
+    return f"{text} + ... ({left_out} smaller)" if left_out else text
 
 
 def format_set(chosen: MembershipFunction, digits: int) -> str:
-    """Return ``Gaussian(0.6, 0.1)``."""
-    values = ", ".join(format_number(value, digits) for value in chosen.parameters)
-    return f"{type(chosen).__name__}({values})"
+    """Return ``Gaussian(0.6, 0.1)``, places with as many digits as the set's width asks for.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership import Gaussian
+    >>> format_set(Gaussian(1000000.25, 0.5), digits=2)
+    'Gaussian(1000000.2, 0.5)'
+    """
+    spread = float(chosen.spread(*chosen.parameters))
+    values = []
+    for value in chosen.parameters:
+        apart = math.log10(abs(value) / spread) if value and math.isfinite(abs(value) / spread) else 0.0
+        values.append(format_number(value, max(digits, math.floor(max(apart, 0.0)) + 2)))
+    return f"{type(chosen).__name__}({', '.join(values)})"
 
 
 def format_number(value: float, digits: int) -> str:

@@ -10,7 +10,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from fuzzymil.cli import app
-from fuzzymil.experiments import Options, convergence, dropout, reproduce, running, synthetic
+from fuzzymil.experiments import Options, convergence, dropout, reproduce, running, study, synthetic
 from fuzzymil.experiments.benchmark_report import compared, draw, section
 from fuzzymil.experiments.benchmarks import GRID
 from fuzzymil.experiments.document import Table

@@ -11,7 +11,8 @@ import pytest
 from fuzzymil.bags import Bags
 from fuzzymil.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules import FORMAT_VERSION, Rule, RuleBase, Variable
+from fuzzymil.rulefile import FORMAT_VERSION
+from fuzzymil.rules import Rule, RuleBase, Variable
 
 
 def two_rules(**settings):

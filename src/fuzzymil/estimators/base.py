@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -39,6 +40,7 @@ class Job:
     group: Group
     plan: Plan
     going_on: bool
+    partial: bool = False  # on part of the data
 
 
 class Network(Starting, ABC):
@@ -63,7 +65,9 @@ class Network(Starting, ABC):
         weights = np.tile(coding.weights, (n_fits, 1))
         held_out = None
         if self.early_stopping:
-            held = self._held_out(coding.groups, rng)
+            # From its own generator: a warm start must hold out the same bags again.
+            fixed = isinstance(self.random_state, numbers.Integral)
+            held = self._held_out(coding.groups, check_random_state(self.random_state) if fixed else rng)
             held_out, weights = weights * held, weights * ~held
             if not (weights.any() and held_out.any()):
                 raise ParameterError("early_stopping leaves no bags to train or to validate on: use more bags.")
@@ -96,14 +100,15 @@ class Network(Starting, ABC):
         if results[0].interrupted:
             warn_user(
                 f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "
-                "the model as trained so far is kept."
+                "the model as trained so far is kept. Press Ctrl-C twice to stop everything."
             )
         for result in results:
-            if result.diverged.all():
+            if result.diverged.any():
+                runs = f"{result.diverged.sum()} of {len(result.diverged)} runs" if len(result.diverged) > 1 else "it"
                 warn_user(
-                    f"Training diverged after {int(result.n_epochs.max())} epoch(s); the parameters before that are "
-                    f"kept. Use a smaller learning_rate (it was {self.learning_rate:g}), optimizer='adam' "
-                    "or wider sets (init_width).",
+                    f"Training diverged: {runs} stopped after {int(result.n_epochs[result.diverged].max())} epoch(s), "
+                    "with the parameters before that. Use a smaller learning_rate "
+                    f"(it was {self.learning_rate:g}), wider sets (init_width) or, if off, standardize=True.",
                     ConvergenceWarning,
                 )
         return results
@@ -140,7 +145,6 @@ class Network(Starting, ABC):
             params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
         params = learned.scaling.outward(params)
         operators = learned.operators
-        alpha = np.asarray(params.alpha, float)
         return RuleBase.from_sets(
             params.sets,
             learned.masks,
@@ -150,9 +154,9 @@ class Network(Starting, ABC):
             ranges=learned.scaling.ranges,
             t_norm=operators.t_norm,
             t_conorm=operators.t_conorm,
-            alpha=tuple(alpha) if alpha.ndim else float(alpha),
+            alpha=_number_or_tuple(params.alpha),
             combine=operators.combine,
-            consequent_alpha=float(params.consequent_alpha),
+            consequent_alpha=_number_or_tuple(params.consequent_alpha),
             normalise=operators.normalise,
             default=learned.default,
             limited=learned.scaling.limited,
@@ -206,10 +210,15 @@ class Network(Starting, ABC):
         self._set_fitted(kept, members, initial, result.history[best[0]])
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, go_on: bool, max_epochs: int, classes: Any = None) -> Self:
-        job = self._prepare(X, y, sample_weight, go_on=go_on, classes=classes)
-        (result,) = self._train([job.group], job.plan, max_epochs)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        job = self._prepare(X, y, sample_weight, go_on=bool(self.warm_start))
+        (result,) = self._train([job.group], job.plan, self.max_epochs)
         return self._finish(job, result)
+
+    def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        job = self._prepare(X, y, sample_weight, go_on=True, classes=classes)
+        (result,) = self._train([job.group], job.plan, 1)
+        return self._finish(dataclasses.replace(job, partial=True), result)
 
     def _set_fitted(
         self, learned: Learned, members: list[RuleBase], initial: RuleBase, history: dict[str, Array]
@@ -279,6 +288,10 @@ class Network(Starting, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "members_")
+
+
+def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
+    return tuple(np.asarray(values, float)) if np.ndim(values) else float(values)
 
 
 def _take(tree: Any, fits: list[int]) -> Any:

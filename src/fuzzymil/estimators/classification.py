@@ -10,12 +10,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil.arrays import Array, is_missing
+from fuzzymil.bags import Bags, as_bags
 from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.estimators.base import Job, Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
@@ -44,7 +45,7 @@ class NetworkClassifier(ClassifierMixin, Network):
             Default: the labels the bags carry.
         sample_weight : array of shape (n_bags,), optional
         """
-        return self._fit(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train one epoch on these bags, going on from the present rules.
@@ -52,10 +53,11 @@ class NetworkClassifier(ClassifierMixin, Network):
         The first call measures the features and starts the rules, so give it typical bags, and
         ``classes`` if not all occur in them.
         """
-        return self._fit(X, y, sample_weight, go_on=True, max_epochs=1, classes=classes)
+        return self._fit_part(X, y, sample_weight, classes)
 
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
         labels = column_or_1d(bag_labels(bags, y, type(self).__name__), warn=True)
+        _check_labels(labels, bags)
         check_classification_targets(labels)
         found = np.unique(labels)
         known: Array = self.classes_ if going_on else found if classes is None else np.unique(classes)
@@ -75,10 +77,13 @@ class NetworkClassifier(ClassifierMixin, Network):
     def _finish(self, job: Job, result: Result) -> Self:
         super()._finish(job, result)
         self.classes_: Array = np.asarray(job.coding.classes)
+        before = getattr(self, "calibration_", None) if job.going_on else None
         self.calibration_: Any = None
         if LOSSES[self.loss].probability is None:
             one_hot = _one_hot(job.coding.groups, len(self.classes_))
-            self.calibration_ = _calibrated(self._infer(job.bags), one_hot, job.coding.weights)
+            # A part of the data may be small or of one class: what more data said stays.
+            keep = job.partial and before is not None
+            self.calibration_ = before if keep else _calibrated(self._infer(job.bags), one_hot, job.coding.weights)
         return self
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
@@ -98,6 +103,11 @@ class NetworkClassifier(ClassifierMixin, Network):
         if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
             raise ParameterError(f"class_weight must be finite, not negative and not all 0, got {self.class_weight!r}.")
         return values
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on these bags, by their own labels unless ``y`` is given."""
+        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return how much the rules speak for a class.
@@ -136,6 +146,19 @@ class NetworkClassifier(ClassifierMixin, Network):
         return self._decision(self._output(X, by_instance=True))
 
 
+def _check_labels(labels: Array, bags: Bags) -> None:
+    """Refuse labels that cannot be told apart, put in order, or saved."""
+    if labels.dtype.kind not in "biufUSO":
+        raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: turn them into text first.")
+    if labels.dtype == object:
+        values = labels.tolist()
+        for bag, value in enumerate(values):
+            if is_missing(value):
+                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): give it one, or drop it.")
+        if any(isinstance(value, str) for value in values) and not all(isinstance(value, str) for value in values):
+            raise InputError("The labels mix text and numbers: make them all text, or all numbers.")
+
+
 def _one_hot(groups: Array, n_classes: int) -> Array:
     """Return a column for each class, or one for the second of two."""
     return np.eye(n_classes)[groups][:, 1 if n_classes == 2 else 0 :]
@@ -157,5 +180,6 @@ def _calibrated(output: Array, one_hot: Array, weights: Array) -> Array:
         if len(np.unique(member[counts])) == 2:
             sigmoid = LogisticRegression(C=1e6, max_iter=1000)
             sigmoid.fit(output[counts][:, [k]], member[counts], sample_weight=weights[counts])
-            found[k] = sigmoid.coef_[0, 0], sigmoid.intercept_[0]
+            if sigmoid.coef_[0, 0] > 0:  # more margin never means less likely
+                found[k] = sigmoid.coef_[0, 0], sigmoid.intercept_[0]
     return found

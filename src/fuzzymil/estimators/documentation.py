@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+
 __all__ = ["documented"]
 
 _COMMON = """n_rules : int
@@ -16,7 +19,8 @@ _COMMON = """n_rules : int
         Divide firing strengths by their sum (Layer 4).
     init : {"kmeans", "fcm", "random", "grid"}, RuleBase, array or (array, array)
         Where rules start: a partition of the instances; given rules (whose operators are then used);
-        or centres, or centres and widths, of shape (n_rules, n_features) in the user's units.
+        or centres, or centres and widths, of shape (n_rules, n_features) in the user's units. Given rules
+        or centres bring their own number, whatever ``n_rules`` says.
     init_width : float, optional
         First width of the sets, in standard deviations of each feature (in the feature's units if
         ``standardize=False``). Default: grows with the square root of the number of features.
@@ -25,13 +29,16 @@ _COMMON = """n_rules : int
     optimizer : {"adam", "sgd"} or optax.GradientTransformation
         "sgd" is the paper's plain gradient descent. An optax transformation brings its own learning rate.
     learning_rate : float
+        Step of the optimiser, on standardised features.
     batch_size : int, optional
         Bags a step; 1 is on-line learning, None all bags at once.
     max_epochs : int
+        Passes over the bags.
     tol : float
         Stop when no parameter moved by more than this over an epoch (0: never).
     update_rule : {"exact", "paper"}
-        "paper" uses the premise gradients as printed, which leave out terms; see the paper map.
+        "paper" uses the premise gradients as printed, which leave out how a rule's strength lowers those of
+        the other rules; it is no function's gradient.
     width_scale : {"log", "direct"}
         Whether the optimiser moves the logarithm of a width or the width itself (the paper).
     rule_keep_prob : float, "auto" or None
@@ -45,6 +52,7 @@ _COMMON = """n_rules : int
     validation_fraction : float
         Share of the training bags set aside.
     patience : int
+        Epochs that early stopping waits for a better validation loss.
     n_restarts : int
         Starts trained at once, of which the one with the least training (or validation) loss is kept.
     n_members : int
@@ -78,11 +86,12 @@ _POOLING = """alpha : float
         Joins the instances' linear responses."""
 
 _CLASSIFICATION = """init_bags : {"balanced", "positive", "all"}
-        Whose instances are partitioned: of the positive bags (as the paper does), each class in turn
-        with its share of the rules, or all. With more than two classes "positive" means "balanced".
-    loss : str
-        See `fuzzymil.losses`.
-    class_weight : dict, "balanced" or None"""
+        Whose instances are partitioned: of each class in turn, with its share of the rules; of the
+        positive bags (as the paper does; with more than two classes this means "balanced"); or of all.
+    loss : {"squared", "cross_entropy", "hinge"}
+        See `fuzzymil.losses` for what each makes of labels, decisions and probabilities.
+    class_weight : dict, "balanced" or None
+        Weight of each class's bags: given, in inverse proportion to their number, or equal."""
 
 _FITTED = """rules_ : RuleBase
         The learned rules, in the user's units; of the best member when there are several.
@@ -92,14 +101,15 @@ _FITTED = """rules_ : RuleBase
         Where ``rules_`` started.
     history_ : dict of arrays
         ``loss``, ``rmse``, ``change`` (greatest parameter change) and, with early stopping,
-        ``validation_loss``, an entry an epoch.
+        ``validation_loss``, an entry for each epoch of the last call to ``fit`` or ``partial_fit``. A
+        regressor's are on standardised targets.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
         Only when the bags had feature names."""
 
 
 def documented(kind: type) -> type:
-    """Fill the placeholders in a class's docstring."""
+    """Fill the placeholders in a dataclass's docstring, and tell the default of every setting."""
     parts = {
         "{common}": _COMMON,
         "{pooling}": _POOLING,
@@ -108,4 +118,7 @@ def documented(kind: type) -> type:
     }
     for placeholder, text in parts.items():
         kind.__doc__ = (kind.__doc__ or "").replace(placeholder, text)
+    for field in dataclasses.fields(kind):
+        entry = re.compile(rf"^(    {field.name} : .*)$", re.MULTILINE)
+        kind.__doc__ = entry.sub(rf"\1, default {field.default!r}", kind.__doc__ or "", count=1)
     return kind

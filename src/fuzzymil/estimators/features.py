@@ -75,7 +75,11 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
                 f"{kind} requires y to be passed, but the target y is None: give fit(X, y), or bags with labels."
             )
         return bags.labels
-    labels = np.asarray(y)
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2:
+        labels = np.array(y, dtype=object)  # NumPy would turn the numbers among them into text
+    else:
+        labels = np.asarray(y)
+    _check_alignment(bags, y)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     if labels.ndim == 0 or len(labels) != bags.n_bags:
@@ -89,3 +93,13 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
             )
         )
     return np.asarray(labels)
+
+
+def _check_alignment(bags: Bags, y: Any) -> None:
+    """Refuse a Series that names the bags in another order than they are in."""
+    index = getattr(y, "index", None)
+    if index is None or not hasattr(index, "tolist") or bags.ids.dtype.kind in "iu":  # numbers: most likely positions
+        return
+    names, ids = index.tolist(), bags.ids.tolist()
+    if names != ids and len(names) == len(ids) and set(names) == set(ids):
+        raise InputError("The labels name the bags in another order than the bags are in: give y.loc[bags.ids].")

@@ -75,7 +75,9 @@ class MIANFISClassifier(NetworkClassifier, Pooling):
 
         Gaussian sets on raw features, fuzzy c-means on the instances of positive bags, conclusions
         that start at 1, alpha 1, and plain gradient descent bag by bag at rate 0.1 with the update
-        rule as printed. The paper gives ``n_rules`` and ``init_width`` for each data set.
+        rule as printed. The paper gives ``n_rules`` and ``init_width`` for each data set. Such plain steps
+        on raw features want a ``learning_rate`` that fits the data's scale: at 0.1 training often stalls or
+        swings, on the paper's own synthetic data too.
 
         Examples
         --------

@@ -12,10 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags
-from fuzzymil.errors import ParameterError
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.errors import ParameterError, known_name
 from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
-from fuzzymil.rules import known_name
 
 __all__ = ["NaiveMIL"]
 
@@ -137,10 +136,11 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         pooled = self._pooled(likely, bags)
         return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
         measure = accuracy_score if is_classifier(self.estimator) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        return float(measure(labels, self.predict(X), sample_weight=sample_weight))
 
     def predict_instances(self, X: Any) -> Array:
         """Return the score (a regressor's prediction) of every instance; its pool is the bag's."""

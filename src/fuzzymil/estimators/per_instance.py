@@ -51,7 +51,8 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
                 f"PerInstance needs a transformer, PerInstance(StandardScaler()) say; got {self.transformer!r}."
             )
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        labels = None if y is None else np.repeat(np.asarray(y), bags.sizes, axis=0)
+        y = bags.labels if y is None else np.asarray(y)
+        labels = None if y is None else np.repeat(y, bags.sizes, axis=0)
         self.transformer_ = clone(self.transformer).fit(bags.instances, labels)
         record_features(self, bags)
         return self

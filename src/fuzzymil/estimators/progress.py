@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from fuzzymil.training import Progress
 
 __all__ = ["progress_bar"]
@@ -31,6 +33,6 @@ def progress_bar(title: str, *, enabled: bool) -> Iterator[Callable[[Progress], 
         task = bar.add_task(title, total=None, loss=float("nan"))
 
         def report(now: Progress) -> None:
-            bar.update(task, completed=now.epoch, total=now.max_epochs, loss=float(now.loss.min()))
+            bar.update(task, completed=now.epoch, total=now.max_epochs, loss=float(np.nanmin(now.loss)))
 
         yield report

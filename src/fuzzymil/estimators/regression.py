@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array
 
 from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators.base import Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
 from fuzzymil.estimators.scaling import Scaling
@@ -33,14 +34,14 @@ class NetworkRegressor(RegressorMixin, Network):
             Default: the labels the bags carry.
         sample_weight : array of shape (n_bags,), optional
         """
-        return self._fit(X, y, sample_weight, go_on=bool(self.warm_start), max_epochs=self.max_epochs)
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train one epoch on these bags, going on from the present rules.
 
         The first call measures features and targets and starts the rules, so give it typical bags.
         """
-        return self._fit(X, y, sample_weight, go_on=True, max_epochs=1)
+        return self._fit_part(X, y, sample_weight)
 
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
         labels = bag_labels(bags, y, type(self).__name__)
@@ -65,6 +66,11 @@ class NetworkRegressor(RegressorMixin, Network):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination on these bags, by their own labels unless ``y`` is given."""
+        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        return float(r2_score(labels, self.predict(X), sample_weight=sample_weight))
 
     def predict(self, X: Any) -> Array:
         """Return the predicted number (or numbers) of each bag."""

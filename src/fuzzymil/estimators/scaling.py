@@ -83,6 +83,7 @@ def _carried(params: Params, shift: Array, scale: Array, target_shift: Array, ta
         coefs = np.concatenate([constant, slopes], axis=2)
     coefs = coefs * target_scale[:, None]
     coefs[:, :, 0] += target_shift
-    # S_alpha weighs alpha * response: greater responses need a smaller alpha. (One alpha serves all outputs.)
-    consequent_alpha = np.asarray(params.consequent_alpha, float) / target_scale.mean()
+    # S_alpha weighs alpha * response: greater responses need a smaller alpha, each output its own.
+    per_output = target_scale if len(np.unique(target_scale)) > 1 else target_scale[0]
+    consequent_alpha = np.asarray(params.consequent_alpha, float) / per_output
     return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha)

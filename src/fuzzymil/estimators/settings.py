@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator
 
 from fuzzymil import partition
 from fuzzymil.epochs import OPTIMIZERS
-from fuzzymil.errors import ParameterError
+from fuzzymil.errors import ParameterError, known_name
 from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
-from fuzzymil.rules import known_name
 
 __all__ = ["Settings"]
 
@@ -86,6 +85,9 @@ class Settings(BaseEstimator):
             raise ParameterError(
                 f"optimizer must be {', '.join(OPTIMIZERS)} or an optax transformation, got {self.optimizer!r}."
             )
+        for name in ("normalise", "learn_alpha", "early_stopping", "standardize", "warm_start"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         if not all(map(callable, _sequence(self.callbacks))):
             raise ParameterError(f"callbacks must be a list of callables, got {self.callbacks!r:.100}.")
         _integer("n_rules", self.n_rules, 1)

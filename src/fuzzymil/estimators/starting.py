@@ -60,29 +60,33 @@ class Starting(Settings):
         """Propose rules, one set of them for each restart of each member."""
         targets, groups, weights, outputs = coding.targets, coding.groups, coding.weights, coding.outputs
         scaling = self._scaling(bags, targets)
-        default = tuple(np.average(targets, axis=0, weights=weights))
+        default = tuple(LOSSES[self.loss].start(np.average(targets, axis=0, weights=weights)))
         seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=self.n_restarts * self.n_members)]
         targets = (targets - scaling.target_shift) / scaling.target_scale
         operators, alpha, consequent_alpha = finite_operators(
             self.t_conorm, float(self.alpha), self.combine, float(self.consequent_alpha)
         )
         operators = dataclasses.replace(operators, t_norm=self.t_norm, normalise=bool(self.normalise))
+
+        def described(starts: list[Params], masks: Masks, operators: Operators) -> Learned:
+            return Learned(
+                params=starts,
+                masks=masks,
+                operators=operators,
+                scaling=scaling,
+                outputs=outputs,
+                feature_names=bags.feature_names,
+                default=default,
+                keep_prob=self._keep_prob(starts[0], bags),
+                structure=self._structure(),
+                n_runs=self.n_restarts,
+            )
+
         if isinstance(self.init, RuleBase):
             given = self.init if bags.feature_names is None else self.init.over(bags.feature_names)
             params, masks, operators = given.compile()
             start = scaling.inward(self._expected_shape(params, bags, targets))
-            return Learned(
-                [start] * len(seeds),
-                masks,
-                operators,
-                scaling,
-                outputs,
-                bags.feature_names,
-                default,
-                self._keep_prob(start, bags),
-                self._structure(),
-                self.n_restarts,
-            )
+            return described([start] * len(seeds), masks, operators)
         alphas = np.asarray(alpha), np.asarray(consequent_alpha)
         n_rules = self.n_rules
         scaled = bags.map_instances(scaling.apply)
@@ -101,19 +105,7 @@ class Starting(Settings):
         used = np.broadcast_to(scaling.varies, (n_rules, bags.n_features)).astype(float)
         masks = {self.membership: used}
         starts = [self._with_outputs(start, masks, operators, scaled, targets, weights) for start in starts]
-        keep_prob = self._keep_prob(starts[0], bags)
-        return Learned(
-            starts,
-            masks,
-            operators,
-            scaling,
-            outputs,
-            bags.feature_names,
-            default,
-            keep_prob,
-            self._structure(),
-            self.n_restarts,
-        )
+        return described(starts, masks, operators)
 
     def _structure(self) -> dict[str, Any]:
         """Return the settings that cannot change while training goes on."""
@@ -178,7 +170,7 @@ class Starting(Settings):
         present = np.unique(groups)
         if self.init_bags == "positive" and len(present) == 2:
             chosen = instances[groups == present[1]]
-            enough = len(np.unique(chosen, axis=0)) >= self.n_rules
+            enough = partition.n_distinct(chosen) >= self.n_rules
             return partition.centers_by(self.init, chosen if enough else instances, self.n_rules, rng)
         if self.init_bags == "all" or len(present) == 1 or self.n_rules < len(present):
             return partition.centers_by(self.init, instances, self.n_rules, rng)
@@ -187,7 +179,7 @@ class Starting(Settings):
         parts = []
         for group, share in zip(present, shares, strict=True):
             chosen = instances[groups == group]
-            if len(np.unique(chosen, axis=0)) < share:
+            if partition.n_distinct(chosen) < share:
                 return partition.centers_by(self.init, instances, self.n_rules, rng)
             parts.append(partition.centers_by(self.init, chosen, int(share), rng))
         return np.concatenate(parts)

@@ -24,7 +24,7 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     ----------
     estimators : sequence of MIANFISClassifier, MIANFISRegressor, ANFISClassifier or ANFISRegressor
     X : sequence of bags
-        One a estimator, with the same features.
+        One for each estimator, with the same features.
     y : sequence of arrays, optional
         Default: the labels the bags carry.
 
@@ -66,12 +66,12 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
 
 
 def _same_settings(one: Network, other: Network) -> None:
+    if type(one) is not type(other):
+        raise ParameterError("Estimators fitted together must be of one class.")
     mine, yours = one.get_params(), other.get_params()
     for name, value in mine.items():
         if name != "random_state" and not np.array_equal(np.asarray(value, object), np.asarray(yours[name], object)):
             raise ParameterError(f"Estimators fitted together need equal settings, but {name} differs.")
-    if type(one) is not type(other):
-        raise ParameterError("Estimators fitted together must be of one class.")
 
 
 def _alike(jobs: list[Job]) -> list[list[int]]:
@@ -79,6 +79,6 @@ def _alike(jobs: list[Job]) -> list[list[int]]:
     kinds: dict[Any, list[int]] = {}
     for place, job in enumerate(jobs):
         shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
-        continued = job.group.optimizer_state is None
-        kinds.setdefault((job.plan, shapes, job.group.bags.bag_index is None, continued), []).append(place)
+        afresh = job.group.optimizer_state is None
+        kinds.setdefault((job.plan, shapes, job.group.bags.bag_index is None, afresh), []).append(place)
     return list(kinds.values())
