@@ -62,8 +62,8 @@ class CurvesDisplay:
         """Draw the figure and return it."""
         labels = list(dict.fromkeys(line.label for lines in self.panels.values() for line in lines))
         styles = dict(zip(labels, distinct(len(labels)), strict=True))
-        columns = min(self.columns, len(self.panels))
-        rows = -(-len(self.panels) // columns)
+        rows = -(-len(self.panels) // self.columns)
+        columns = -(-len(self.panels) // rows)  # as even as it goes: four panels make two rows of two
         figure, axes = plt.subplots(
             rows,
             columns,
