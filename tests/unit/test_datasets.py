@@ -268,7 +268,7 @@ def test_a_named_folder_and_the_environment(small, tmp_path, monkeypatch):
 def test_a_wrong_checksum_and_a_cut_file(small, tmp_path):
     path = tmp_path / "fox.csv.gz"
     whole = path.read_bytes()
-    for content in (whole[:-20], gzip.compress(b"bag,label,f1\n1,1,2\n"), b""):
+    for content in (whole[:-20], gzip.compress(b"bag,label,f1\n1,1,2\n", mtime=0), b""):
         path.write_bytes(content)
         with pytest.raises(DataFileError, match=r"fox\.csv\.gz is not the file expected.*Get it again") as caught:
             benchmarks.load_fox(tmp_path)
