@@ -13,9 +13,11 @@ __all__ = [
     "InputTypeError",
     "ModelFileError",
     "ParameterError",
+    "RuleSyntaxError",
     "described",
     "did_you_mean",
     "known_name",
+    "listed",
     "warn_user",
 ]
 
@@ -32,6 +34,10 @@ class ParameterError(ValueError):
     """A setting outside its range or unknown by name."""
 
 
+class RuleSyntaxError(ParameterError):
+    """Rule text that cannot be read: the message shows the line, a caret under the character, what was expected."""
+
+
 class ModelFileError(ValueError):
     """A file that is no model of this library, is damaged, or comes from a newer version."""
 
@@ -44,8 +50,24 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     >>> did_you_mean("prodct", ["product", "min"])
     " Did you mean 'product'?"
     """
-    near = difflib.get_close_matches(str(word), list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    word, names = str(word), list(known)[:1000]  # comparing takes time, and this is but a hint
+    if len(word) > 100:
+        return ""
+    folded = {name.casefold(): name for name in names if len(name) <= 100}
+    near = difflib.get_close_matches(word.casefold(), folded, n=1)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names with commas between them, the first dozen of many.
+
+    Examples
+    --------
+    >>> listed("abc"), listed(range(15))
+    ('a, b, c', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more')
+    """
+    every = [str(name) for name in names]
+    return ", ".join(every[:12]) + (f" and {len(every) - 12} more" if len(every) > 12 else "")
 
 
 def described(value: object) -> str:
@@ -64,7 +86,7 @@ def known_name(what: str, name: object, known: Iterable[str]) -> None:
     """Raise `ParameterError`, with the names there are and the nearest one, unless ``name`` is known."""
     known = list(known)
     if name not in known:
-        raise ParameterError(f"Unknown {what}: {name!r}; known are {', '.join(known)}.{did_you_mean(name, known)}")
+        raise ParameterError(f"Unknown {what}: {name!r}; known are {listed(known)}.{did_you_mean(name, known)}")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

@@ -12,6 +12,7 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.grouping import grouping_of, pack
 from fuzzymil.network import Layers, Masks, Operators, Params, forward
+from fuzzymil.runtime import make_room
 
 __all__ = ["Activations", "infer"]
 
@@ -70,6 +71,7 @@ def infer(
     params: Params, masks: Masks, operators: Operators, bags: Bags, default: tuple[float, ...] = (0.0,)
 ) -> Activations:
     """Run the six layers; bags on which every rule is truly zero get ``default``."""
+    make_room()
     limit = max(_CHUNK_VALUES // next(iter(masks.values())).size, 1)
     parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
     log_truth, log_firing, strengths, rule_outputs, output = (

@@ -27,9 +27,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from fuzzymil import premise
 from fuzzymil.grouping import Grouping
 from fuzzymil.membership import FAMILIES
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
+from fuzzymil.premise import Premises
 
 __all__ = ["Layers", "Operators", "Params", "forward", "layer1", "layer2", "layer3", "layer4", "layer5", "layer6"]
 
@@ -40,7 +42,7 @@ Numbers = Any  # an array: JAX's inside compiled code, NumPy's outside
 class Params(NamedTuple):
     """The numbers of a rule base: a pytree that training moves."""
 
-    sets: dict[str, tuple[Numbers, ...]]  # for each family its parameters, (r, d) each
+    sets: dict[str, tuple[Numbers, ...]]  # for each family its parameters, (r, d) each; more rows if premises need them
     coefs: Numbers  # (r, k, 1) or (r, k, 1 + d), constant first
     alpha: Numbers  # of Layer 3, () or (r,)
     consequent_alpha: Numbers  # of Layer 5, ()
@@ -59,6 +61,9 @@ class Operators:
     combine: str = "softmax"
     normalise: bool = True
     update_rule: str = "exact"
+    s_norm: str = "algebraic"
+    premises: Premises | None = None  # None: conjunctions, one row of sets a rule
+    weights: tuple[float, ...] | None = None  # of the rules; None: all 1
 
 
 class Layers(NamedTuple):
@@ -177,6 +182,9 @@ gaussian_log_truth.defvjp(_gaussian_forward, _gaussian_backward)
 
 def log_truth(params: Params, masks: Masks, operators: Operators, x: jax.Array, known: jax.Array | None) -> jax.Array:
     """Layers 1 and 2: conjunctions of Gaussians under the product take the fast path."""
+    if operators.premises is not None:
+        log_mu = layer1(params.sets, masks, x, known)
+        return premise.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
     if operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
         return gaussian_log_truth(x, known, centers, masks["gaussian"] / widths)
@@ -215,6 +223,8 @@ def forward(
     """
     truth = log_truth(params, masks, operators, x, known)
     log_firing = layer3(truth, grouping, operators.t_conorm, params.alpha)
+    if operators.weights is not None:
+        log_firing = log_firing + jnp.log(jnp.asarray(operators.weights, log_firing.dtype))
     empty = (grouping.sizes() == 0)[:, None]
     log_firing = jnp.where(empty, 0.0, log_firing)  # padding bags: before the softmax, or gradients are NaN
     if keep is not None and renormalise:
@@ -236,5 +246,6 @@ def _response_of_missing(params: Params, masks: Masks, x: jax.Array, unknown: ja
     typical = jnp.zeros_like(has_set)
     for name, parameters in params.sets.items():
         typical = jnp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
+    has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
     product = functools.partial(jnp.einsum, "id,rkd->irk", precision="highest")
     return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])

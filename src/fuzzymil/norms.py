@@ -1,7 +1,8 @@
 """How degrees of truth are combined, in logarithms.
 
-`T_NORMS` join the memberships of one instance in a rule (AND, Layer 2). `T_CONORMS` join the truth
-degrees of a bag's instances (OR over instances, Layer 3). `COMBINERS` join the signed responses of
+`T_NORMS` join the memberships of one instance in a rule (AND, Layer 2), `S_NORMS` alternatives within a
+rule (OR), and `complement` negates. `T_CONORMS` join the truth degrees of a bag's instances (OR over
+instances, Layer 3). `COMBINERS` join the signed responses of
 a bag's instances (Layer 5). All work on packed bags through a `Grouping`.
 
 Every formula keeps its precision when the degrees underflow: log-degrees of -1e6 are ordinary
@@ -16,9 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fuzzymil.grouping import Grouping, log_sum_exp
+from fuzzymil.grouping import Grouping, OneBag, log_sum_exp
 
-__all__ = ["COMBINERS", "SOFT_T_CONORMS", "T_CONORMS", "T_NORMS"]
+__all__ = ["COMBINERS", "DUAL", "SOFT_T_CONORMS", "S_NORMS", "T_CONORMS", "T_NORMS", "complement"]
 
 # ---------------------------------------------------------------------- helpers
 
@@ -50,6 +51,12 @@ def _log1mexp(log_p: jax.Array) -> jax.Array:
     near_zero = log_p > -0.6931
     one_minus = -jnp.expm1(jnp.where(near_zero, log_p, -1.0))
     return jnp.where(near_zero, jnp.log(one_minus), jnp.log1p(-jnp.exp(jnp.where(near_zero, -1.0, log_p))))
+
+
+def complement(log_mu: jax.Array) -> jax.Array:
+    """``1 - mu``, of log-memberships."""
+    full, zero = log_mu == 0, jnp.isneginf(log_mu)
+    return jnp.where(full, -jnp.inf, jnp.where(zero, 0.0, _log1mexp(jnp.where(full | zero, -1.0, log_mu))))
 
 
 # ---------------------------------------------------------------------- T-norms over features
@@ -254,6 +261,60 @@ T_CONORMS: dict[str, TConorm] = {
 
 SOFT_T_CONORMS = frozenset({"softmax", "softmax_relative", "softmax_log", "lse", "power"})
 """The operators that read alpha; at +inf and -inf each of them is ``max`` and ``min``."""
+
+# ---------------------------------------------------------------------- S-norms within a premise
+# Each takes log-truths (..., p) of alternatives and returns their log-truth (...) together.
+
+
+def _over_parts(join: TConorm) -> Callable[[jax.Array], jax.Array]:
+    """Make an operator over the instances of a bag one over the last axis."""
+
+    def joined(log_mu: jax.Array) -> jax.Array:
+        parts = jnp.moveaxis(log_mu, -1, 0)
+        return join(parts, OneBag(jnp.ones(len(parts), bool)), jnp.zeros((), log_mu.dtype))[0]
+
+    return joined
+
+
+def hamacher_sum(log_mu: jax.Array) -> jax.Array:
+    """Hamacher sum ``(a + b - 2ab) / (1 - ab)``: the odds, ``mu / (1 - mu)``, add up."""
+    certain, zero = log_mu == 0, jnp.isneginf(log_mu)
+    safe = jnp.where(certain | zero, -1.0, log_mu)
+    log_odds = jnp.where(certain | zero, -jnp.inf, safe - _log1mexp(safe))
+    top = _finite(jax.lax.stop_gradient(log_odds.max(axis=-1, keepdims=True)))
+    total = jnp.exp(log_odds - top).sum(axis=-1)
+    odds = top[..., 0] + jnp.log(_one_if_zero(total))
+    return jnp.where(certain.any(axis=-1), 0.0, _zero_where(total == 0, -jax.nn.softplus(-odds)))
+
+
+def einstein_sum(log_mu: jax.Array) -> jax.Array:
+    """Einstein sum ``(a + b) / (1 + ab)``: the inverse hyperbolic tangents add up."""
+    joined = log_mu[..., 0]
+    for part in range(1, log_mu.shape[-1]):
+        other = log_mu[..., part]
+        top = _finite(jax.lax.stop_gradient(jnp.maximum(joined, other)))
+        total = jnp.exp(joined - top) + jnp.exp(other - top)
+        either = _zero_where(total == 0, top + jnp.log(_one_if_zero(total)))
+        joined = either - jnp.log1p(jnp.exp(joined + other))
+    return joined
+
+
+S_NORMS: dict[str, Callable[[jax.Array], jax.Array]] = {
+    "algebraic": _over_parts(algebraic_sum),
+    "max": _over_parts(maximum),
+    "bounded": _over_parts(bounded_sum),
+    "hamacher": hamacher_sum,
+    "einstein": einstein_sum,
+}
+
+DUAL = {
+    "product": "algebraic",
+    "min": "max",
+    "lukasiewicz": "bounded",
+    "hamacher": "hamacher",
+    "einstein": "einstein",
+}
+"""The S-norm that belongs to each T-norm by De Morgan's law."""
 
 # ---------------------------------------------------------------------- Layer 5: signed responses
 # Each takes responses (i, r, k), the grouping and alpha, and returns rule outputs (b, r, k).

@@ -9,11 +9,14 @@ from fuzzymil import storage
 from fuzzymil._version import __version__
 from fuzzymil.errors import ModelFileError
 from fuzzymil.membership import family
+from fuzzymil.norms import DUAL
+from fuzzymil.premise import MAX_DEPTH, And, Expression, Is, Not, Or, conjunction
 from fuzzymil.rules import Rule, RuleBase, Variable
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "from_dict", "load", "save", "to_dict"]
+__all__ = ["FORMAT", "FORMAT_VERSION", "from_dict", "load", "save", "to_dict", "version_needed"]
 
-FORMAT, FORMAT_VERSION = "fuzzymil.rules", 1
+FORMAT, FORMAT_VERSION = "fuzzymil.rules", 2
+"""Version 2 added premises with OR, NOT and hedges, rule weights and the S-norm; what needs none of them is still 1."""
 
 
 def to_dict(rules: RuleBase) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
             }
             for variable in rules.variables
         ],
-        "rules": [{"if": dict(rule.antecedent), "then": [list(row) for row in rule.coefs]} for rule in rules.rules],
+        "rules": [_encode_rule(rule) for rule in rules.rules],
         "outputs": list(rules.outputs),
         "t_norm": rules.t_norm,
         "t_conorm": rules.t_conorm,
@@ -42,7 +45,14 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
         "normalise": rules.normalise,
         "default": list(rules.default),
         "limited": rules.limited,
+        **({} if rules.s_norm == DUAL[rules.t_norm] else {"s_norm": rules.s_norm}),
     }
+
+
+def version_needed(rules: RuleBase) -> int:
+    """Return the oldest file version that can hold these rules."""
+    plain = all(rule.is_plain and rule.weight == 1 for rule in rules.rules) and rules.s_norm == DUAL[rules.t_norm]
+    return 1 if plain else FORMAT_VERSION
 
 
 def from_dict(content: Mapping[str, Any]) -> RuleBase:
@@ -64,8 +74,9 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
         ]
         rules = [
             Rule(
-                {str(name): str(term) for name, term in item["if"].items()},
+                conjunction(item["if"]) if "if" in item else _decode_premise(item["premise"]),
                 tuple(tuple(map(number, row)) for row in item["then"]),
+                number(item.get("weight", 1.0)),
             )
             for item in content["rules"]
         ]
@@ -81,6 +92,7 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
             normalise=content["normalise"],
             default=tuple(map(number, content["default"])),
             limited=content["limited"],
+            s_norm=content.get("s_norm", ""),
         )
     except ModelFileError:
         raise
@@ -90,12 +102,40 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
 
 def save(rules: RuleBase, path: storage.Path_) -> None:
     """Write a rule base as JSON; a failure leaves an older file whole."""
-    storage.write_document(path, FORMAT, FORMAT_VERSION, {"library": __version__, **to_dict(rules)})
+    storage.write_document(path, FORMAT, version_needed(rules), {"library": __version__, **to_dict(rules)})
 
 
 def load(path: storage.Path_) -> RuleBase:
     """Read a rule base that `save` wrote; nothing in the file is executed."""
     return from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}))
+
+
+def _encode_rule(rule: Rule) -> dict[str, Any]:
+    premise = {"if": dict(rule.antecedent)} if rule.is_plain else {"premise": _encode_premise(rule.premise)}
+    weight = {} if rule.weight == 1 else {"weight": rule.weight}
+    return {**premise, "then": [list(row) for row in rule.coefs], **weight}
+
+
+def _encode_premise(premise: Expression) -> dict[str, Any]:
+    if isinstance(premise, Is):
+        return {"is": [premise.variable, premise.term, *premise.hedges]}
+    if isinstance(premise, Not):
+        return {"not": _encode_premise(premise.part)}
+    kind = "and" if isinstance(premise, And) else "or"
+    return {kind: [_encode_premise(part) for part in premise.parts]}
+
+
+def _decode_premise(content: Mapping[str, Any], level: int = 1) -> Expression:
+    if level > MAX_DEPTH:
+        raise ModelFileError(f"A premise in this file has more than {MAX_DEPTH} levels: the file is damaged.")
+    ((kind, inner),) = content.items()
+    if kind == "is":
+        variable, term, *hedges = map(str, inner)
+        return Is(variable, term, tuple(hedges))
+    if kind == "not":
+        return Not(_decode_premise(inner, level + 1))
+    parts = tuple(_decode_premise(part, level + 1) for part in inner)
+    return And(parts) if kind == "and" else {"or": Or}[kind](parts)
 
 
 def _encode_alpha(alpha: float | tuple[float, ...]) -> Any:

@@ -22,20 +22,19 @@ from fuzzymil.errors import InputError, ParameterError, did_you_mean, known_name
 from fuzzymil.inference import Activations, infer
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Operators, Params
-from fuzzymil.norms import COMBINERS, SOFT_T_CONORMS, T_CONORMS, T_NORMS
+from fuzzymil.norms import COMBINERS, DUAL, S_NORMS, T_CONORMS, T_NORMS
+from fuzzymil.premise import Arrangement, arrange, conditions
 from fuzzymil.storage import Path_
 from fuzzymil.vocabulary import Rule, Variable
 
 __all__ = ["Activations", "Rule", "RuleBase", "Variable"]
-
-_PRACTICALLY_INFINITE = 1e30  # an alpha that tells degrees 1e-30 apart, and near the end of 32 bit
 
 
 @dataclasses.dataclass(frozen=True)
 class RuleBase:
     """Fuzzy if-then rules over bags of instances.
 
-    Most are made by `from_arrays`, by training, or by `load`.
+    Made by `parse` from an expert's text, by `from_arrays`, by training, or by `load`.
 
     Parameters
     ----------
@@ -45,7 +44,9 @@ class RuleBase:
     outputs : sequence of str
         Names of what the rules conclude.
     t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}
-        Joins the conditions of a rule (Layer 2).
+        Joins the conditions of a rule by AND (Layer 2).
+    s_norm : {"algebraic", "max", "bounded", "hamacher", "einstein"}, optional
+        Joins conditions by OR. Default: the dual of ``t_norm``.
     t_conorm : {"softmax", "softmax_relative", "softmax_log", "max", "min", "algebraic", "bounded", "lse", "power"}
         Joins the instances of a bag (Layer 3).
     alpha : float, or one a rule
@@ -84,6 +85,7 @@ class RuleBase:
     normalise: bool = True
     default: tuple[float, ...] = ()
     limited: bool = False
+    s_norm: str = ""
 
     def __post_init__(self) -> None:
         put = functools.partial(object.__setattr__, self)
@@ -95,10 +97,12 @@ class RuleBase:
         put("default", tuple(map(float, self.default)) or (0.0,) * len(self.outputs))
         for field in ("normalise", "limited"):
             put(field, _truth(field, getattr(self, field)))
+        known_name("t_norm", self.t_norm, T_NORMS)
+        put("s_norm", self.s_norm or DUAL[self.t_norm])
         self._check()
 
     def _check(self) -> None:
-        known_name("t_norm", self.t_norm, T_NORMS)
+        known_name("s_norm", self.s_norm, S_NORMS)
         known_name("t_conorm", self.t_conorm, T_CONORMS)
         known_name("combine", self.combine, COMBINERS)
         for name, value, count in (
@@ -120,9 +124,10 @@ class RuleBase:
             raise ParameterError(f"default must be finite, got {self.default}.")
         n_coefs = len(self.rules[0].coefs[0]) if self.rules[0].coefs else 0
         for position, rule in enumerate(self.rules, start=1):
-            for name, term in rule.antecedent.items():
+            for condition in conditions(rule.premise):
+                name = condition.variable
                 known_name(f"variable of rule {position}", name, terms)
-                known_name(f"term of {name!r} in rule {position}", term, terms[name])
+                known_name(f"term of {name!r} in rule {position}", condition.term, terms[name])
             shape = (len(rule.coefs), {len(row) for row in rule.coefs})
             if shape != (len(self.outputs), {n_coefs}) or n_coefs not in (1, 1 + len(self.variables)):
                 raise ParameterError(
@@ -159,24 +164,12 @@ class RuleBase:
         **operators
             ``t_norm``, ``t_conorm``, ``alpha``, ``combine``, ``consequent_alpha``, ``normalise``, ``default``.
         """
-        c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
-        if c.ndim != 2 or c.shape != s.shape:
-            raise ParameterError(
-                f"centers and widths must have one shape (n_rules, n_features), got {c.shape}, {s.shape}."
-            )
-        _check_sets(c, s)
-        b = np.asarray(coefs, float)
-        if b.ndim == 1:
-            b = b[:, None, None]
-        if b.ndim != 3 or len(b) != len(c) or b.shape[2] not in (1, 1 + c.shape[1]):
-            raise ParameterError(
-                f"coefs must have shape ({len(c)},), ({len(c)}, k, 1) or ({len(c)}, k, {1 + c.shape[1]}), "
-                f"got {b.shape}."
-            )
-        return cls.from_sets(
-            {"gaussian": (c, s)},
-            {"gaussian": np.ones_like(c)},
-            b,
+        from fuzzymil import construction  # which builds on this module
+
+        return construction.from_arrays(
+            centers,
+            widths,
+            coefs,
             feature_names=feature_names,
             output_names=output_names,
             ranges=ranges,
@@ -196,61 +189,43 @@ class RuleBase:
         **operators: Any,
     ) -> RuleBase:
         """Make a rule base from the network's own form (see `network.Params`); the inverse of `compile`."""
-        n_rules, n_features = next(iter(masks.values())).shape
-        n_outputs = coefs.shape[1]
-        names = _names("feature_names", feature_names, [f"x{d + 1}" for d in range(n_features)])
-        outputs = _names(
-            "output_names", output_names, ["y"] if n_outputs == 1 else [f"y{k + 1}" for k in range(n_outputs)]
+        from fuzzymil import construction
+
+        return construction.from_sets(
+            sets,
+            masks,
+            coefs,
+            feature_names=feature_names,
+            output_names=output_names,
+            ranges=ranges,
+            **operators,
         )
-        spans = None if ranges is None else np.asarray(ranges, float)
-        if spans is not None and spans.shape != (n_features, 2):
-            raise ParameterError(f"ranges must have shape ({n_features}, 2), low and high of each, got {spans.shape}.")
-        variables: list[Variable] = []
-        antecedents: list[dict[str, str]] = [{} for _ in range(n_rules)]
-        for d, name in enumerate(names):
-            by_rule = {
-                r: FAMILIES[kind](*(float(values[r, d]) for values in parameters))
-                for kind, parameters in sets.items()
-                for r in range(n_rules)
-                if masks[kind][r, d] > 0
-            }
-            low, high = wording.span_of(by_rule.values()) if spans is None else map(float, spans[d])
-            terms, labels = wording.named_terms(by_rule, low, high)
-            variables.append(Variable(name, terms, low, high))
-            for r, label in labels.items():
-                antecedents[r][name] = label
-        rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
-        return cls(tuple(variables), tuple(rules), outputs, **operators)
+
+    @functools.cached_property
+    def arrangement(self) -> Arrangement:
+        """Places of the rules' conditions in the arrays of `compile`."""
+        column = {variable.name: d for d, variable in enumerate(self.variables)}
+        return arrange([rule.premise for rule in self.rules], column)
 
     def compile(self) -> tuple[Params, Masks, Operators]:
         """Return the rule base as arrays for the network, in 64 bit NumPy."""
-        shape = (self.n_rules, self.n_features)
-        terms = {variable.name: variable.terms for variable in self.variables}
-        column = {variable.name: d for d, variable in enumerate(self.variables)}
-        sets: dict[str, tuple[Array, ...]] = {}
-        masks: dict[str, Array] = {}
-        for r, rule in enumerate(self.rules):
-            for name, term in rule.antecedent.items():
-                chosen = terms[name][term]
-                kind = chosen.name
-                if kind not in sets:
-                    blank = FAMILIES[kind].around(np.zeros(shape), np.ones(shape))
-                    sets[kind] = tuple(np.array(values) for values in blank)
-                    masks[kind] = np.zeros(shape)
-                masks[kind][r, column[name]] = 1.0
-                for values, value in zip(sets[kind], chosen.parameters, strict=True):
-                    values[r, column[name]] = value
-        if not sets:  # no rule has a condition: each fires fully everywhere
-            sets, masks = {"gaussian": (np.zeros(shape), np.ones(shape))}, {"gaussian": np.zeros(shape)}
-        coefs = np.array([rule.coefs for rule in self.rules])
-        operators, alpha, consequent_alpha = finite_operators(
-            self.t_conorm, self.alpha, self.combine, self.consequent_alpha
-        )
-        return (
-            Params(sets, coefs, np.asarray(alpha), np.asarray(consequent_alpha)),
-            masks,
-            dataclasses.replace(operators, t_norm=self.t_norm, normalise=self.normalise),
-        )
+        from fuzzymil import construction
+
+        return construction.compiled(self)
+
+    def with_numbers(self, params: Params, **changes: Any) -> RuleBase:
+        """Return the same rules over the same terms with the numbers of ``params``; the inverse of `compile`.
+
+        Parameters
+        ----------
+        params : Params
+            As `compile` gives them. Of a term that several conditions use, the first place counts.
+        **changes
+            Other fields to replace.
+        """
+        from fuzzymil import construction
+
+        return construction.with_numbers(self, params, **changes)
 
     @property
     def n_rules(self) -> int:
@@ -285,8 +260,9 @@ class RuleBase:
     def _summary(self, what: str) -> Array:
         params, masks, _ = self.compile()
         out = np.full((self.n_rules, self.n_features), np.nan)
+        own = slice(self.n_rules)  # further rows hold further conditions on the same variables
         for kind, parameters in params.sets.items():
-            out = np.where(masks[kind] > 0, getattr(FAMILIES[kind], what)(*parameters), out)
+            out = np.where(masks[kind][own] > 0, getattr(FAMILIES[kind], what)(*parameters)[own], out)
         return out
 
     # ------------------------------------------------------------------ inference
@@ -326,30 +302,35 @@ class RuleBase:
     def __str__(self) -> str:
         return self.to_text(max_terms=None if self.n_features <= 12 else 8)
 
-    def to_text(self, max_terms: int | None = None, digits: int = 4) -> str:
+    def to_text(self, max_terms: int | None = None, digits: int | None = 4) -> str:
         """Return the rules as if-then text.
 
         Parameters
         ----------
         max_terms : int, optional
             Show only a rule's most selective conditions (narrowest for their variable's range first).
-        digits : int
-            Significant digits of numbers.
+        digits : int or None
+            Significant digits of numbers; None writes them exactly.
 
         Notes
         -----
         *low*, *medium* and *high* name the third of the variable's range in which the set is centred;
         where several sets of a variable share a word they are numbered from low to high.
         """
-        selectivity = self._selectivity()
         return "\n".join(
-            f"Rule {r + 1}: IF {wording.conditions(rule.antecedent, selectivity[r], max_terms)} THEN "
+            f"Rule {r + 1}: IF {self._premise_text(rule, max_terms)} THEN "
             + ", ".join(
                 wording.conclusion(output, row, self.feature_names, digits, max_terms)
                 for output, row in zip(self.outputs, rule.coefs, strict=True)
             )
+            + wording.with_weight(rule.weight, digits)
             for r, rule in enumerate(self.rules)
         )
+
+    def _premise_text(self, rule: Rule, max_terms: int | None) -> str:
+        if not rule.is_plain or max_terms is None:
+            return wording.premise_text(rule.premise)
+        return wording.conditions(rule.antecedent, self._selectivity(rule), max_terms)
 
     def describe_terms(self, digits: int = 4) -> str:
         """Return the definition of every term, one line a variable.
@@ -366,17 +347,63 @@ class RuleBase:
             if variable.terms
         )
 
-    def _selectivity(self) -> list[dict[str, float]]:
-        """How much of its variable's range each condition leaves out, for each rule: range over width."""
+    def _selectivity(self, rule: Rule) -> dict[str, float]:
+        """How much of its variable's range each condition leaves out: range over width."""
         spans = {v.name: (v.high or 0.0) - (v.low or 0.0) for v in self.variables}
         terms = {v.name: v.terms for v in self.variables}
-        return [
-            {
-                name: spans[name] / float(terms[name][term].spread(*terms[name][term].parameters))
-                for name, term in rule.antecedent.items()
-            }
-            for rule in self.rules
-        ]
+        return {
+            name: spans[name] / float(terms[name][term].spread(*terms[name][term].parameters))
+            for name, term in rule.antecedent.items()
+        }
+
+    def to_source(self) -> str:
+        """Return the whole rule base as text that `parse` reads back exactly: terms, operators and rules.
+
+        Examples
+        --------
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+        >>> RuleBase.parse(rules.to_source()) == rules
+        True
+        """
+        from fuzzymil import source  # which builds on this module
+
+        return source.to_source(self)
+
+    @classmethod
+    def parse(
+        cls, text: str | Iterable[str], variables: Iterable[Variable] | None = None, **operators: Any
+    ) -> RuleBase:
+        """Read rules that a person wrote, or `to_source` did.
+
+        Parameters
+        ----------
+        text : str, or sequence of str
+            Rules; and declarations of variables and operators, unless they are given here.
+        variables : sequence of Variable, optional
+            The linguistic variables that the rules speak about.
+        **operators
+            ``t_norm``, ``s_norm``, ``t_conorm``, ``alpha``, ``combine``, ``consequent_alpha``, ``normalise``,
+            ``default``, ``limited``.
+
+        Raises
+        ------
+        RuleSyntaxError
+            Shows the line, a caret under the character, and what was expected there.
+
+        Examples
+        --------
+        >>> rules = RuleBase.parse('''
+        ... VARIABLE hue FROM 0 TO 1: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+        ... VARIABLE texture: smooth = Gaussian(0, 0.3)
+        ... IF hue is blue AND texture is smooth THEN sky = 1    # the sky is blue and smooth
+        ... IF hue is not blue THEN sky = 0
+        ... ''')
+        >>> rules.infer([[[0.6, 0.1], [0.1, 0.9]]]).output.round(2).tolist()
+        [[0.48]]
+        """
+        from fuzzymil import source
+
+        return source.parse(text, variables, **operators)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule base as plain values that JSON can hold exactly."""
@@ -400,21 +427,9 @@ class RuleBase:
         >>> rules.over(["size", "hue"]).feature_names
         ('size', 'hue')
         """
-        names = tuple(feature_names)
-        for name in self.feature_names:
-            if name not in names:
-                raise InputError(f"There is no feature {name!r}, which the rules use.{did_you_mean(name, names)}")
-        known = {variable.name: variable for variable in self.variables}
-        place = {name: d for d, name in enumerate(self.feature_names)}
-        rules = []
-        for rule in self.rules:
-            rows = [
-                row if len(row) == 1 else (row[0], *(row[1 + place[n]] if n in place else 0.0 for n in names))
-                for row in rule.coefs
-            ]
-            rules.append(Rule(rule.antecedent, tuple(rows)))
-        variables = tuple(known.get(name, Variable(name)) for name in names)
-        return dataclasses.replace(self, variables=variables, rules=tuple(rules))
+        from fuzzymil import editing  # which builds on this module
+
+        return editing.over(self, tuple(feature_names))
 
     def save(self, path: Path_) -> None:
         """Write the rule base as JSON; a failure leaves an older file whole."""
@@ -437,36 +452,3 @@ def _truth(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
-
-
-def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[str, ...]:
-    names = tuple(default if given is None else map(str, given))
-    if len(names) != len(default):
-        raise ParameterError(f"{what} must be {len(default)} name(s), got {len(names)}.")
-    return names
-
-
-def finite_operators(
-    t_conorm: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float | tuple[float, ...]
-) -> tuple[Operators, float | tuple[float, ...], float | tuple[float, ...]]:
-    """Turn infinite alphas into the operators they stand for: they are no limits of the formula."""
-    if not isinstance(alpha, tuple) and abs(alpha) > _PRACTICALLY_INFINITE:
-        if t_conorm in SOFT_T_CONORMS:
-            t_conorm = "max" if alpha > 0 else "min"
-        alpha = 0.0
-    if not isinstance(consequent_alpha, tuple) and abs(consequent_alpha) > _PRACTICALLY_INFINITE:
-        if combine == "softmax":
-            combine = "max" if consequent_alpha > 0 else "min"
-        consequent_alpha = 0.0
-    return Operators(t_conorm=t_conorm, combine=combine), alpha, consequent_alpha
-
-
-def _check_sets(centers: Array, widths: Array) -> None:
-    for what, values, good in (
-        ("centre", centers, np.isfinite(centers)),
-        ("width", widths, np.isfinite(widths) & (widths > 0)),
-    ):
-        if not good.all():
-            r, d = np.argwhere(~good)[0]
-            need = "finite" if what == "centre" else "greater than 0 and finite"
-            raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")

@@ -1,12 +1,17 @@
-"""How compiled programs are run: kept between processes, and modest inside parallel workers."""
+"""How compiled programs are run: kept between processes, modest inside parallel workers, and let go in time."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from pathlib import Path
 
-__all__ = ["enable_compilation_cache", "heed_thread_limit"]
+__all__ = ["enable_compilation_cache", "heed_thread_limit", "make_room"]
+
+_MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+_LOOK_EVERY = 8  # counting maps takes some milliseconds where there are many
+_calls = itertools.count()
 
 
 def heed_thread_limit() -> None:
@@ -45,6 +50,23 @@ def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Pa
     ):
         jax.config.update(name, value)  # type: ignore[no-untyped-call]
     return chosen
+
+
+def make_room() -> None:
+    """Let go of compiled programs before Linux runs out of memory maps for them.
+
+    Each new shape of data costs a few hundred maps, of which a process may have 65,530 by default; past
+    that the compiler crashes. Programs that are needed again are compiled again. Called before each fit
+    and each inference.
+    """
+    if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
+        return
+    with _MAPS.open("rb") as maps:
+        held = sum(1 for _ in maps)
+    if held > int(_MOST_MAPS.read_text()) // 2:
+        import jax
+
+        jax.clear_caches()  # type: ignore[no-untyped-call]
 
 
 def _user_cache() -> Path:

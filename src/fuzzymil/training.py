@@ -21,6 +21,7 @@ from fuzzymil.arrays import Array
 from fuzzymil.epochs import CHUNK, Data, Free, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
 from fuzzymil.grouping import PackedBags
 from fuzzymil.network import Params
+from fuzzymil.runtime import make_room
 
 __all__ = ["Group", "Progress", "Result", "train", "train_groups"]
 
@@ -124,6 +125,7 @@ def train_groups(
     list of Result
         One a group.
     """
+    make_room()
     began = time.perf_counter()
     dtype = groups[0].bags.x.dtype
     with jax.enable_x64(dtype == np.float64):

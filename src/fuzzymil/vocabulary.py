@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fuzzymil.errors import ParameterError
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.premise import MAX_DEPTH, And, Expression, Is, conditions, conjunction, depth, plain_conditions
 
 __all__ = ["Rule", "Variable"]
 
@@ -50,16 +53,54 @@ class Variable:
             object.__setattr__(self, end, None if value is None else float(value))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, init=False)
 class Rule:
-    """IF variable is term AND ... THEN output = coefs; variables left out are don't-care.
+    """IF premise THEN output = coefs; variables that the premise leaves out are don't-care.
 
-    ``coefs`` holds for each output its constant, or its constant and one factor a variable.
+    Parameters
+    ----------
+    premise : Expression, or mapping of variable to term
+        A mapping stands for the conjunction ``variable is term AND ...``.
+    coefs : sequence of sequences of float
+        For each output its constant, or its constant and one factor a variable.
+    weight : float
+        Factor of the rule's firing strength (``WITH 0.5``); 0 switches the rule off.
+
+    Examples
+    --------
+    >>> Rule({"hue": "blue"}, [[1.0]]).antecedent
+    {'hue': 'blue'}
     """
 
-    antecedent: Mapping[str, str]
+    premise: Expression
     coefs: tuple[tuple[float, ...], ...]
+    weight: float = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "antecedent", _Names(self.antecedent))
-        object.__setattr__(self, "coefs", tuple(tuple(map(float, row)) for row in self.coefs))
+    def __init__(
+        self, premise: Expression | Mapping[str, str], coefs: Sequence[Sequence[float]], weight: float = 1.0
+    ) -> None:
+        put = functools.partial(object.__setattr__, self)
+        put("premise", conjunction(premise) if isinstance(premise, Mapping) else premise)
+        put("coefs", tuple(tuple(map(float, row)) for row in coefs))
+        put("weight", float(weight))
+        if not isinstance(self.premise, Expression):
+            raise ParameterError(f"A premise must be made of Is, And, Or and Not, got {premise!r:.100}.")
+        if isinstance(self.premise, Is):  # one way to write a single condition, so that equal rules are equal
+            put("premise", And((self.premise,)))
+        if depth(self.premise) > MAX_DEPTH:
+            raise ParameterError(f"A premise may have at most {MAX_DEPTH} levels of brackets.")
+        if not (math.isfinite(self.weight) and self.weight >= 0):
+            raise ParameterError(f"The weight of a rule must be finite and not negative, got {weight!r}.")
+
+    @property
+    def antecedent(self) -> Mapping[str, str]:
+        """Variable to term of every condition; of a variable with several conditions, the first."""
+        found: dict[str, str] = {}
+        for condition in conditions(self.premise):
+            found.setdefault(condition.variable, condition.term)
+        return _Names(found)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the premise is a plain conjunction, and so fully told by ``antecedent``."""
+        return plain_conditions(self.premise) is not None

@@ -11,6 +11,7 @@ import numpy as np
 from fuzzymil import partition
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.construction import finite_operators
 from fuzzymil.errors import ParameterError
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.settings import Settings
@@ -18,7 +19,7 @@ from fuzzymil.inference import infer
 from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Operators, Params
-from fuzzymil.rules import RuleBase, finite_operators
+from fuzzymil.rules import RuleBase
 
 __all__ = ["Coding", "Learned", "Starting"]
 
