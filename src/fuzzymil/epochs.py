@@ -29,6 +29,7 @@ __all__ = [
     "OPTIMIZERS",
     "Data",
     "Free",
+    "Limits",
     "Plan",
     "State",
     "Trace",
@@ -82,6 +83,14 @@ class Data(NamedTuple):
     held_out: jax.Array  # (b,) likewise for validation
 
 
+class Limits(NamedTuple):
+    """What training has to respect in rules that somebody wrote."""
+
+    owner: Any  # (rows, d), flat place of the first condition that uses the same set: its users move it together
+    sets: Any  # (rows, d), 0 for sets that stay as they are
+    coefs: Any  # (r, 1, 1), 0 for conclusions that do
+
+
 class State(NamedTuple):
     """One fit between two epochs."""
 
@@ -133,6 +142,22 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         free.get("alpha", fixed.alpha),
         free.get("consequent_alpha", fixed.consequent_alpha),
     )
+
+
+def _shared(gradient: Free, limits: Limits) -> Free:
+    """Give every user of a set the sum of all users' gradients: equal steps keep equal sets equal."""
+
+    def together(values: jax.Array) -> jax.Array:
+        total = jax.ops.segment_sum(values.ravel(), limits.owner.ravel(), limits.owner.size)
+        return total[limits.owner]
+
+    return gradient | {"sets": jax.tree.map(together, gradient["sets"])}
+
+
+def _held(updates: Free, limits: Limits) -> Free:
+    """Leave out the steps of what is to stay."""
+    sets = jax.tree.map(lambda values: limits.sets * values, updates["sets"])
+    return updates | {"sets": sets, "coefs": limits.coefs * updates["coefs"]}
 
 
 def _describes_sets(params: Params) -> jax.Array:
@@ -233,6 +258,7 @@ def _epoch(
     key: jax.Array,
     fixed: Params,
     masks: Masks,
+    limits: Limits | None,
     plan: Plan,
     rungs: tuple[int, ...],
     data: Data,
@@ -247,7 +273,11 @@ def _epoch(
         free: Free, optimizer: Any, mean_cost: Callable[[Free], tuple[jax.Array, tuple[jax.Array, jax.Array]]]
     ) -> tuple[Free, Any, tuple[jax.Array, jax.Array]]:
         gradient, sums = jax.grad(mean_cost, has_aux=True)(free)
+        if limits is not None:
+            gradient = _shared(gradient, limits)
         updates, optimizer = transformation.update(gradient, optimizer, free)
+        if limits is not None:
+            updates = _held(updates, limits)
         factor = -rate if isinstance(plan.optimizer, str) else 1.0
         free = jax.tree.map(lambda value, update: value + (factor * update).astype(value.dtype), free, updates)
         return free, optimizer, sums
@@ -310,6 +340,7 @@ def _epochs(
     state: State,
     fixed: Params,
     masks: Masks,
+    limits: Limits | None,
     data: Data,
     rate: jax.Array,
     tol: jax.Array,
@@ -327,7 +358,9 @@ def _epochs(
         state, trace = carry
         # The key of an epoch depends on its number alone, so that it does not matter where runs are cut.
         key = jax.random.fold_in(state.key, state.epoch)
-        free, optimizer, loss, error = _epoch(state.free, state.optimizer, key, fixed, masks, plan, rungs, data, rate)
+        free, optimizer, loss, error = _epoch(
+            state.free, state.optimizer, key, fixed, masks, limits, plan, rungs, data, rate
+        )
         moves = jax.tree.map(lambda new, old: jnp.max(jnp.abs(new - old)), free, state.free)
         change = functools.reduce(jnp.maximum, jax.tree.leaves(moves))
         sound = jnp.isfinite(change) & jnp.isfinite(loss) & _describes_sets(from_free(free, fixed, plan))
@@ -380,6 +413,7 @@ def run(
     states: State,
     fixed: Params,
     masks: Masks,
+    limits: Limits | None,
     data: Data,
     rate: jax.Array,
     tol: jax.Array,
@@ -389,19 +423,21 @@ def run(
     """Run up to ``n_epochs`` (at most `CHUNK`) epochs of every fit that is not done.
 
     Leading axes: g groups that have their own data (the folds of a cross-validation), m fits in each
-    (restarts, members). ``states``, ``fixed`` and the weights in ``data`` have both, the rest the first.
+    (restarts, members). ``states``, ``fixed``, ``masks`` and the weights in ``data`` have both, the rest the first.
     """
     # Steps of few bags choose among sizes, which under vmap would compute every size: one fit at a time.
     in_turn = plan.batch_size is not None
 
-    def group(states: State, fixed: Params, masks: Masks, data: Data) -> Any:
-        def fit(state: State, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[State, Trace]:
+    def group(states: State, fixed: Params, masks: Masks, limits: Limits | None, data: Data) -> Any:
+        def fit(
+            state: State, fixed: Params, masks: Masks, weights: jax.Array, held_out: jax.Array
+        ) -> tuple[State, Trace]:
             own = data._replace(weights=weights, held_out=held_out)
-            return _epochs(plan, rungs, state, fixed, masks, own, rate, tol, patience, n_epochs)
+            return _epochs(plan, rungs, state, fixed, masks, limits, own, rate, tol, patience, n_epochs)
 
-        return _each(fit, (states, fixed, data.weights, data.held_out), in_turn=in_turn)
+        return _each(fit, (states, fixed, masks, data.weights, data.held_out), in_turn=in_turn)
 
-    result: tuple[State, Trace] = _each(group, (states, fixed, masks, data), in_turn=in_turn)
+    result: tuple[State, Trace] = _each(group, (states, fixed, masks, limits, data), in_turn=in_turn)
     return result
 
 
@@ -410,7 +446,9 @@ def evaluate(plan: Plan, free: Free, fixed: Params, masks: Masks, data: Data) ->
     """Mean loss (g, m) on each fit's training and held-out bags, as at test time."""
 
     def group(free: Free, fixed: Params, masks: Masks, data: Data) -> Any:
-        def fit(free: Free, fixed: Params, weights: jax.Array, held_out: jax.Array) -> tuple[jax.Array, jax.Array]:
+        def fit(
+            free: Free, fixed: Params, masks: Masks, weights: jax.Array, held_out: jax.Array
+        ) -> tuple[jax.Array, jax.Array]:
             costs, _ = _clean_costs(free, fixed, masks, plan, data)
             training, validation = (
                 jnp.sum(jnp.where(w > 0, w * costs, 0.0)) / jnp.where(jnp.sum(w) == 0, 1.0, jnp.sum(w))
@@ -418,7 +456,7 @@ def evaluate(plan: Plan, free: Free, fixed: Params, masks: Masks, data: Data) ->
             )
             return training, validation
 
-        return _each(fit, (free, fixed, data.weights, data.held_out), in_turn=False)
+        return _each(fit, (free, fixed, masks, data.weights, data.held_out), in_turn=False)
 
     result: tuple[jax.Array, jax.Array] = _each(group, (free, fixed, masks, data), in_turn=False)
     return result

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.arrays import Array
-from fuzzymil.epochs import CHUNK, Data, Free, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
+from fuzzymil.epochs import CHUNK, Data, Free, Limits, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
 from fuzzymil.grouping import PackedBags
 from fuzzymil.network import Params
 from fuzzymil.runtime import make_room
@@ -57,13 +57,13 @@ class Result(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Fits on the same bags, which differ in their start, seed and bag weights.
+    """Fits on the same bags, which differ in their start, the terms in use, seed and bag weights.
 
     Groups that are trained together have equal numbers of fits, rules, features and outputs.
     """
 
     starts: list[Params]  # one a fit
-    masks: dict[str, Array]  # (n_rules, n_features) each
+    masks: list[dict[str, Array]]  # one a fit, (n_rules, n_features) each
     bags: PackedBags  # its type decides between 32 and 64 bit
     targets: Array  # (n_bags, n_outputs)
     weights: Array  # (n_fits, n_bags); 0 leaves a bag out of that fit's training
@@ -71,6 +71,7 @@ class Group(NamedTuple):
     held_out: Array | None = None  # (n_fits, n_bags), weights of validation bags
     first_epoch: int = 0  # epochs trained before, and what the optimiser remembers of them
     optimizer_state: Any = None
+    limits: Limits | None = None
 
 
 def train(
@@ -88,7 +89,7 @@ def train(
     **settings: Any,
 ) -> Result:
     """Train one group; see `Group` for what describes it and `train_groups` for the settings."""
-    group = Group(starts, masks, bags, targets, weights, seeds, held_out, first_epoch, optimizer_state)
+    group = Group(starts, [masks] * len(starts), bags, targets, weights, seeds, held_out, first_epoch, optimizer_state)
     return train_groups([group], plan, **settings)[0]
 
 
@@ -130,7 +131,7 @@ def train_groups(
     dtype = groups[0].bags.x.dtype
     with jax.enable_x64(dtype == np.float64):
         fixed = _stacked([_stacked(group.starts, dtype) for group in groups], dtype)
-        masks = _stacked([group.masks for group in groups], dtype)
+        masks = _stacked([_stacked(group.masks, dtype) for group in groups], dtype)
         data = _on_device(groups, dtype)
         states = _first_states(groups, plan, fixed, dtype)
         sizes = [np.diff(group.bags.offsets[: group.bags.n_bags + 1]) for group in groups]
@@ -141,6 +142,7 @@ def train_groups(
             rungs,
             fixed=fixed,
             masks=masks,
+            limits=_limits(groups, dtype),
             data=data,
             rate=jnp.asarray(learning_rate, dtype),
             tol=jnp.asarray(tol, dtype),
@@ -171,6 +173,14 @@ def train_groups(
 def _stacked(trees: list[Any], dtype: Any) -> Any:
     """Give equal trees a common leading axis, on the device."""
     return jax.tree.map(lambda *values: jnp.stack([jnp.asarray(value, dtype) for value in values]), *trees)
+
+
+def _limits(groups: list[Group], dtype: Any) -> Limits | None:
+    found = [group.limits for group in groups if group.limits is not None]
+    if not found:
+        return None
+    owner = jnp.stack([jnp.asarray(limits.owner, jnp.int32) for limits in found])
+    return Limits(owner, *_stacked([(limits.sets, limits.coefs) for limits in found], dtype))
 
 
 def _entry(tree: Any, place: int) -> Any:

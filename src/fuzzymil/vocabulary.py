@@ -15,7 +15,7 @@ from fuzzymil.premise import MAX_DEPTH, And, Expression, Is, conditions, conjunc
 __all__ = ["Rule", "Variable"]
 
 
-class _Names(dict[str, Any]):
+class Names(dict[str, Any]):
     """A mapping that stays as it was made, and so can be hashed."""
 
     def __setitem__(self, *_: Any) -> None:
@@ -27,7 +27,7 @@ class _Names(dict[str, Any]):
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_Names, (dict(self),))
+        return (Names, (dict(self),))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Variable:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", _Names(self.terms))
+        object.__setattr__(self, "terms", Names(self.terms))
         for term, chosen in self.terms.items():
             if not isinstance(chosen, MembershipFunction):
                 raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
@@ -93,12 +93,17 @@ class Rule:
             raise ParameterError(f"The weight of a rule must be finite and not negative, got {weight!r}.")
 
     @property
+    def conditions(self) -> tuple[Is, ...]:
+        """The conditions of the premise, from left to right."""
+        return tuple(conditions(self.premise))
+
+    @property
     def antecedent(self) -> Mapping[str, str]:
         """Variable to term of every condition; of a variable with several conditions, the first."""
         found: dict[str, str] = {}
         for condition in conditions(self.premise):
             found.setdefault(condition.variable, condition.term)
-        return _Names(found)
+        return Names(found)
 
     @property
     def is_plain(self) -> bool:

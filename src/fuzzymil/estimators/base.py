@@ -18,12 +18,12 @@ from fuzzymil.bags import Bags
 from fuzzymil.epochs import Plan
 from fuzzymil.errors import InputError, ParameterError, warn_user
 from fuzzymil.estimators.features import compare_features, complete_bags, record_features
+from fuzzymil.estimators.limits import limits_of
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.starting import Coding, Learned, Starting
 from fuzzymil.grouping import pack
-from fuzzymil.network import Params
 from fuzzymil.rules import RuleBase
 from fuzzymil.training import Group, Result, train_groups
 
@@ -83,6 +83,7 @@ class Network(Starting, ABC):
             held_out,
             learned.n_epochs,
             learned.optimizer_state,
+            learned.limits,
         )
 
     def _train(self, groups: list[Group], plan: Plan, max_epochs: int) -> list[Result]:
@@ -131,6 +132,7 @@ class Network(Starting, ABC):
         kept = dataclasses.replace(
             learned,
             params=[result.params[f] for f in best],
+            masks=[learned.masks[f] for f in best],
             n_runs=1,
             n_epochs=learned.n_epochs + int(result.n_epochs.max(initial=0)),
             optimizer_state=_take(result.optimizer_state, best),
@@ -138,28 +140,33 @@ class Network(Starting, ABC):
         )
         return kept, best
 
-    def _rule_base(self, learned: Learned, params: Params, *, trained: bool) -> RuleBase:
-        """Parameters as rules in the user's own units, with the test-time factor of Rule Dropout folded in."""
+    def _rule_base(self, learned: Learned, place: int, *, trained: bool) -> RuleBase:
+        """One fit as rules in the user's own units, with the test-time factor of Rule Dropout folded in."""
+        params = learned.params[place]
         if trained:
             p = self._dropout_factor(learned.keep_prob)
             params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
         params = learned.scaling.outward(params)
         operators = learned.operators
+        alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
+        if learned.template is not None:
+            return learned.template.with_numbers(
+                params, t_conorm=operators.t_conorm, combine=operators.combine, **alphas
+            )
         return RuleBase.from_sets(
             params.sets,
-            learned.masks,
+            learned.masks[place],
             np.asarray(params.coefs),
             feature_names=learned.feature_names,
             output_names=learned.outputs,
             ranges=learned.scaling.ranges,
             t_norm=operators.t_norm,
             t_conorm=operators.t_conorm,
-            alpha=_number_or_tuple(params.alpha),
             combine=operators.combine,
-            consequent_alpha=_number_or_tuple(params.consequent_alpha),
             normalise=operators.normalise,
             default=learned.default,
             limited=learned.scaling.limited,
+            **alphas,
         )
 
     def _bags_to_fit(self, X: Any, *, going_on: bool) -> Bags:
@@ -195,7 +202,8 @@ class Network(Starting, ABC):
                     f"Training goes on from rules made with {name}={before!r}, but now {name}={now!r}: "
                     "set it back, or fit anew with warm_start=False."
                 )
-        learned = dataclasses.replace(self._learned, keep_prob=self._keep_prob(self._learned.params[0], bags))
+        before = self._learned
+        learned = dataclasses.replace(before, keep_prob=self._keep_prob(before.params[0], before.masks[0], bags))
         if learned.remembers == (self._plan(learned), self.precision):
             return learned
         return dataclasses.replace(learned, optimizer_state=None)  # another optimiser starts afresh
@@ -203,8 +211,8 @@ class Network(Starting, ABC):
     def _finish(self, job: Job, result: Result) -> Self:
         """Set what a fitted estimator has: after training, so that a failure leaves it as it was."""
         kept, best = self._keep_best(job.learned, result)
-        initial = self._rule_base(job.learned, job.learned.params[best[0]], trained=job.going_on)
-        members = [self._rule_base(kept, params, trained=True) for params in kept.params]
+        initial = self._rule_base(job.learned, best[0], trained=job.going_on)
+        members = [self._rule_base(kept, place, trained=True) for place in range(len(kept.params))]
         if not job.going_on:
             record_features(self, job.bags)
         self._set_fitted(kept, members, initial, result.history[best[0]])
@@ -243,11 +251,11 @@ class Network(Starting, ABC):
         p = self._dropout_factor(keep_prob)
         params = [axes.inward(rules.compile()[0]) for rules in members]
         params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
-        _, masks, operators = members[0].compile()
+        written = isinstance(self.init, RuleBase)
         learned = Learned(
             params,
-            {name: np.asarray(mask) for name, mask in masks.items()},
-            operators,
+            [rules.compile()[1] for rules in members],
+            members[0].compile()[2],
             axes,
             members[0].outputs,
             None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
@@ -255,6 +263,8 @@ class Network(Starting, ABC):
             keep_prob,
             self._structure(),
             n_epochs=n_epochs,
+            template=members[0] if written else None,
+            limits=limits_of(members[0], self.frozen) if written else None,
         )
         self._set_fitted(learned, members, initial, history)
 

@@ -18,14 +18,19 @@ _COMMON = """n_rules : int
     normalise : bool
         Divide firing strengths by their sum (Layer 4).
     init : {"kmeans", "fcm", "random", "grid"}, RuleBase, array or (array, array)
-        Where rules start: a partition of the instances; given rules (whose operators are then used);
-        or centres, or centres and widths, of shape (n_rules, n_features) in the user's units. Given rules
-        or centres bring their own number, whatever ``n_rules`` says.
+        Where rules start: a partition of the instances; given rules, an expert's say; or centres, or centres
+        and widths, of shape (n_rules, n_features) in the user's units. Given rules bring their operators,
+        default and limits (``clip`` is not used); their terms keep their names, a term that several rules
+        use moves for all of them, and don't-care variables stay out. Given rules or centres bring their own
+        number, whatever ``n_rules`` says.
     init_width : float, optional
         First width of the sets, in standard deviations of each feature (in the feature's units if
         ``standardize=False``). Default: grows with the square root of the number of features.
     init_outputs : {"informed", "ones"}
         First conclusions: what the bags that fire a rule say on average, or 1 (the paper).
+    frozen : sequence of str
+        What training leaves as it is in rules given as ``init``: ``"rule 2"`` (its conclusion and terms),
+        ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions on an output).
     optimizer : {"adam", "sgd"} or optax.GradientTransformation
         "sgd" is the paper's plain gradient descent. An optax transformation brings its own learning rate.
     learning_rate : float

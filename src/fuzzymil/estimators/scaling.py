@@ -9,6 +9,7 @@ import numpy as np
 from fuzzymil.arrays import Array
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Params
+from fuzzymil.rules import RuleBase
 
 __all__ = ["Scaling"]
 
@@ -51,6 +52,14 @@ class Scaling:
     def with_targets(self, shift: Array, scale: Array) -> Scaling:
         """Return the same axes for targets that are standardised too."""
         return dataclasses.replace(self, target_shift=shift, target_scale=scale)
+
+    def limited_as(self, rules: RuleBase) -> Scaling:
+        """Return the same axes, with values limited as these rules do it: to their variables' ranges or not at all."""
+        if not rules.limited:
+            return dataclasses.replace(self, limited=False)
+        far = np.finfo(float).max
+        ends = [[-far if v.low is None else v.low, far if v.high is None else v.high] for v in rules.variables]
+        return dataclasses.replace(self, limited=True, ranges=np.array(ends))
 
     def apply(self, instances: Array) -> Array:
         """Return instances on the new axes."""

@@ -32,6 +32,7 @@ class Settings(BaseEstimator):
     init: Any = "kmeans"
     init_width: float | None = None
     init_outputs: str = "informed"
+    frozen: Any = ()
     optimizer: Any = "adam"
     learning_rate: float = 0.03
     batch_size: int | None = None
@@ -88,6 +89,10 @@ class Settings(BaseEstimator):
         for name in ("normalise", "learn_alpha", "early_stopping", "standardize", "warm_start"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}.")
+        if not all(isinstance(name, str) for name in _sequence(self.frozen)):
+            raise ParameterError(
+                f"frozen must be a list of names such as 'rule 1' or 'variable.term', got {self.frozen!r:.100}."
+            )
         if not all(map(callable, _sequence(self.callbacks))):
             raise ParameterError(f"callbacks must be a list of callables, got {self.callbacks!r:.100}.")
         _integer("n_rules", self.n_rules, 1)

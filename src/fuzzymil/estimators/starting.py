@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import jax
 import numpy as np
 
 from fuzzymil import partition
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.construction import finite_operators
+from fuzzymil.epochs import Limits
 from fuzzymil.errors import ParameterError
+from fuzzymil.estimators.limits import limits_of
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.settings import Settings
 from fuzzymil.inference import infer
@@ -29,7 +30,7 @@ class Learned:
     """What training can go on from: standardised parameters and the optimiser's memory."""
 
     params: list[Params]
-    masks: Masks
+    masks: list[Masks]  # the terms in use, parallel to `params`
     operators: Operators
     scaling: Scaling
     outputs: tuple[str, ...]
@@ -41,6 +42,8 @@ class Learned:
     n_epochs: int = 0
     optimizer_state: Any = None
     remembers: Any = None  # the plan and precision that the optimiser's memory belongs to
+    template: RuleBase | None = None  # rules that somebody wrote: their terms keep their names and stay shared
+    limits: Limits | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,8 +62,12 @@ class Starting(Settings):
 
     def _start(self, bags: Bags, coding: Coding, rng: Any) -> Learned:
         """Propose rules, one set of them for each restart of each member."""
-        targets, groups, weights, outputs = coding.targets, coding.groups, coding.weights, coding.outputs
+        targets, groups, weights = coding.targets, coding.groups, coding.weights
         scaling = self._scaling(bags, targets)
+        if isinstance(self.init, RuleBase):
+            return self._start_from_rules(self.init, bags, coding, scaling)
+        if self.frozen:
+            raise ParameterError("frozen names rules and terms of a rule base: give one as init, or leave frozen out.")
         default = tuple(LOSSES[self.loss].start(np.average(targets, axis=0, weights=weights)))
         seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=self.n_restarts * self.n_members)]
         targets = (targets - scaling.target_shift) / scaling.target_scale
@@ -69,25 +76,6 @@ class Starting(Settings):
         )
         operators = dataclasses.replace(operators, t_norm=self.t_norm, normalise=bool(self.normalise))
 
-        def described(starts: list[Params], masks: Masks, operators: Operators) -> Learned:
-            return Learned(
-                params=starts,
-                masks=masks,
-                operators=operators,
-                scaling=scaling,
-                outputs=outputs,
-                feature_names=bags.feature_names,
-                default=default,
-                keep_prob=self._keep_prob(starts[0], bags),
-                structure=self._structure(),
-                n_runs=self.n_restarts,
-            )
-
-        if isinstance(self.init, RuleBase):
-            given = self.init if bags.feature_names is None else self.init.over(bags.feature_names)
-            params, masks, operators = given.compile()
-            start = scaling.inward(self._expected_shape(params, bags, targets))
-            return described([start] * len(seeds), masks, operators)
         alphas = np.asarray(alpha), np.asarray(consequent_alpha)
         n_rules = self.n_rules
         scaled = bags.map_instances(scaling.apply)
@@ -106,17 +94,55 @@ class Starting(Settings):
         used = np.broadcast_to(scaling.varies, (n_rules, bags.n_features)).astype(float)
         masks = {self.membership: used}
         starts = [self._with_outputs(start, masks, operators, scaled, targets, weights) for start in starts]
-        return described(starts, masks, operators)
+        return Learned(
+            params=starts,
+            masks=[masks] * len(starts),
+            operators=operators,
+            scaling=scaling,
+            outputs=coding.outputs,
+            feature_names=bags.feature_names,
+            default=default,
+            keep_prob=self._keep_prob(starts[0], masks, bags),
+            structure=self._structure(),
+            n_runs=self.n_restarts,
+        )
+
+    def _start_from_rules(self, given: RuleBase, bags: Bags, coding: Coding, scaling: Scaling) -> Learned:
+        """Start every fit from the rules of an expert, or of another model.
+
+        What they say of values outside the variables' ranges holds here too: 10 bags need not have seen what an
+        expert knows of.
+        """
+        if bags.feature_names is not None:
+            given = given.over(bags.feature_names)
+        params, masks, operators = given.compile()
+        scaling = scaling.limited_as(given)
+        start = scaling.inward(self._expected_shape(params, bags, coding.targets))
+        n_fits = self.n_restarts * self.n_members
+        return Learned(
+            params=[start] * n_fits,
+            masks=[masks] * n_fits,
+            operators=operators,
+            scaling=scaling,
+            outputs=given.outputs,
+            feature_names=bags.feature_names,
+            default=given.default,
+            keep_prob=self._keep_prob(start, masks, bags),
+            structure=self._structure(),
+            n_runs=self.n_restarts,
+            template=given,
+            limits=limits_of(given, self.frozen),
+        )
 
     def _structure(self) -> dict[str, Any]:
         """Return the settings that cannot change while training goes on."""
         names = ("n_rules", "order", "membership", "alpha", "consequent_alpha", "t_norm", "t_conorm", "combine")
         return {name: getattr(self, name) for name in (*names, "normalise", "n_members", "loss")}
 
-    def _keep_prob(self, start: Params, bags: Bags) -> float | None:
+    def _keep_prob(self, start: Params, masks: Masks, bags: Bags) -> float | None:
         """Rule Dropout as set; left to us, only where the numbers to learn outnumber the bags."""
         if self.rule_keep_prob == "auto":
-            n_numbers = sum(np.size(values) for values in jax.tree.leaves((start.sets, start.coefs)))
+            n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
             return 0.7 if n_numbers > bags.n_bags else None
         return None if self.rule_keep_prob in (None, 1) else float(self.rule_keep_prob)
 
