@@ -6,7 +6,7 @@ import difflib
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 __all__ = [
     "InputError",
@@ -59,15 +59,17 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return names with commas between them, the first dozen of many.
+    """Return names with commas between them, the first dozen of many and the beginning of long ones.
 
     Examples
     --------
     >>> listed("abc"), listed(range(15))
     ('a, b, c', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more')
     """
-    every = [str(name) for name in names]
-    return ", ".join(every[:12]) + (f" and {len(every) - 12} more" if len(every) > 12 else "")
+    every = list(names)
+    return ", ".join(f"{name!s:.60}" for name in every[:12]) + (
+        f" and {len(every) - 12} more" if len(every) > 12 else ""
+    )
 
 
 def described(value: object) -> str:
@@ -82,10 +84,9 @@ def described(value: object) -> str:
     return reprlib.repr(value) if short else f"an object of type {type(value).__name__}"
 
 
-def known_name(what: str, name: object, known: Iterable[str]) -> None:
+def known_name(what: str, name: object, known: Collection[str]) -> None:
     """Raise `ParameterError`, with the names there are and the nearest one, unless ``name`` is known."""
-    known = list(known)
-    if name not in known:
+    if not (isinstance(name, str) and name in known):
         raise ParameterError(f"Unknown {what}: {name!r}; known are {listed(known)}.{did_you_mean(name, known)}")
 
 

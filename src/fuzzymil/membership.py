@@ -3,7 +3,8 @@
 A family is a small immutable value, ``Gaussian(center=0.6, width=0.1)``, that can be called on
 arrays. The network uses the same class without instances: ``log_mu`` takes arrays of parameters of
 any shape that broadcasts with ``x``. Training moves *free* parameters, real numbers without
-constraints; ``to_free`` and ``from_free`` translate (a width is trained as its logarithm).
+constraints; ``to_free`` and ``from_free`` translate (a width is trained as its logarithm). The vertical
+edge of a triangle or trapezoid stays vertical in training: it moves with the set and has no slope to learn.
 
 A new family is one subclass; the tests iterate over `FAMILIES`, so that none escapes the checks.
 """
@@ -266,10 +267,14 @@ class Sigmoid(MembershipFunction):
 class Triangular(MembershipFunction):
     """Rises from ``left`` to ``peak_at`` and falls to ``right``; truly zero outside.
 
+    One of the two edges may be vertical (``left == peak_at``, say); it belongs to the set.
+
     Examples
     --------
     >>> Triangular(0, 1, 3)([0.5, 1, 2, 5]).round(4)
     array([0.5, 1. , 0.5, 0. ])
+    >>> Triangular(0, 0, 1)([-0.1, 0, 0.5]).round(4)
+    array([0. , 1. , 0.5])
     """
 
     left: float
@@ -278,18 +283,20 @@ class Triangular(MembershipFunction):
     name: ClassVar[str] = "triangular"
 
     def _check(self) -> None:
-        if not self.left < self.peak_at < self.right:
-            raise ParameterError(f"Triangular: left < peak_at < right is needed, got {self.parameters}.")
+        if not self.left <= self.peak_at <= self.right or self.left == self.right:
+            raise ParameterError(
+                f"Triangular: left <= peak_at <= right and left < right are needed, got {self.parameters}."
+            )
 
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         left, peak, right = parameters
-        return _log_or_zero(jnp.minimum((x - left) / (peak - left), (right - x) / (right - peak)))
+        return _log_or_zero(jnp.minimum(_ramp(x, left, peak), _ramp(-x, -right, -peak)))
 
     @staticmethod
     def to_free(*parameters: Any) -> Parameters:
         left, peak, right = parameters
-        return jnp.log(peak - left), peak, jnp.log(right - peak)
+        return _log_width(peak - left), peak, _log_width(right - peak)
 
     @staticmethod
     def from_free(*free: Any) -> Parameters:
@@ -319,10 +326,14 @@ class Triangular(MembershipFunction):
 class Trapezoidal(MembershipFunction):
     """Rises from ``left``, is 1 from ``left_top`` to ``right_top``, falls to ``right``; zero outside.
 
+    Neighbouring corners may be equal: an edge is then vertical and belongs to the set, or the top a point.
+
     Examples
     --------
     >>> Trapezoidal(0, 1, 2, 4)([0.5, 1.5, 3, 5]).round(4)
     array([0.5, 1. , 0.5, 0. ])
+    >>> Trapezoidal(0, 0, 2, 2)([-0.1, 0, 2, 2.1]).round(4)
+    array([0., 1., 1., 0.])
     """
 
     left: float
@@ -332,20 +343,23 @@ class Trapezoidal(MembershipFunction):
     name: ClassVar[str] = "trapezoidal"
 
     def _check(self) -> None:
-        if not self.left < self.left_top < self.right_top < self.right:
-            raise ParameterError(f"Trapezoidal: left < left_top < right_top < right is needed, got {self.parameters}.")
+        if not self.left <= self.left_top <= self.right_top <= self.right or self.left == self.right:
+            raise ParameterError(
+                "Trapezoidal: left <= left_top <= right_top <= right and left < right are needed, "
+                f"got {self.parameters}."
+            )
 
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         left, left_top, right_top, right = parameters
-        rise, fall = (x - left) / (left_top - left), (right - x) / (right - right_top)
+        rise, fall = _ramp(x, left, left_top), _ramp(-x, -right, -right_top)
         return _log_or_zero(jnp.minimum(jnp.minimum(rise, fall), 1.0))
 
     @staticmethod
     def to_free(*parameters: Any) -> Parameters:
         left, left_top, right_top, right = parameters
         middle = (left_top + right_top) / 2
-        return jnp.log(left_top - left), middle, jnp.log(right_top - left_top), jnp.log(right - right_top)
+        return _log_width(left_top - left), middle, _log_width(right_top - left_top), _log_width(right - right_top)
 
     @staticmethod
     def from_free(*free: Any) -> Parameters:
@@ -369,6 +383,22 @@ class Trapezoidal(MembershipFunction):
     def spread(*parameters: Any) -> Any:
         left, left_top, right_top, right = parameters
         return (right + right_top - left_top - left) / 6
+
+
+_LOG_OF_NO_WIDTH = -1e4
+"""Free parameter of a vertical edge: a finite number, as optimisers need, whose exponential and slope are exactly 0."""
+
+
+def _log_width(width: Any) -> Any:
+    vertical = width == 0
+    return jnp.where(vertical, _LOG_OF_NO_WIDTH, jnp.log(jnp.where(vertical, 1.0, width)))
+
+
+def _ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
+    """Straight line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
+    vertical = start == end
+    step = jnp.where(x < end, 0.0, jnp.where(x >= end, 1.0, x))  # a NaN comes through
+    return jnp.where(vertical, step, (x - start) / jnp.where(vertical, 1.0, end - start))
 
 
 def _log_or_zero(mu: jax.Array) -> jax.Array:

@@ -2,8 +2,8 @@
 
 `T_NORMS` join the memberships of one instance in a rule (AND, Layer 2), `S_NORMS` alternatives within a
 rule (OR), and `complement` negates. `T_CONORMS` join the truth degrees of a bag's instances (OR over
-instances, Layer 3). `COMBINERS` join the signed responses of
-a bag's instances (Layer 5). All work on packed bags through a `Grouping`.
+instances, Layer 3). `COMBINERS` join the signed responses of a bag's instances (Layer 5). The last two
+work on packed bags through a `Grouping`.
 
 Every formula keeps its precision when the degrees underflow: log-degrees of -1e6 are ordinary
 numbers here. ``-inf`` means truly zero.
@@ -20,6 +20,8 @@ import numpy as np
 from fuzzymil.grouping import Grouping, OneBag, log_sum_exp
 
 __all__ = ["COMBINERS", "DUAL", "SOFT_T_CONORMS", "S_NORMS", "T_CONORMS", "T_NORMS", "complement"]
+
+_Log = Callable[[jax.Array], jax.Array]  # a function of logarithms
 
 # ---------------------------------------------------------------------- helpers
 
@@ -53,9 +55,14 @@ def _log1mexp(log_p: jax.Array) -> jax.Array:
     return jnp.where(near_zero, jnp.log(one_minus), jnp.log1p(-jnp.exp(jnp.where(near_zero, -1.0, log_p))))
 
 
+def _is_one(log_mu: jax.Array) -> jax.Array:
+    """Whether a degree is 1, or so near that its doubt is below the smallest number."""
+    return log_mu > -float(np.finfo(log_mu.dtype).tiny)
+
+
 def complement(log_mu: jax.Array) -> jax.Array:
     """``1 - mu``, of log-memberships."""
-    full, zero = log_mu == 0, jnp.isneginf(log_mu)
+    full, zero = _is_one(log_mu), jnp.isneginf(log_mu)
     return jnp.where(full, -jnp.inf, jnp.where(zero, 0.0, _log1mexp(jnp.where(full | zero, -1.0, log_mu))))
 
 
@@ -101,8 +108,13 @@ def hamacher(log_mu: jax.Array) -> jax.Array:
 
 def einstein(log_mu: jax.Array) -> jax.Array:
     """Einstein product ``ab / (2 - (a + b - ab))``: ``log(2/mu - 1)`` adds up."""
-    against = (jnp.log(2.0 - jnp.exp(log_mu)) - log_mu).sum(axis=-1)
-    return jnp.log(2.0).astype(log_mu.dtype) - jax.nn.softplus(against)
+    against = (jnp.log1p(-jnp.expm1(log_mu)) - log_mu).sum(axis=-1)
+    near = against < 1  # 0 if all are sure; the difference of two logarithms would round there
+    return jnp.where(
+        near,
+        -jnp.log1p(0.5 * jnp.expm1(jnp.where(near, against, 0.0))),
+        jnp.log(2.0).astype(log_mu.dtype) - jax.nn.softplus(against),
+    )
 
 
 T_NORMS: dict[str, Callable[[jax.Array], jax.Array]] = {
@@ -178,18 +190,31 @@ def minimum_over_instances(log_r: jax.Array, grouping: Grouping, alpha: jax.Arra
     return _zero_where((_count(zero, grouping) > 0) | empty, lowest)
 
 
-def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
-    """``1 - prod(1 - r)``."""
-    del alpha
-    # With t = -sum log(1 - r) the result is 1 - exp(-t). Factors r and t are kept in logs, so that
-    # degrees far below the smallest number still add up: -log(1 - r) = r * (1 + r/2 + ...).
-    r = jnp.exp(log_r)
-    certain = r >= 1  # one certain instance decides the bag; its log(1 - r) has no value
-    r = jnp.where(certain, 0.5, r)
-    log_t = log_sum_exp(jnp.where(certain, -jnp.inf, log_r) + _log_ratio(lambda v: -jnp.log1p(-v), r), grouping)
-    t = jnp.exp(log_t)
-    joined = log_t + _log_ratio(lambda v: -jnp.expm1(-v), t)
+def _added_up(log_r: jax.Array, grouping: Grouping, measure: _Log, inverse: _Log) -> jax.Array:
+    """``inverse(sum(measure(r)))``, all in logarithms; the measure is 0 of 0 and without bound of 1."""
+    certain, zero = _is_one(log_r), jnp.isneginf(log_r)  # one certain instance decides the bag
+    safe = jnp.where(certain | zero, -1.0, log_r)
+    log_t = log_sum_exp(jnp.where(certain | zero, -jnp.inf, measure(safe)), grouping)
+    nothing = jnp.isneginf(log_t)
+    joined = _zero_where(nothing, inverse(jnp.where(nothing, 0.0, log_t)))
     return jnp.where((_count(certain, grouping) > 0) & ~jnp.isnan(joined), 0.0, joined)
+
+
+def _or_itself(f: _Log, log_v: jax.Array) -> jax.Array:
+    """Return ``log f(v)`` for f(v) ~ v near 0: below the precision v itself, however small."""
+    tiny = log_v < float(np.log(np.finfo(log_v.dtype).eps))
+    return jnp.where(tiny, log_v, f(jnp.where(tiny, -1.0, log_v)))
+
+
+def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
+    """``1 - prod(1 - r)``: ``-log(1 - r)`` adds up."""
+    del alpha
+    return _added_up(
+        log_r,
+        grouping,
+        lambda log_r: _or_itself(lambda v: jnp.log(-_log1mexp(v)), log_r),
+        lambda log_t: _or_itself(lambda v: _log1mexp(-jnp.exp(v)), log_t),
+    )
 
 
 def bounded_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -276,35 +301,33 @@ def _over_parts(join: TConorm) -> Callable[[jax.Array], jax.Array]:
     return joined
 
 
-def hamacher_sum(log_mu: jax.Array) -> jax.Array:
-    """Hamacher sum ``(a + b - 2ab) / (1 - ab)``: the odds, ``mu / (1 - mu)``, add up."""
-    certain, zero = log_mu == 0, jnp.isneginf(log_mu)
-    safe = jnp.where(certain | zero, -1.0, log_mu)
-    log_odds = jnp.where(certain | zero, -jnp.inf, safe - _log1mexp(safe))
-    top = _finite(jax.lax.stop_gradient(log_odds.max(axis=-1, keepdims=True)))
-    total = jnp.exp(log_odds - top).sum(axis=-1)
-    odds = top[..., 0] + jnp.log(_one_if_zero(total))
-    return jnp.where(certain.any(axis=-1), 0.0, _zero_where(total == 0, -jax.nn.softplus(-odds)))
+def hamacher_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
+    """Hamacher sum ``(a + b - 2ab) / (1 - ab)``: the odds, ``r / (1 - r)``, add up."""
+    del alpha
+    return _added_up(log_r, grouping, lambda v: v - _log1mexp(v), lambda log_t: -jax.nn.softplus(-log_t))
 
 
-def einstein_sum(log_mu: jax.Array) -> jax.Array:
-    """Einstein sum ``(a + b) / (1 + ab)``: the inverse hyperbolic tangents add up."""
-    joined = log_mu[..., 0]
-    for part in range(1, log_mu.shape[-1]):
-        other = log_mu[..., part]
-        top = _finite(jax.lax.stop_gradient(jnp.maximum(joined, other)))
-        total = jnp.exp(joined - top) + jnp.exp(other - top)
-        either = _zero_where(total == 0, top + jnp.log(_one_if_zero(total)))
-        joined = either - jnp.log1p(jnp.exp(joined + other))
-    return joined
+def einstein_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
+    """Einstein sum ``(a + b) / (1 + ab)``: ``atanh(r)`` adds up."""
+    del alpha
+    return _added_up(
+        log_r,
+        grouping,
+        lambda log_r: _or_itself(lambda v: jnp.log(0.5 * (jnp.log1p(jnp.exp(v)) - _log1mexp(v))), log_r),
+        lambda log_t: _or_itself(lambda v: _log_tanh(jnp.exp(v)), log_t),
+    )
+
+
+def _log_tanh(t: jax.Array) -> jax.Array:
+    return _log1mexp(-2.0 * t) - jnp.log1p(jnp.exp(-2.0 * t))
 
 
 S_NORMS: dict[str, Callable[[jax.Array], jax.Array]] = {
     "algebraic": _over_parts(algebraic_sum),
     "max": _over_parts(maximum),
     "bounded": _over_parts(bounded_sum),
-    "hamacher": hamacher_sum,
-    "einstein": einstein_sum,
+    "hamacher": _over_parts(hamacher_sum),
+    "einstein": _over_parts(einstein_sum),
 }
 
 DUAL = {

@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 
 from fuzzymil.errors import ParameterError
 
-__all__ = ["PARTITIONS", "default_width", "fcm", "fuzzifier", "grid", "kmeans", "random"]
+__all__ = ["PARTITIONS", "default_width", "even_split", "fcm", "fuzzifier", "grid", "kmeans", "random"]
 
 Array = npt.NDArray[np.float64]
 
@@ -144,6 +144,19 @@ def _prime_factors(n: int) -> list[int]:
             n //= divisor
         divisor += 1
     return factors[::-1]
+
+
+def even_split(n_rules: int, n_groups: int) -> npt.NDArray[np.int64]:
+    """Divide rules among groups as evenly as can be; later groups, so the positive of two, get what is left over.
+
+    Examples
+    --------
+    >>> even_split(7, 3).tolist()
+    [2, 2, 3]
+    """
+    counts = np.full(n_groups, n_rules // n_groups)
+    counts[::-1][: n_rules % n_groups] += 1
+    return counts
 
 
 def default_width(n_features: int) -> float:

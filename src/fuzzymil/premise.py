@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from fuzzymil.errors import ParameterError, known_name
+from fuzzymil.errors import ParameterError, described, known_name
 from fuzzymil.norms import S_NORMS, T_NORMS, complement
 
 __all__ = [
@@ -29,14 +29,16 @@ __all__ = [
     "Or",
     "Premises",
     "arrange",
+    "check_parts",
     "conditions",
     "conjunction",
     "depth",
     "log_truth",
     "plain_conditions",
+    "simplified",
 ]
 
-MAX_DEPTH = 100  # levels of brackets; far more than anybody can read
+MAX_DEPTH = 100  # levels of brackets, NOTs and hedges; far more than anybody can read
 
 
 # ---------------------------------------------------------------------- hedges
@@ -106,6 +108,9 @@ class Not:
 
     part: Expression
 
+    def __post_init__(self) -> None:
+        check_parts((self.part,))
+
 
 @dataclasses.dataclass(frozen=True)
 class And:
@@ -115,6 +120,7 @@ class And:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
+        check_parts(self.parts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,11 +131,21 @@ class Or:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
+        check_parts(self.parts)
         if not self.parts:
             raise ParameterError("OR needs at least one part.")
 
 
 Expression = Is | Not | And | Or
+
+
+def check_parts(parts: tuple[object, ...]) -> None:
+    """Raise `ParameterError` unless all parts are premises."""
+    for part in parts:
+        if not isinstance(part, Expression):
+            raise ParameterError(f"A premise must be made of Is, And, Or and Not, got {described(part)}.")
+
+
 ANYTHING = And()
 
 
@@ -153,15 +169,40 @@ def conditions(premise: Expression) -> Iterator[Is]:
             yield from conditions(part)
 
 
-def depth(premise: Any) -> int:
-    """Count the levels of a premise; without recursion, since it guards against too many."""
+def depth(premise: Expression) -> int:
+    """Count the levels of a premise, a hedge as one; without recursion, since it guards against too many.
+
+    Examples
+    --------
+    >>> depth(Is("hue", "blue")), depth(Not(Is("hue", "blue", ("very",))))
+    (1, 3)
+    """
     greatest, open_parts = 0, [(premise, 1)]
     while open_parts:
         node, level = open_parts.pop()
+        if isinstance(node, Is):
+            greatest = max(greatest, level + len(node.hedges))
+            continue
         greatest = max(greatest, level)
-        inner = (node.part,) if isinstance(node, Not) else node.parts if isinstance(node, And | Or) else ()
+        inner = (node.part,) if isinstance(node, Not) else node.parts
         open_parts.extend((part, level + 1) for part in inner)
     return greatest
+
+
+def simplified(premise: Expression) -> Expression:
+    """Return the premise without an AND or OR of a single part, for which there are no words.
+
+    Examples
+    --------
+    >>> simplified(Or((And((Is("hue", "blue"),)),)))
+    Is(variable='hue', term='blue', hedges=())
+    """
+    if isinstance(premise, Is):
+        return premise
+    if isinstance(premise, Not):
+        return Not(simplified(premise.part))
+    parts = tuple(map(simplified, premise.parts))
+    return parts[0] if len(parts) == 1 else type(premise)(parts)
 
 
 def plain_conditions(premise: Expression) -> dict[str, str] | None:

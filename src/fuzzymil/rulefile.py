@@ -8,12 +8,24 @@ from typing import Any
 from fuzzymil import storage
 from fuzzymil._version import __version__
 from fuzzymil.errors import ModelFileError
-from fuzzymil.membership import family
+from fuzzymil.membership import MembershipFunction, family
 from fuzzymil.norms import DUAL
 from fuzzymil.premise import MAX_DEPTH, And, Expression, Is, Not, Or, conjunction
 from fuzzymil.rules import Rule, RuleBase, Variable
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "from_dict", "load", "save", "to_dict", "version_needed"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "decode_set",
+    "decode_variable",
+    "encode_set",
+    "encode_variable",
+    "from_dict",
+    "load",
+    "save",
+    "to_dict",
+    "version_needed",
+]
 
 FORMAT, FORMAT_VERSION = "fuzzymil.rules", 2
 """Version 2 added premises with OR, NOT and hedges, rule weights and the S-norm; what needs none of them is still 1."""
@@ -22,19 +34,7 @@ FORMAT, FORMAT_VERSION = "fuzzymil.rules", 2
 def to_dict(rules: RuleBase) -> dict[str, Any]:
     """Return a rule base as plain values that JSON can hold exactly."""
     return {
-        "variables": [
-            {
-                "name": variable.name,
-                "unit": variable.unit,
-                "low": variable.low,
-                "high": variable.high,
-                "terms": {
-                    term: {"family": chosen.name, "parameters": list(chosen.parameters)}
-                    for term, chosen in variable.terms.items()
-                },
-            }
-            for variable in rules.variables
-        ],
+        "variables": [encode_variable(variable) for variable in rules.variables],
         "rules": [_encode_rule(rule) for rule in rules.rules],
         "outputs": list(rules.outputs),
         "t_norm": rules.t_norm,
@@ -59,19 +59,7 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
     """Rebuild a rule base from `to_dict`; damaged content raises `ModelFileError`."""
     number = storage.decode_number
     try:
-        variables = [
-            Variable(
-                str(item["name"]),
-                {
-                    str(term): family(chosen["family"])(*map(number, chosen["parameters"]))
-                    for term, chosen in item["terms"].items()
-                },
-                None if item["low"] is None else number(item["low"]),
-                None if item["high"] is None else number(item["high"]),
-                str(item["unit"]),
-            )
-            for item in content["variables"]
-        ]
+        variables = [decode_variable(item) for item in content["variables"]]
         rules = [
             Rule(
                 conjunction(item["if"]) if "if" in item else _decode_premise(item["premise"]),
@@ -108,6 +96,34 @@ def save(rules: RuleBase, path: storage.Path_) -> None:
 def load(path: storage.Path_) -> RuleBase:
     """Read a rule base that `save` wrote; nothing in the file is executed."""
     return from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}))
+
+
+def encode_set(chosen: MembershipFunction) -> dict[str, Any]:
+    """Return a fuzzy set as plain values."""
+    return {"family": chosen.name, "parameters": list(chosen.parameters)}
+
+
+def decode_set(content: Mapping[str, Any]) -> MembershipFunction:
+    """Rebuild a fuzzy set from `encode_set`."""
+    return family(content["family"])(*map(storage.decode_number, content["parameters"]))
+
+
+def encode_variable(variable: Variable) -> dict[str, Any]:
+    """Return a variable as plain values."""
+    return {
+        "name": variable.name,
+        "unit": variable.unit,
+        "low": variable.low,
+        "high": variable.high,
+        "terms": {term: encode_set(chosen) for term, chosen in variable.terms.items()},
+    }
+
+
+def decode_variable(content: Mapping[str, Any]) -> Variable:
+    """Rebuild a variable from `encode_variable`."""
+    low, high = (None if content[end] is None else storage.decode_number(content[end]) for end in ("low", "high"))
+    terms = {str(term): decode_set(chosen) for term, chosen in content["terms"].items()}
+    return Variable(str(content["name"]), terms, low, high, str(content["unit"]))
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:

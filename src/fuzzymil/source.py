@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fuzzymil import language, wording
@@ -12,73 +13,88 @@ from fuzzymil.language import Linear, Parsed, ParsedRule
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.vocabulary import Variable
 
-__all__ = ["declaration", "known_settings", "parse", "to_source"]
+__all__ = ["declaration", "known_settings", "parse", "pointed", "to_source", "using"]
 
 _SETTINGS = tuple(
     field.name for field in dataclasses.fields(RuleBase) if field.name not in ("variables", "rules", "outputs")
 )
+
+_MAX_COEFS = 10_000_000
 
 
 def parse(text: str | Iterable[str], variables: Iterable[Variable] | None = None, **operators: Any) -> RuleBase:
     """Read a rule base; see `RuleBase.parse`."""
     parsed = language.read(text, variables or ())
     settings = known_settings(parsed, _SETTINGS)
-    for name in settings.keys() & operators.keys():
-        raise ParameterError(f"{name} is given both in the text and as an argument: leave one out.")
-    settings |= operators
-    if "default" in settings:
-        default = settings["default"]
-        settings["default"] = default if isinstance(default, tuple | list) else (default,)
+    for name in operators:
+        if name in settings:
+            raise parsed.places[name].error(f"{name} is given in the text and as an argument: leave one out.")
+    if not parsed.variables:
+        raise RuleSyntaxError("The text declares no variable: write 'VARIABLE depth: low = Gaussian(0, 1)'.")
     outputs, said = _conclusions(parsed.rules)
     first_order = any(linear.slopes for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
+    if len(said) * len(outputs) * len(order) > _MAX_COEFS:
+        raise RuleSyntaxError(
+            f"{len(said):,} rules with {len(outputs):,} linear output(s) of {len(order):,} variables have more than "
+            f"{_MAX_COEFS:,} coefficients: leave out rules or variables."
+        )
     rules = []
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
         rules.append(Rule(rule.premise, coefs, rule.weight))
-    return RuleBase(tuple(parsed.variables.values()), tuple(rules), outputs, **settings)
+    make = functools.partial(RuleBase, tuple(parsed.variables.values()), tuple(rules), outputs)
+    try:
+        return make(**settings, **operators)
+    except ParameterError as problem:
+        raise pointed(problem, parsed, make) from None
 
 
 def known_settings(parsed: Parsed, known: Iterable[str]) -> dict[str, Any]:
     """Return the settings of a text (``USING ...``), all of them known."""
     known = list(known)
-    for name in parsed.settings:
+    for name, place in parsed.places.items():
         if name not in known:
-            raise RuleSyntaxError(
-                f"Unknown setting: {name!r:.60}; known are {listed(known)}.{did_you_mean(name, known)}"
-            )
+            raise place.error(f"Unknown setting: {name!r:.60}; known are {listed(known)}.{did_you_mean(name, known)}")
     return dict(parsed.settings)
+
+
+def pointed(problem: ValueError, parsed: Parsed, make: Callable[..., object]) -> ValueError:
+    """Return a problem as one that points at the setting of the text which alone makes ``make`` fail, if any does."""
+    for name, value in parsed.settings.items():
+        try:
+            make(**{name: value})
+        except ValueError as cause:
+            return parsed.places[name].error(str(cause))
+    return problem
 
 
 def _conclusions(rules: list[ParsedRule]) -> tuple[tuple[str, ...], list[list[Linear]]]:
     """Return the outputs, and what each rule concludes on each of them."""
     if not rules:
         raise RuleSyntaxError("The text holds no rule: write 'IF variable is term THEN y = 1'.")
-    names = tuple(rules[0].conclusions)
+    first = rules[0].conclusions
     found = []
     for rule in rules:
-        where = rule.where[0].upper() + rule.where[1:]
         for name in rule.conclusions:
-            if name not in names:
-                raise RuleSyntaxError(
-                    f"{where}: the rule concludes {name!r}, which the first rule does not; every rule concludes "
-                    f"the same outputs ({listed(names)}).{did_you_mean(name, names)}"
+            if name not in first:
+                raise rule.place.error(
+                    f"The rule concludes {name!r:.60}, which the first rule does not; every rule concludes "
+                    f"the same outputs ({listed(map(wording.quoted, first))}).{did_you_mean(name, first)}"
                 )
         row = []
-        for name in names:
+        for name in first:
             said = rule.conclusions.get(name)
             if said is None:
-                raise RuleSyntaxError(
-                    f"{where}: the rule says nothing about {name!r}; every rule concludes all outputs."
-                )
+                raise rule.place.error(f"The rule says nothing about {name!r:.60}; every rule concludes all outputs.")
             if isinstance(said, str):
-                raise RuleSyntaxError(
-                    f"{where}: {name!r} is concluded by a term ({said!r}): that is a Mamdani rule (MIMamdani); here "
-                    f"rules conclude numbers, '{wording.quoted(name)} = 1' say."
+                raise rule.place.error(
+                    f"{name!r:.60} is concluded by a term ({said!r:.60}): that is a Mamdani rule (MIMamdani); here "
+                    "rules conclude numbers, 'y = 1' say."
                 )
             row.append(said)
         found.append(row)
-    return names, found
+    return tuple(first), found
 
 
 # ---------------------------------------------------------------------- from a rule base to text
@@ -87,7 +103,8 @@ def _conclusions(rules: list[ParsedRule]) -> tuple[tuple[str, ...], list[list[Li
 def to_source(rules: RuleBase) -> str:
     """Return text that `parse` reads back as the same rule base."""
     declared = [declaration("VARIABLE", variable) for variable in rules.variables]
-    return "\n".join([*declared, _using(rules), rules.to_text(digits=None)]) + "\n"
+    settings = using({name: getattr(rules, name) for name in _SETTINGS})
+    return "\n".join([*declared, settings, rules.to_text(digits=None)]) + "\n"
 
 
 def declaration(kind: str, variable: Variable) -> str:
@@ -108,8 +125,15 @@ def declaration(kind: str, variable: Variable) -> str:
     return text + (": " + ", ".join(terms) if terms else "")
 
 
-def _using(rules: RuleBase) -> str:
-    return "USING " + ", ".join(f"{name} = {_setting(getattr(rules, name))}" for name in _SETTINGS)
+def using(settings: Mapping[str, object]) -> str:
+    """Return ``USING t_norm = min, ...``.
+
+    Examples
+    --------
+    >>> using({"t_norm": "min", "default": (0.5, 0.0), "limited": False})
+    'USING t_norm = min, default = (0.5, 0), limited = no'
+    """
+    return "USING " + ", ".join(f"{name} = {_setting(value)}" for name, value in settings.items())
 
 
 def _setting(value: object) -> str:

@@ -55,6 +55,16 @@ class Result(NamedTuple):
     optimizer_state: Any
     seconds: float
 
+    def followed_by(self, later: Result) -> Result:
+        """Return the later result with the history of both."""
+        joined = [
+            {name: np.concatenate([before[name], after[name]]) for name in before}
+            for before, after in zip(self.history, later.history, strict=True)
+        ]
+        return later._replace(
+            history=joined, n_epochs=self.n_epochs + later.n_epochs, seconds=self.seconds + later.seconds
+        )
+
 
 class Group(NamedTuple):
     """Fits on the same bags, which differ in their start, the terms in use, seed and bag weights.

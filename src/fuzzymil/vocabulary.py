@@ -10,7 +10,17 @@ from typing import Any
 
 from fuzzymil.errors import ParameterError
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.premise import MAX_DEPTH, And, Expression, Is, conditions, conjunction, depth, plain_conditions
+from fuzzymil.premise import (
+    MAX_DEPTH,
+    Expression,
+    Is,
+    check_parts,
+    conditions,
+    conjunction,
+    depth,
+    plain_conditions,
+    simplified,
+)
 
 __all__ = ["Rule", "Variable"]
 
@@ -51,6 +61,12 @@ class Variable:
         for end in ("low", "high"):
             value = getattr(self, end)
             object.__setattr__(self, end, None if value is None else float(value))
+        ends = [end for end in (self.low, self.high) if end is not None]
+        if not all(map(math.isfinite, ends)) or ends != sorted(ends):
+            raise ParameterError(
+                f"The range of {self.name!r:.60} must be finite and go up, got {self.low} to {self.high} "
+                "(None: unknown)."
+            )
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -80,15 +96,13 @@ class Rule:
         self, premise: Expression | Mapping[str, str], coefs: Sequence[Sequence[float]], weight: float = 1.0
     ) -> None:
         put = functools.partial(object.__setattr__, self)
-        put("premise", conjunction(premise) if isinstance(premise, Mapping) else premise)
+        found = conjunction(premise) if isinstance(premise, Mapping) else premise
         put("coefs", tuple(tuple(map(float, row)) for row in coefs))
         put("weight", float(weight))
-        if not isinstance(self.premise, Expression):
-            raise ParameterError(f"A premise must be made of Is, And, Or and Not, got {premise!r:.100}.")
-        if isinstance(self.premise, Is):  # one way to write a single condition, so that equal rules are equal
-            put("premise", And((self.premise,)))
-        if depth(self.premise) > MAX_DEPTH:
-            raise ParameterError(f"A premise may have at most {MAX_DEPTH} levels of brackets.")
+        check_parts((found,))
+        if depth(found) > MAX_DEPTH:
+            raise ParameterError(f"A premise may have at most {MAX_DEPTH} levels of brackets, NOTs and hedges.")
+        put("premise", simplified(found))  # as text says it: what is printed reads back as an equal rule
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise ParameterError(f"The weight of a rule must be finite and not negative, got {weight!r}.")
 

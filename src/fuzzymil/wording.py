@@ -114,11 +114,11 @@ def premise_text(premise: Expression) -> str:
     if isinstance(premise, Is):
         return " ".join((quoted(premise.variable), "is", *premise.hedges, quoted(premise.term)))
     if isinstance(premise, Not):
-        return f"NOT ({premise_text(premise.part)})"
+        inner = premise_text(premise.part)
+        return f"NOT {inner}" if isinstance(premise.part, Not) else f"NOT ({inner})"
     if not premise.parts:
         return "anything"
     join = " AND " if isinstance(premise, And) else " OR "
-    # A single part needs its bracket too, or "(a)" would come back as "a".
     return join.join(
         premise_text(part) if isinstance(part, Is | Not) or not part.parts else f"({premise_text(part)})"
         for part in premise.parts

@@ -1,15 +1,19 @@
 """Scikit-learn estimators over bags."""
 
+from fuzzymil.estimators.mamdani import MIMamdani
 from fuzzymil.estimators.mianfis import ANFISClassifier, ANFISRegressor, MIANFISClassifier, MIANFISRegressor
 from fuzzymil.estimators.naive import NaiveMIL
 from fuzzymil.estimators.per_instance import PerInstance
 from fuzzymil.estimators.persistence import load_model
+from fuzzymil.estimators.sugeno import MISugeno
 
 __all__ = [
     "ANFISClassifier",
     "ANFISRegressor",
     "MIANFISClassifier",
     "MIANFISRegressor",
+    "MIMamdani",
+    "MISugeno",
     "NaiveMIL",
     "PerInstance",
     "load_model",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import numbers
 from abc import ABC, abstractmethod
@@ -17,10 +18,13 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.epochs import Plan
 from fuzzymil.errors import InputError, ParameterError, warn_user
+from fuzzymil.estimators.exchange import fitting_rules
+from fuzzymil.estimators.explaining import Explaining
 from fuzzymil.estimators.features import compare_features, complete_bags, record_features
 from fuzzymil.estimators.limits import limits_of
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
+from fuzzymil.estimators.pruning import longest, schedule, shortened, with_conditions
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.starting import Coding, Learned, Starting
 from fuzzymil.grouping import pack
@@ -43,7 +47,7 @@ class Job:
     partial: bool = False  # on part of the data
 
 
-class Network(Starting, ABC):
+class Network(Starting, Explaining, ABC):
     """Base of all estimators that train the network."""
 
     def _plan(self, learned: Learned) -> Plan:
@@ -150,7 +154,7 @@ class Network(Starting, ABC):
         operators = learned.operators
         alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
         if learned.template is not None:
-            return learned.template.with_numbers(
+            return with_conditions(learned.template, learned.masks[place]).with_numbers(
                 params, t_conorm=operators.t_conorm, combine=operators.combine, **alphas
             )
         return RuleBase.from_sets(
@@ -210,7 +214,7 @@ class Network(Starting, ABC):
 
     def _finish(self, job: Job, result: Result) -> Self:
         """Set what a fitted estimator has: after training, so that a failure leaves it as it was."""
-        kept, best = self._keep_best(job.learned, result)
+        kept, best = self._keep_best(dataclasses.replace(job.learned, masks=job.group.masks), result)
         initial = self._rule_base(job.learned, best[0], trained=job.going_on)
         members = [self._rule_base(kept, place, trained=True) for place in range(len(kept.params))]
         if not job.going_on:
@@ -218,14 +222,27 @@ class Network(Starting, ABC):
         self._set_fitted(kept, members, initial, result.history[best[0]])
         return self
 
+    def _train_jobs(self, jobs: list[Job], max_epochs: int) -> list[tuple[Job, Result]]:
+        """Train jobs that are alike, and shorten their rules in steps where ``max_terms`` asks for it."""
+        results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs)
+        for n_terms in schedule(max(longest(job.group) for job in jobs), self.max_terms):
+            if results[0].interrupted:
+                break
+            jobs = [
+                dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
+                for job, result in zip(jobs, results, strict=True)
+            ]
+            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2)
+            results = [before.followed_by(after) for before, after in zip(results, again, strict=True)]
+        return list(zip(jobs, results, strict=True))
+
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         job = self._prepare(X, y, sample_weight, go_on=bool(self.warm_start))
-        (result,) = self._train([job.group], job.plan, self.max_epochs)
-        return self._finish(job, result)
+        return self._finish(*self._train_jobs([job], self.max_epochs)[0])
 
     def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         job = self._prepare(X, y, sample_weight, go_on=True, classes=classes)
-        (result,) = self._train([job.group], job.plan, 1)
+        job, result = self._train_jobs([job], 1)[0]
         return self._finish(dataclasses.replace(job, partial=True), result)
 
     def _set_fitted(
@@ -276,15 +293,46 @@ class Network(Starting, ABC):
 
     def _output(self, X: Any, *, by_instance: bool = False) -> Array:
         """Mean output of the members, (b, k), or (i, k) with every instance a bag of its own."""
+        return self._infer(self._bags_to_read(X), by_instance=by_instance)
+
+    def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)
         bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
         compare_features(self, bags)
-        return self._infer(bags, by_instance=by_instance)
+        # Names are compared; rules of unnamed features must not look for "x1".
+        return Bags(bags.instances, bags.offsets, ids=bags.ids)
 
     def _infer(self, bags: Bags, *, by_instance: bool = False) -> Array:
-        # Names were compared already; rules of unnamed features must not look for "x1".
         plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
         return np.asarray(np.mean([rules.infer(plain).output for rules in self.members_], axis=0))
+
+    def with_rules(self, rules: RuleBase) -> Self:
+        """Return a fitted copy that predicts with these rules: with edited or simplified ones, say.
+
+        Classes, features and calibration are this model's. The copy has one member, and the rules are its
+        ``init``: `partial_fit` and warm starts go on from them, and `fit` starts from them. Nothing is frozen in it.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            Over the model's features, with as many outputs as its own rules have.
+
+        Examples
+        --------
+        >>> from fuzzymil import MIANFISClassifier
+        >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
+        >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit(bags, [0, 1, 0, 1])
+        >>> model.with_rules(model.rules_.edit(conclusions={1: 0, 2: 0})).predict(bags).tolist()
+        [0, 0, 0, 0]
+        """
+        check_is_fitted(self)
+        rules = fitting_rules(self, rules)
+        model = copy.copy(self)
+        model.init, model.frozen = rules, ()
+        before = self._learned
+        axes = before.scaling.limited_as(rules)
+        model._restore([rules], self.initial_rules_, self.history_, axes, before.n_epochs, before.keep_prob)
+        return model
 
     def save(self, path: Any) -> None:
         """Write the fitted model to one JSON file; read it with `load_model`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +11,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
-from fuzzymil.arrays import Array, is_missing
+from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.estimators.base import Job, Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.labels import class_labels, output_names
 from fuzzymil.estimators.starting import Coding
+from fuzzymil.explain import Reading
 from fuzzymil.losses import LOSSES
 from fuzzymil.training import Result
 
@@ -56,9 +55,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         return self._fit_part(X, y, sample_weight, classes)
 
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
-        labels = column_or_1d(bag_labels(bags, y, type(self).__name__), warn=True)
-        _check_labels(labels, bags)
-        check_classification_targets(labels)
+        labels = class_labels(bags, y, type(self).__name__)
         found = np.unique(labels)
         known: Array = self.classes_ if going_on else found if classes is None else np.unique(classes)
         unknown = np.setdiff1d(found, known)
@@ -72,7 +69,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         loss = LOSSES[self.loss]
         targets = loss.low + (loss.high - loss.low) * _one_hot(groups, len(known))
         weights = checked_weights(sample_weight, bags) * self._class_weights(groups, known)
-        return Coding(targets, groups, _output_names(known), weights, known)
+        return Coding(targets, groups, output_names(known), weights, known)
 
     def _finish(self, job: Job, result: Result) -> Self:
         super()._finish(job, result)
@@ -116,18 +113,31 @@ class NetworkClassifier(ClassifierMixin, Network):
         """
         return self._decision(self._output(X))
 
-    def _decision(self, output: Array) -> Array:
-        return output[:, 0] - LOSSES[self.loss].threshold if len(self.classes_) == 2 else output
+    def _threshold(self) -> float:
+        """Take this off an output to make the decision value."""
+        return LOSSES[self.loss].threshold if len(self.classes_) == 2 else 0.0
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of each bag, as the labels given to `fit`."""
-        decision = self.decision_function(X)
+    def _decision(self, output: Array) -> Array:
+        decision = output - self._threshold()
+        return decision[:, 0] if len(self.classes_) == 2 else decision
+
+    def _classes_of(self, output: Array) -> Array:
+        decision = self._decision(output)
         chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
+    def _reading(self) -> Reading:
+        return Reading(self._classes_of, self._probability, self.classes_, self._threshold())
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each bag, as the labels given to `fit`."""
+        return self._classes_of(self._output(X))
+
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, shape (n_bags, n_classes); `fuzzymil.losses` says how they come about."""
-        output = self._output(X)
+        return self._probability(self._output(X))
+
+    def _probability(self, output: Array) -> Array:
         probability = LOSSES[self.loss].probability
         if probability is not None:
             likely = probability(output)
@@ -141,35 +151,44 @@ class NetworkClassifier(ClassifierMixin, Network):
         """Return the decision value of each instance as if it were a bag of its own.
 
         Shape (n_instances,) for two classes, else (n_instances, n_classes); instances in the order of
-        ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
+        ``as_bags(X).instances``.
+
+        Notes
+        -----
+        A bag of one instance has the value of its instance. The value of a larger bag is not the greatest of its
+        instances' values, nor need it lie between them: instances are joined rule by rule (Layer 3) before rules are
+        weighed against each other (Layer 4), so that a bag may fire rules together that none of its instances does.
+        What does hold, wherever a rule fires:
+
+        - A rule's strength for a bag lies between the least and the greatest truth of the bag's instances, and is the
+          greatest for ``t_conorm="max"`` or an infinite ``alpha``; ``"algebraic"`` and ``"bounded"`` give at least
+          the greatest.
+        - With ``order=0`` and normalised strengths the values of bags and of instances lie between the least and the
+          greatest that a rule concludes.
+        - If besides ``alpha=0`` joins the instances by their mean (``t_conorm="softmax"``), a bag's value is the mean
+          of its instances' values, each weighted by the sum of its truths over the rules; without normalisation the
+          plain mean. (Of a single member.)
+        - With two rules, ``order=0``, normalised strengths and ``t_conorm="max"``, a bag's value lies between its
+          instances' least and greatest.
+
+        Examples
+        --------
+        Instances are told apart though only bags were labelled; the sharper ``alpha``, the better:
+
+        >>> from sklearn.metrics import roc_auc_score
+        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil.datasets import make_two_concepts
+        >>> train, test = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
+        >>> model = MIANFISClassifier(alpha=5, random_state=0).fit(train)
+        >>> roc_auc_score(test.instance_labels > 0, model.predict_instances(test)) > 0.99
+        True
         """
         return self._decision(self._output(X, by_instance=True))
-
-
-def _check_labels(labels: Array, bags: Bags) -> None:
-    """Refuse labels that cannot be told apart, put in order, or saved."""
-    if labels.dtype.kind not in "biufUSO":
-        raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: turn them into text first.")
-    if labels.dtype == object:
-        values = labels.tolist()
-        for bag, value in enumerate(values):
-            if is_missing(value):
-                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): give it one, or drop it.")
-        if any(isinstance(value, str) for value in values) and not all(isinstance(value, str) for value in values):
-            raise InputError("The labels mix text and numbers: make them all text, or all numbers.")
 
 
 def _one_hot(groups: Array, n_classes: int) -> Array:
     """Return a column for each class, or one for the second of two."""
     return np.eye(n_classes)[groups][:, 1 if n_classes == 2 else 0 :]
-
-
-def _output_names(classes: Array) -> tuple[str, ...]:
-    """Name the outputs after the classes, as far as these make names."""
-    numeric = [isinstance(label, numbers.Number | np.generic) and not isinstance(label, str) for label in classes]
-    if len(classes) == 2:
-        return ("y",) if numeric[1] else (str(classes[1]),)
-    return tuple(f"class_{label}" if number else str(label) for label, number in zip(classes, numeric, strict=True))
 
 
 def _calibrated(output: Array, one_hot: Array, weights: Array) -> Array:

@@ -17,12 +17,17 @@ _COMMON = """n_rules : int
         Joins the conditions of a rule.
     normalise : bool
         Divide firing strengths by their sum (Layer 4).
-    init : {"kmeans", "fcm", "random", "grid"}, RuleBase, array or (array, array)
-        Where rules start: a partition of the instances; given rules, an expert's say; or centres, or centres
-        and widths, of shape (n_rules, n_features) in the user's units. Given rules bring their operators,
-        default and limits (``clip`` is not used); their terms keep their names, a term that several rules
-        use moves for all of them, and don't-care variables stay out. Given rules or centres bring their own
-        number, whatever ``n_rules`` says.
+    max_terms : int, optional
+        Most conditions a rule may have; other features become don't-care. With the default ``init`` short
+        rules are searched for and trained (at most ``n_rules``, fewer when no more is to be found); with
+        another ``init`` long rules are trained and shortened step by step, by what each condition is worth.
+    init : {"auto", "kmeans", "fcm", "random", "grid", "search"}, RuleBase, array or (array, array)
+        Where rules start ("auto": "search" with ``max_terms``, else "kmeans"): a partition of the instances; a
+        search for short rules; given rules, an expert's say; or centres, or centres and widths, of shape
+        (n_rules, n_features) in the user's units. Given rules bring their operators, default and limits
+        (``clip`` is not used); their terms keep their names, a term that several rules use moves for all of
+        them, and don't-care variables stay out. Given rules or centres bring their own number, whatever
+        ``n_rules`` says.
     init_width : float, optional
         First width of the sets, in standard deviations of each feature (in the feature's units if
         ``standardize=False``). Default: grows with the square root of the number of features.

@@ -16,6 +16,7 @@ from fuzzymil.estimators.base import Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.starting import Coding
+from fuzzymil.explain import NUMBERS, Reading
 
 __all__ = ["NetworkRegressor"]
 
@@ -72,14 +73,18 @@ class NetworkRegressor(RegressorMixin, Network):
         labels = bag_labels(as_bags(X), y, type(self).__name__)
         return float(r2_score(labels, self.predict(X), sample_weight=sample_weight))
 
+    def _reading(self) -> Reading:
+        return NUMBERS
+
     def predict(self, X: Any) -> Array:
         """Return the predicted number (or numbers) of each bag."""
-        return _flat(self._output(X))
+        return NUMBERS.predict(self._output(X))
 
     def predict_instances(self, X: Any) -> Array:
-        """Return the prediction for each instance as if it were a bag of its own."""
-        return _flat(self._output(X, by_instance=True))
+        """Return the prediction for each instance as if it were a bag of its own.
 
-
-def _flat(output: Array) -> Array:
-    return output[:, 0] if output.shape[1] == 1 else output
+        Shape (n_instances,), or (n_instances, n_outputs); instances in the order of ``as_bags(X).instances``. A bag of
+        one instance has the prediction of its instance; what else holds is told in
+        `MIANFISClassifier.predict_instances`.
+        """
+        return NUMBERS.predict(self._output(X, by_instance=True))

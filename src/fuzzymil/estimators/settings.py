@@ -29,7 +29,8 @@ class Settings(BaseEstimator):
     membership: str = "gaussian"
     t_norm: str = "product"
     normalise: bool = True
-    init: Any = "kmeans"
+    max_terms: int | None = None
+    init: Any = "auto"
     init_width: float | None = None
     init_outputs: str = "informed"
     frozen: Any = ()
@@ -79,7 +80,9 @@ class Settings(BaseEstimator):
         known_name("missing", self.missing, ("error", "ignore"))
         known_name("precision", self.precision, ("single", "double"))
         if isinstance(self.init, str):
-            known_name("init", self.init, partition.PARTITIONS)
+            known_name("init", self.init, ("auto", *partition.PARTITIONS, "search"))
+            if self.init == "search" and self.max_terms is None:
+                raise ParameterError("init='search' finds short rules: say how short with max_terms, 3 say.")
         if isinstance(self.optimizer, str):
             known_name("optimizer", self.optimizer, OPTIMIZERS)
         elif not isinstance(self.optimizer, optax.GradientTransformation):
@@ -100,6 +103,8 @@ class Settings(BaseEstimator):
         _integer("n_restarts", self.n_restarts, 1)
         _integer("n_members", self.n_members, 1)
         _integer("patience", self.patience, 1)
+        if self.max_terms is not None:
+            _integer("max_terms", self.max_terms, 1)
         if self.batch_size is not None:
             _integer("batch_size", self.batch_size, 1)
         if self.order not in (0, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Operators, Params
 from fuzzymil.rules import RuleBase
+from fuzzymil.searching import short_rules
 
 __all__ = ["Coding", "Learned", "Starting"]
 
@@ -62,7 +64,7 @@ class Starting(Settings):
 
     def _start(self, bags: Bags, coding: Coding, rng: Any) -> Learned:
         """Propose rules, one set of them for each restart of each member."""
-        targets, groups, weights = coding.targets, coding.groups, coding.weights
+        targets, weights = coding.targets, coding.weights
         scaling = self._scaling(bags, targets)
         if isinstance(self.init, RuleBase):
             return self._start_from_rules(self.init, bags, coding, scaling)
@@ -77,35 +79,55 @@ class Starting(Settings):
         operators = dataclasses.replace(operators, t_norm=self.t_norm, normalise=bool(self.normalise))
 
         alphas = np.asarray(alpha), np.asarray(consequent_alpha)
-        n_rules = self.n_rules
         scaled = bags.map_instances(scaling.apply)
-        starts = []
-        for seed in seeds:
-            centers, widths = self._first_sets(bags, scaled, scaling, groups, seed)
-            n_rules = len(centers)
-            sets = {
-                self.membership: tuple(np.asarray(v, float) for v in FAMILIES[self.membership].around(centers, widths))
-            }
-            starts.append(Params(sets, np.zeros((n_rules, targets.shape[1], 1)), *alphas))
-        if n_rules == 1 and self.order == 0 and self.normalise:
-            raise ParameterError(
-                "One rule with a constant conclusion always answers the same: use n_rules=2 or more, or order=1."
-            )
-        used = np.broadcast_to(scaling.varies, (n_rules, bags.n_features)).astype(float)
-        masks = {self.membership: used}
-        starts = [self._with_outputs(start, masks, operators, scaled, targets, weights) for start in starts]
+        starts, all_masks = [], []
+        for centers, widths, used in self._first_rules(bags, scaled, scaling, coding, seeds):
+            if len(centers) == 1 and self.order == 0 and self.normalise:
+                raise ParameterError(
+                    "One rule with a constant conclusion always answers the same: use n_rules=2 or more, or order=1."
+                )
+            sets = tuple(np.asarray(v, float) for v in FAMILIES[self.membership].around(centers, widths))
+            blank = Params({self.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas)
+            masks = {self.membership: used.astype(float)}
+            starts.append(self._with_outputs(blank, masks, operators, scaled, targets, weights))
+            all_masks.append(masks)
         return Learned(
             params=starts,
-            masks=[masks] * len(starts),
+            masks=all_masks,
             operators=operators,
             scaling=scaling,
             outputs=coding.outputs,
             feature_names=bags.feature_names,
             default=default,
-            keep_prob=self._keep_prob(starts[0], masks, bags),
+            keep_prob=self._keep_prob(starts[0], all_masks[0], bags),
             structure=self._structure(),
             n_runs=self.n_restarts,
         )
+
+    def _first_rules(
+        self, bags: Bags, scaled: Bags, scaling: Scaling, coding: Coding, seeds: list[np.random.RandomState]
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Give for each fit centres, widths and the terms in use, (r, d) each, in scaled units."""
+        if self.init != "search" and not (self.init == "auto" and self.max_terms is not None):
+            for seed in seeds:
+                centers, widths = self._first_sets(bags, scaled, scaling, coding.groups, seed)
+                yield centers, widths, np.broadcast_to(scaling.varies, centers.shape)
+            return
+        n_rules = self.n_rules
+        for place, seed in enumerate(seeds):
+            # Fits that train together have as many rules as the first one found worth while.
+            found = short_rules(
+                scaled.instances,
+                bags.offsets,
+                coding.targets,
+                coding.weights,
+                n_rules=n_rules,
+                max_terms=int(self.max_terms or 1),
+                rng=seed,
+                exactly=place > 0,
+            )
+            n_rules = len(found.centers)
+            yield found
 
     def _start_from_rules(self, given: RuleBase, bags: Bags, coding: Coding, scaling: Scaling) -> Learned:
         """Start every fit from the rules of an expert, or of another model.
@@ -116,6 +138,12 @@ class Starting(Settings):
         if bags.feature_names is not None:
             given = given.over(bags.feature_names)
         params, masks, operators = given.compile()
+        lengths = [len(rule.conditions) for rule in given.rules]
+        if operators.premises is not None and self.max_terms is not None and max(lengths) > self.max_terms:
+            raise ParameterError(
+                f"max_terms={self.max_terms} shortens plain conjunctions, but a rule given as init has OR, NOT or "
+                f"hedges and {max(lengths)} conditions: shorten it by hand, or leave max_terms out."
+            )
         scaling = scaling.limited_as(given)
         start = scaling.inward(self._expected_shape(params, bags, coding.targets))
         n_fits = self.n_restarts * self.n_members
@@ -194,21 +222,22 @@ class Starting(Settings):
 
         Group 1 is the positive class; with more classes (or a regression) every group counts.
         """
+        method = "kmeans" if self.init == "auto" else self.init
         present = np.unique(groups)
         if self.init_bags == "positive" and len(present) == 2:
             chosen = instances[groups == present[1]]
             enough = partition.n_distinct(chosen) >= self.n_rules
-            return partition.centers_by(self.init, chosen if enough else instances, self.n_rules, rng)
+            return partition.centers_by(method, chosen if enough else instances, self.n_rules, rng)
         if self.init_bags == "all" or len(present) == 1 or self.n_rules < len(present):
-            return partition.centers_by(self.init, instances, self.n_rules, rng)
+            return partition.centers_by(method, instances, self.n_rules, rng)
         shares = np.full(len(present), self.n_rules // len(present))
         shares[::-1][: self.n_rules % len(present)] += 1  # the later classes, so the positive one of two
         parts = []
         for group, share in zip(present, shares, strict=True):
             chosen = instances[groups == group]
             if partition.n_distinct(chosen) < share:
-                return partition.centers_by(self.init, instances, self.n_rules, rng)
-            parts.append(partition.centers_by(self.init, chosen, int(share), rng))
+                return partition.centers_by(method, instances, self.n_rules, rng)
+            parts.append(partition.centers_by(method, chosen, int(share), rng))
         return np.concatenate(parts)
 
     def _with_outputs(

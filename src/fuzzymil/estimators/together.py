@@ -57,12 +57,11 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
         for estimator, bags, target in zip(estimators, X, labels, strict=True)
     ]
     first = estimators[0]
-    results: list[Any] = [None] * len(jobs)
     for places in _alike(jobs):
-        trained = first._train([jobs[place].group for place in places], jobs[places[0]].plan, first.max_epochs)
-        for place, result in zip(places, trained, strict=True):
-            results[place] = result
-    return [estimator._finish(job, result) for estimator, job, result in zip(estimators, jobs, results, strict=True)]
+        trained = first._train_jobs([jobs[place] for place in places], first.max_epochs)
+        for place, (job, result) in zip(places, trained, strict=True):
+            estimators[place]._finish(job, result)
+    return list(estimators)
 
 
 def _same_settings(one: Network, other: Network) -> None:

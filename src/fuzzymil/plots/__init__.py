@@ -1,6 +1,7 @@
 """Figures: compute once, draw separately, in the manner of scikit-learn's Display objects."""
 
 from fuzzymil.plots.curves import CurvesDisplay, Line
+from fuzzymil.plots.explanation import ExplanationDisplay
 from fuzzymil.plots.membership import MembershipDisplay
 from fuzzymil.plots.plane import PlaneDisplay
 from fuzzymil.plots.scores import DistributionDisplay, ScoresDisplay
@@ -12,6 +13,7 @@ __all__ = [
     "LOW",
     "CurvesDisplay",
     "DistributionDisplay",
+    "ExplanationDisplay",
     "Line",
     "MembershipDisplay",
     "PlaneDisplay",

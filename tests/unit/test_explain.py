@@ -1,0 +1,583 @@
+"""Explanations: numbers that add up to the answer, witnesses found by brute force, and the words for them."""
+
+import dataclasses
+import functools
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, MISugeno, RuleBase
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.explain import Reading, explain
+from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
+from fuzzymil.norms import T_CONORMS
+from fuzzymil.premise import And, Is, Not, Or
+from fuzzymil.vocabulary import Rule, Variable
+
+NAN = math.nan
+BAGS = make_two_concepts(n_per_concept=8, n_negative=8, random_state=3)
+TEXT_LABELS = np.array(["left"] * 8 + ["right"] * 8 + ["none"] * 8)
+
+HUE = Variable("hue", {"red": Gaussian(0.1, 0.1), "blue": Gaussian(0.6, 0.1)}, 0, 1)
+TEXTURE = Variable("texture", {"smooth": Triangular(-1, 0, 1), "rough": Trapezoidal(0.2, 0.6, 2, 3)}, unit="mm")
+SKY = RuleBase(
+    (HUE, TEXTURE),
+    (
+        Rule({"hue": "blue", "texture": "smooth"}, [[1.0]]),
+        Rule(
+            And((Is("hue", "red"), Not(Or((Is("texture", "smooth", ("very",)), Is("hue", "blue")))))),
+            [[-0.5]],
+            weight=0.5,
+        ),
+        Rule(Or((Is("hue", "blue", ("not",)), Is("texture", "rough"))), [[0.25]]),
+    ),
+    ("sky",),
+    t_norm="min",
+    t_conorm="max",
+)
+PATCHES = np.array([[0.65, 0.1], [0.2, 0.75], [0.5, 0.5]])
+
+
+def small(kind, y, n_rules=3, **settings):
+    settings = {"max_epochs": 15, "random_state": 0, "alpha": 5.0} | settings
+    if kind is ANFISRegressor:
+        del settings["alpha"]
+        return kind(n_rules, **settings).fit(BAGS.instances, np.repeat(y, BAGS.sizes, axis=0))
+    return kind(n_rules, **settings).fit(BAGS, y)
+
+
+@functools.cache
+def model(name):
+    numbers = np.array([bag.max() for bag in BAGS])
+    two = BAGS.labels
+    return {
+        "classifier": lambda: small(MIANFISClassifier, two),
+        "hinge": lambda: small(MIANFISClassifier, two, loss="hinge"),
+        "not normalised": lambda: small(MIANFISClassifier, two, normalise=False),
+        "classes": lambda: small(MIANFISClassifier, TEXT_LABELS),
+        "committee": lambda: small(MIANFISClassifier, two, n_members=3, order=1, init="random"),
+        "triangles": lambda: small(MIANFISClassifier, two, membership="triangular", init_width=0.2),
+        "two numbers": lambda: small(MIANFISRegressor, np.column_stack([numbers, -numbers])),
+        "plain": lambda: small(ANFISRegressor, numbers),
+    }[name]()
+
+
+MODELS = ("classifier", "hinge", "not normalised", "classes", "committee", "triangles", "two numbers", "plain")
+
+
+def bags_for(name):
+    return Bags(BAGS.instances[:6], np.arange(7)) if name == "plain" else BAGS[[0, 5, 9, 14, 18, 23]]
+
+
+def scores(name, bags):
+    """The explained scores by the model's own public methods."""
+    fitted = model(name)
+    if hasattr(fitted, "classes_"):
+        decision = fitted.decision_function(bags)
+        return decision if decision.ndim == 1 else decision.max(axis=1)
+    predicted = fitted.predict(bags)
+    return predicted if predicted.ndim == 1 else predicted[:, 0]
+
+
+# ---------------------------------------------------------------------- the numbers
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_contributions_add_up_to_the_score(name):
+    bags = bags_for(name)
+    found = model(name).explain_many(bags)
+    np.testing.assert_allclose([each.score for each in found], scores(name, bags), rtol=0, atol=1e-12)
+    for each in found:
+        total = each.baseline + sum(rule.contribution for rule in each.rules)
+        assert total == pytest.approx(each.score, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["classes", "two numbers", "committee"])
+def test_contributions_add_up_for_every_output(name):
+    fitted, bags = model(name), bags_for(name)
+    for each in fitted.explain_many(bags):
+        total = np.sum([rule.contributions for rule in each.rules], axis=0)
+        np.testing.assert_allclose(total, np.array(each.output) - each.threshold, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_answer_is_the_models_own(name):
+    fitted, bags = model(name), bags_for(name)
+    found = fitted.explain_many(bags)
+    predictions = [each.prediction for each in found]
+    if hasattr(fitted, "classes_"):
+        assert predictions == fitted.predict(bags).tolist()
+    else:
+        np.testing.assert_allclose(predictions, fitted.predict(bags), rtol=1e-12)
+    assert [each.bag for each in found] == bags.ids.tolist()
+    if hasattr(fitted, "classes_"):
+        np.testing.assert_allclose([each.probability for each in found], fitted.predict_proba(bags), atol=1e-12)
+        assert found[0].classes == tuple(fitted.classes_.tolist())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rules_come_by_the_size_of_their_contribution(name):
+    fitted = model(name)
+    for each in fitted.explain_many(bags_for(name)):
+        sizes = [abs(rule.contribution) for rule in each.rules]
+        assert sizes == sorted(sizes, reverse=True)
+        places = {(rule.member, rule.index) for rule in each.rules}
+        assert places == {(m, r) for m, base in enumerate(fitted.members_) for r in range(base.n_rules)}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_everything_is_read_from_the_activations(name):
+    fitted, bags = model(name), bags_for(name)
+    activations = [base.infer(Bags(bags.instances, bags.offsets)) for base in fitted.members_]
+    for b, each in enumerate(fitted.explain_many(bags)):
+        rows = slice(bags.offsets[b], bags.offsets[b + 1])
+        for rule in each.rules:
+            a, r = activations[rule.member], rule.index
+            np.testing.assert_allclose(rule.log_truth, a.log_truth[rows, r], rtol=1e-12)
+            assert rule.log_firing == pytest.approx(a.log_firing[b, r], rel=1e-10)
+            assert rule.strength == pytest.approx(a.normalised[b, r], rel=1e-9)
+            np.testing.assert_allclose(rule.outputs, a.rule_outputs[b, r], rtol=1e-9)
+            assert sum(rule.shares) == pytest.approx(1, abs=1e-12)
+        assert each.coverage == pytest.approx(max(a.coverage[b] for a in activations))
+
+
+@pytest.mark.parametrize("name", ["classifier", "classes", "committee", "two numbers"])
+def test_the_counterfactual_is_the_bag_without_the_instance(name):
+    fitted, bags = model(name), bags_for(name)
+    for b, each in enumerate(fitted.explain_many(bags)):
+        witnesses = {rule.witness for rule in each.rules}
+        assert {found.instance for found in each.counterfactuals} == witnesses
+        for found in each.counterfactuals:
+            shorter = [np.delete(bags[b], found.instance, axis=0)]
+            expected = fitted.explain(shorter, output=each.outputs[each.target])
+            assert found.score == pytest.approx(expected.score, abs=1e-10)
+            assert found.change == pytest.approx(expected.score - each.score, abs=1e-10)
+            assert found.coverage == pytest.approx(expected.coverage, rel=1e-9)
+            assert found.prediction == expected.prediction or found.prediction == pytest.approx(expected.prediction)
+            assert each.without(found.instance) is found
+        assert each.without(-1) is None
+
+
+def test_a_single_instance_cannot_be_left_out():
+    found = model("plain").explain([[[0.5, 0.5]]])
+    assert found.counterfactuals == ()
+    assert all(rule.witness == 0 and rule.shares == (1.0,) for rule in found.rules)
+    assert str(found).endswith("The bag has one instance: there is none to leave out.")
+
+
+@pytest.mark.parametrize("t_conorm", T_CONORMS)
+@pytest.mark.parametrize("alpha", [-3.0, 0.0, 4.0])
+def test_the_witness_has_the_greatest_share(t_conorm, alpha):
+    rng = np.random.default_rng(5)
+    bag = rng.normal(size=(6, 2))
+    rules = RuleBase.from_arrays(rng.normal(size=(3, 2)), np.ones((3, 2)), [0, 1, 2], t_conorm=t_conorm, alpha=alpha)
+    for rule in explain(rules, [bag]).rules:
+        best = max(range(6), key=lambda i: (round(rule.shares[i], 12), rule.log_truth[i]))
+        assert rule.witness == best
+        if t_conorm != "min" and alpha >= 0:
+            assert rule.witness == int(np.argmax(rule.truth))
+        if t_conorm == "min":
+            assert rule.witness == int(np.argmin(rule.truth))
+
+
+def test_infinite_alphas_are_the_greatest_instance():
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.5], [0.5]], [0, 1], alpha=math.inf)
+    shares = [rule.shares for rule in explain(rules, [[[0.1], [0.6], [0.6]]]).rules]
+    assert shares == [(0, 0.5, 0.5), (1, 0, 0)]
+
+
+def test_the_order_of_the_instances_does_not_matter():
+    bag, order = BAGS[0], np.random.default_rng(0).permutation(len(BAGS[0]))
+    first, second = model("classifier").explain([bag]), model("classifier").explain([bag[order]])
+    for one, other in zip(first.rules, second.rules, strict=True):
+        assert one.witness == order[other.witness]
+        assert one.conditions == other.conditions
+        np.testing.assert_allclose(np.array(one.shares)[order], other.shares, rtol=1e-10)
+
+
+# ---------------------------------------------------------------------- conditions
+
+
+def test_memberships_are_those_of_the_witness():
+    found = explain(SKY, [PATCHES])
+    blue, red, smooth, rough = (
+        lambda x, of=variable.terms[term]: float(of(x))
+        for variable, term in ((HUE, "blue"), (HUE, "red"), (TEXTURE, "smooth"), (TEXTURE, "rough"))
+    )
+    by_index = {rule.index: rule for rule in found.rules}
+    assert [by_index[r].witness for r in range(3)] == [0, 1, 1]
+    assert [c.membership for c in by_index[0].conditions] == pytest.approx([blue(0.65), smooth(0.1)])
+    assert [c.membership for c in by_index[1].conditions] == pytest.approx([red(0.2), smooth(0.75) ** 2, blue(0.2)])
+    assert [c.membership for c in by_index[2].conditions] == pytest.approx([1 - blue(0.2), rough(0.75)])
+    assert [c.negated for c in by_index[1].conditions] == [False, True, True]
+    assert [c.value for c in by_index[0].conditions] == [0.65, 0.1]
+    assert [c.unit for c in by_index[0].conditions] == ["", "mm"]
+    assert by_index[1].conditions[1].text == "texture is very smooth"
+    assert by_index[2].conditions[0].hedges == ("not",)
+
+
+@pytest.mark.parametrize("name", ["classifier", "triangles", "committee"])
+def test_memberships_of_learned_rules(name):
+    fitted, bag = model(name), BAGS[5]
+    for rule in fitted.explain([bag]).rules:
+        base = fitted.members_[rule.member]
+        for condition in rule.conditions:
+            variable = next(v for v in base.variables if v.name == condition.variable)
+            assert condition.value == bag[rule.witness, base.feature_names.index(condition.variable)]
+            inside = min(max(condition.value, variable.low), variable.high)
+            assert condition.counted_as == inside
+            assert condition.membership == pytest.approx(float(variable.terms[condition.term](inside)), rel=1e-9)
+        if rule.conditions:
+            product = sum(condition.log_membership for condition in rule.conditions)
+            assert product == pytest.approx(rule.log_truth[rule.witness], rel=1e-9)
+
+
+A, B, C = Is("hue", "red"), Is("hue", "blue"), Is("texture", "smooth")
+
+
+@pytest.mark.parametrize(
+    ("premise", "limiting"),
+    [  # at hue 0.1 and texture 0.6: A is 1, B is 3.7e-6, C is 0.4
+        (And((A, C)), C),
+        (And((A, B, C)), B),
+        (Or((B, C)), C),
+        (And((Or((B, C)), A)), C),
+        (Not(Or((B, C))), C),
+        (Not(And((A, C))), C),
+        (And((Not(And((A, A))), C)), A),
+        (And((Not(B), A)), B),
+        (And((A, And())), None),
+        (A, None),
+        (Or((A, C)), None),
+    ],
+    ids=[
+        "and", "and of three", "or", "or in and", "not or", "not and", "full in a not", "nearly full", "anything",
+        "satisfied", "satisfied by one",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("t_norm", ["product", "min", "lukasiewicz"])
+def test_the_limiting_condition_decides(premise, limiting, t_norm):
+    rules = RuleBase((HUE, TEXTURE), (Rule(premise, [[1.0]]), Rule({}, [[0.0]])), t_norm=t_norm)
+    told = {rule.index: rule for rule in explain(rules, [[[0.1, 0.6]]]).rules}
+    found = [Is(c.variable, c.term, c.hedges) for c in told[0].conditions if c.limiting]
+    if told[0].witness is None:  # the premise is truly false
+        assert not told[0].conditions
+    else:
+        assert found == ([] if limiting is None else [limiting])
+        assert [c.limiting for c in told[0].decisive][: len(found)] == [True] * len(found)
+    assert told[1].conditions == ()
+
+
+def test_missing_values_are_marked_and_suit_the_rule():
+    found = explain(SKY, [[[0.65, NAN], [NAN, 0.9]]])
+    by_index = {rule.index: rule for rule in found.rules}
+    hue, texture = by_index[0].conditions
+    assert (texture.missing, texture.value, texture.counted_as, texture.membership) == (True, None, None, 1.0)
+    assert not hue.missing
+    assert hue.limiting
+    red, smooth, blue = by_index[1].conditions
+    assert by_index[1].witness == 1
+    assert (red.missing, red.membership) == (True, 1.0)
+    assert (blue.missing, blue.membership, blue.log_support) == (True, 0.0, 0.0)
+    assert smooth.limiting
+    text = str(found)
+    assert "texture missing  is smooth  1" in text
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rules"][0]["conditions"][1]["value"] is None
+
+
+def test_missing_values_of_learned_models_follow_their_setting():
+    fitted = small(MIANFISClassifier, BAGS.labels, missing="ignore")
+    bag = BAGS[0].copy()
+    bag[0, 1] = NAN
+    assert fitted.explain([bag]).score == pytest.approx(fitted.decision_function([bag])[0], abs=1e-12)
+    with pytest.raises(InputError, match="missing"):
+        model("classifier").explain([bag])
+
+
+def test_values_beyond_the_limits_say_what_they_count_as():
+    rules = dataclasses.replace(SKY, limited=True)
+    rule = explain(rules, [[[7.0, 0.1], [0.6, 0.1]]]).rules
+    condition = next(each for each in rule if each.index == 2).conditions[0]
+    assert (condition.value, condition.counted_as) == (7.0, 1.0)
+    assert "hue = 7 (counts as 1)" in str(explain(rules, [[[7.0, 0.1], [0.6, 0.1]]]))
+
+
+# ---------------------------------------------------------------------- bags that no rule knows
+
+
+SHARP = dataclasses.replace(
+    SKY, variables=(Variable("hue", {"blue": Triangular(0, 1, 2)}), TEXTURE), rules=(Rule({"hue": "blue"}, [[1.0]]),)
+)
+
+
+def test_an_uncovered_bag_says_so():
+    found = explain(dataclasses.replace(SHARP, default=(0.3,)), [[[5.0, 0.0], [6.0, 0.0]]])
+    assert found.is_uncovered
+    assert (found.coverage, found.score, found.baseline) == (0, 0.3, 0.3)
+    (rule,) = found.rules
+    assert (rule.witness, rule.share, rule.conditions, rule.contribution) == (None, None, (), 0)
+    assert rule.shares == (0.5, 0.5)
+    assert found.counterfactuals == ()
+    assert str(found) == (
+        "Bag 0 (2 instances, numbered from 0): the rules say sky = 0.3.\n"
+        "No rule fires on this bag: this is the default, sky = 0.3."
+    )
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert content["is_uncovered"]
+    assert content["log_coverage"] is None
+
+
+def test_an_uncovered_member_gives_its_default():
+    wide = dataclasses.replace(SHARP, variables=(Variable("hue", {"blue": Triangular(0, 5, 9)}), TEXTURE))
+    members = [dataclasses.replace(SHARP, default=(0.5,)), wide]
+    found = explain(members, [[[5.0, 0.0], [6.0, 0.0]]], reading=Reading(threshold=0.25))
+    assert found.uncovered == (0,)
+    assert not found.is_uncovered
+    assert found.baseline == pytest.approx((0.5 - 0.25) / 2)
+    assert found.score == pytest.approx((0.5 + 1) / 2 - 0.25)
+    assert sum(rule.contribution for rule in found.rules) + found.baseline == pytest.approx(found.score)
+    assert "No rule of member 1 fires on this bag: the default, sky = 0.5, counts there." in str(found)
+    assert "from no rule" in str(found)
+
+
+def test_a_counterfactual_may_be_uncovered():
+    found = explain(dataclasses.replace(SHARP, default=(0.3,)), [[[1.0, 0.0], [6.0, 0.0]]])
+    (left,) = found.counterfactuals
+    assert (left.instance, left.score, left.uncovered, left.coverage) == (0, 0.3, True, 0)
+    assert "Without instance 0 sky would be 0.3 (-0.7), the default, as no rule would fire." in str(found)
+
+
+def test_strengths_below_the_smallest_number_are_explained():
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[1e-3], [1e-3]], [0, 1])
+    found = explain(rules, [[[5.0], [4.0]]])
+    assert found.coverage == 0
+    assert not found.is_uncovered
+    assert found.score == 1
+    assert [rule.witness for rule in found.rules] == [1, 1]
+    assert [rule.share for rule in found.rules] == [1, 1]
+    assert "The greatest firing strength is 3.39e-1954326." in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+# ---------------------------------------------------------------------- words
+
+
+# Worked out by hand: rules fire at exp(-1/8), exp(-1/2) / 2 and 1; without instance 0 the first at 1/2.
+PHOTO_7 = """\
+Bag photo 7 (3 instances, numbered from 0): the rules say sky = 0.449.
+The greatest firing strength is 1.
+
+Contributions to sky, strength x conclusion:
+  +0.404 = 0.404 x 1     Rule 1, fires at 0.882, witness 0 (100%)
+  +0.114 = 0.458 x 0.25  Rule 3, fires at 1, witness 1 (100%)
+  -0.069 = 0.139 x -0.5  Rule 2, fires at 0.303, witness 1 (100%)
+  ------
+  +0.449                 sky
+
+Rule 1: IF hue is blue AND texture is smooth THEN sky = 1
+  at instance 0, which satisfies it to 0.882:
+    hue = 0.65        is blue    0.882  limiting
+    texture = 0.1 mm  is smooth  0.9
+
+Rule 3: IF hue is not blue OR texture is rough THEN sky = 0.25
+  at instance 1, which satisfies it to 1:
+    hue = 0.2          is not blue  1
+    texture = 0.75 mm  is rough     1
+
+Rule 2: IF hue is red AND NOT (texture is very smooth OR hue is blue) THEN sky = -0.5 WITH 0.5
+  at instance 1, which satisfies it to 0.607:
+    hue = 0.2          is red          0.607     limiting
+    texture = 0.75 mm  is very smooth  0.0625    in a NOT
+    hue = 0.2          is blue         0.000335  in a NOT
+
+Without instance 0 sky would be 0.332 (-0.117), the greatest firing strength 1.
+Without instance 1 sky would be 0.655 (+0.207), the greatest firing strength 0.882."""
+
+
+def test_text_of_a_small_system():
+    found = explain(SKY, Bags.from_list([PATCHES], ids=["photo 7"]))
+    assert str(found) == PHOTO_7
+    assert repr(found) == "Explanation(bag='photo 7', score=0.4488, 3 rules, 3 instances)"
+
+
+def test_text_leaves_rules_out_and_says_so():
+    text = explain(SKY, [PATCHES]).to_text(max_rules=1)
+    assert re.search(r"\n  \+0\.045 +2 further rules\n  ------\n  \+0\.449 +sky\n", text)
+    assert "Rule 3" not in text
+    assert text.count("Without instance") == 1
+    far = explain(SHARP, [[[1.0, 0.0]]])
+    assert "further" not in str(far)
+    mute = dataclasses.replace(SKY, rules=(*SKY.rules, Rule({}, [[9.0]], weight=0.0)))
+    assert "1 further rule that does not fire" in str(explain(mute, [PATCHES]))
+
+
+def test_text_of_long_rules_tells_the_decisive_conditions():
+    rng = np.random.default_rng(0)
+    rules = RuleBase.from_arrays(rng.normal(size=(2, 40)), np.full((2, 40), 3.0), rng.normal(size=(2, 1, 41)))
+    found = explain(rules, [rng.normal(size=(3, 40))])
+    text = found.to_text(max_terms=4)
+    first = found.rules[0]
+    lowest = sorted(first.conditions, key=lambda condition: condition.membership)
+    named = " AND ".join(condition.text for condition in lowest[:4])
+    assert f"{first.name}: IF {named} AND ... (36 more) THEN y = " in text
+    assert " + ... (36 smaller)" in text
+    assert f"    36 more, with {lowest[4].membership:.3g} or more each" in text
+    assert text.count("limiting") == 2
+    assert first.text.count(" AND ") == 39
+    assert max(map(len, text.splitlines())) < 220
+
+
+def test_text_of_classifiers():
+    name = "classifier"
+    found = model(name).explain(BAGS, bag="concept1-1")
+    assert repr(found).startswith(f"Explanation(bag='concept1-1', prediction={found.prediction}, score=")
+    text = str(found)
+    assert text.startswith(
+        f"Bag concept1-1 ({len(BAGS[0])} instances, numbered from 0): {found.prediction} is predicted, "
+    )
+    assert f"The decision value is {found.score:+.3g}: above 0 it speaks for 1, else for 0.\n" in text
+    assert "Contributions to the decision value, strength x (conclusion - 0.5):\n" in text
+    assert "be predicted." in text
+    change = found.counterfactuals[0].prediction != found.prediction
+    assert ("would be predicted" in text.splitlines()[-len(found.counterfactuals)]) == change
+
+
+def test_text_of_several_classes():
+    found = model("classes").explain(BAGS, bag="concept2-3")
+    others = ", ".join(
+        f"{c} {o:.3g}" for c, o in zip(found.classes, found.output, strict=True) if c != found.prediction
+    )
+    assert f"The decision value of {found.prediction} is {max(found.output):.3g} ({others}).\n" in str(found)
+    other = next(label for label in found.classes if label != found.prediction)
+    why_not = model("classes").explain(BAGS, bag="concept2-3", output=other)
+    assert why_not.prediction == found.prediction
+    assert why_not.score == pytest.approx(dict(zip(found.classes, found.output, strict=True))[other])
+    assert f"Contributions to the decision value of {other}, strength x conclusion:" in str(why_not)
+
+
+def test_text_of_committees_and_numbers():
+    text = str(model("committee").explain(BAGS, bag=0))
+    assert "strength x (conclusion - 0.5) / members:" in text
+    assert " / 3 " in text
+    assert "of member " in text
+    assert "y1 = " in str(model("two numbers").explain(BAGS, bag=0))
+    assert "; explained is y1." in str(model("two numbers").explain(BAGS, bag=0))
+    assert "from no rule" in str(model("not normalised").explain(BAGS, bag=0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_dicts_are_plain_json(name):
+    for found in model(name).explain_many(bags_for(name)[:2]):
+        content = found.to_dict()
+        assert json.loads(json.dumps(content, allow_nan=False)) == content
+        assert content["score"] == found.score
+        assert [rule["contribution"] for rule in content["rules"]] == [rule.contribution for rule in found.rules]
+        assert content["rules"][0]["shares"] == list(found.rules[0].shares)
+        assert content["counterfactuals"] == [left.to_dict() for left in found.counterfactuals]
+
+
+def test_ids_of_any_kind_make_plain_json():
+    bags = Bags.from_list([PATCHES], ids=np.array([np.datetime64("2026-01-02")], object))
+    assert explain(SKY, bags).to_dict()["bag"] == "2026-01-02"
+
+
+# ---------------------------------------------------------------------- which bag
+
+
+def test_a_bag_is_named_by_its_id_or_position():
+    fitted = model("classifier")
+    by_id = fitted.explain(BAGS, bag="concept1-3")
+    assert by_id.bag == "concept1-3"
+    assert fitted.explain(BAGS, bag=2) == by_id
+    assert fitted.explain(BAGS, bag=2 - len(BAGS)) == by_id
+    assert fitted.explain(BAGS[[2]]) == by_id
+    assert fitted.explain([BAGS[2]]).rules == by_id.rules
+
+
+def test_whole_numbers_are_ids_where_ids_are_numbers():
+    bags = Bags.from_list([PATCHES, PATCHES[:1]], ids=[7, 0])
+    assert explain(SKY, bags, bag=7).n_instances == 3
+    assert explain(SKY, bags, bag=0).n_instances == 1
+    with pytest.raises(InputError, match=r"There is no bag 1; the bags are 7, 0\."):
+        explain(SKY, bags, bag=1)
+
+
+@pytest.mark.parametrize(
+    ("bags", "settings", "message"),
+    [
+        (
+            BAGS,
+            {},
+            r"There are 24 bags: say which one to explain, bag='concept1-1' say .*explain_many for all of them\.$",
+        ),
+        (BAGS[0], {}, r"One bag of several instances is given as \[array\]"),
+        (BAGS, {"bag": "concpt1-3"}, r"no bag 'concpt1-3'; the bags are concept1-1, .* Did you mean 'concept1-"),
+        (BAGS, {"bag": 24}, r"There is no bag at position 24: there are 24, 0 to 23\."),
+        (BAGS, {"bag": 0, "output": "z"}, r"Unknown output: 'z'; known are y\."),
+        (np.zeros((1, 3)), {}, "3 features"),
+    ],
+    ids=["which of many", "rows", "misspelt", "position", "output", "features"],
+)
+def test_mistakes_are_told(bags, settings, message):
+    with pytest.raises(ValueError, match=message):
+        model("classifier").explain(bags, **settings)
+
+
+def test_an_unfitted_model_explains_nothing():
+    with pytest.raises(NotFittedError):
+        MIANFISClassifier().explain(BAGS)
+
+
+def test_rule_bases_that_do_not_belong_together():
+    with pytest.raises(ParameterError, match="needs a rule base"):
+        explain([], [PATCHES])
+    with pytest.raises(ParameterError, match="needs a rule base"):
+        explain(["IF hue is blue"], [PATCHES])
+    with pytest.raises(ParameterError, match="same features and outputs"):
+        explain([SKY, dataclasses.replace(SKY, outputs=("sea",))], [PATCHES])
+
+
+def test_features_are_matched_by_name():
+    swapped = Bags.from_list([PATCHES[:, ::-1]], ["texture", "hue"])
+    assert explain(SKY, swapped).rules == explain(SKY, [PATCHES]).rules
+    assert explain(SKY, swapped).counterfactuals == explain(SKY, [PATCHES]).counterfactuals
+
+
+# ---------------------------------------------------------------------- written rules
+
+
+def test_written_rules_are_explained_like_learned_ones():
+    bags = Bags.from_list([PATCHES, PATCHES[1:]], ["hue", "texture"], labels=[1, 0], ids=["a", "b"])
+    written = MISugeno(rules=SKY, threshold=0.4).fit(bags)
+    found = written.explain(bags, "a")
+    assert found.score == pytest.approx(written.decision_function(bags)[0], abs=1e-12)
+    assert found.prediction == written.predict(bags)[0]
+    assert sum(rule.contribution for rule in found.rules) == pytest.approx(found.score, abs=1e-12)
+    assert [rule.conditions for rule in found.rules if rule.index == 1] == [
+        rule.conditions for rule in explain(SKY, [PATCHES]).rules if rule.index == 1
+    ]
+    assert "strength x (conclusion - 0.4):" in str(found)
+    assert [each.bag for each in written.explain_many(bags)] == ["a", "b"]
+
+
+# ---------------------------------------------------------------------- instances
+
+
+def test_the_witness_is_the_instance_in_the_concept():
+    train, test = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
+    fitted = MIANFISClassifier(alpha=5, random_state=0).fit(train)
+    right = [
+        bool(test.instance_labels[test.offsets[b] + found.rules[0].witness])
+        for b, found in zip(range(0, 100, 5), fitted.explain_many(test[:100:5]), strict=True)  # of the positive bags
+        if found.prediction == 1
+    ]
+    assert len(right) > 15
+    assert np.mean(right) > 0.9
+    truth = test.instance_labels > 0
+    assert roc_auc_score(truth, fitted.predict_instances(test)) > 0.98

@@ -1,0 +1,188 @@
+"""What a diagnosis finds in a rule base, and what it leaves in peace."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fuzzymil import RuleBase
+from fuzzymil.bags import Bags
+from fuzzymil.errors import ParameterError
+from fuzzymil.health import Finding
+from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.rules import Rule, Variable
+
+SETS = {"low": Gaussian(0.0, 0.4), "high": Gaussian(2.0, 0.4)}
+BAGS = Bags.from_list([[[0.1], [1.9]], [[0.0]], [[2.0], [1.8]], [[1.1]]], ids=["a", "b", "c", "d"])
+
+
+def rules_of(*rules, sets=SETS, **settings):
+    """Rules over x in [0, 2], given as (premise, conclusion)."""
+    made = [Rule({"x": premise} if isinstance(premise, str) else premise, [[said]]) for premise, said in rules]
+    return RuleBase([Variable("x", sets, 0.0, 2.0)], made, **settings)
+
+
+def healthy(**settings):
+    return rules_of(("low", 0.0), ("high", 1.0), **settings)
+
+
+def kinds(found):
+    return [(finding.kind, finding.rules) for finding in found]
+
+
+def test_healthy_rules_have_no_findings():
+    found = healthy().diagnose(BAGS)
+    assert len(found) == 0
+    assert list(found) == []
+    assert str(found) == "0 findings about 2 rules on 4 bags."
+
+
+def test_a_rule_that_never_fires():
+    rules = rules_of(("low", 0.0), ("high", 1.0), ("far", 1.0), sets={**SETS, "far": Gaussian(9.0, 1.0)})
+    found = rules.diagnose(BAGS)
+    assert kinds(found) == [("never fires", (3,)), ("never true", (3,))]
+    greatest = rules.infer(BAGS).normalised[:, 2].max()
+    assert found[0].message == f"Rule 3 has {100 * greatest:.3g} % of the say at most (less than 1 %)."
+    assert "edit(drop=3)" in found[0].advice
+    assert found[1].message == "Rule 3 asks what no instance fulfils by more than 0.05: x is far."
+    assert kinds(rules.diagnose(BAGS, min_share=greatest / 2, never=0.0)) == []
+
+
+def test_a_rule_that_always_fires():
+    rules = healthy().edit(weights={2: 1e6})
+    found = rules.diagnose(BAGS, min_share=0.0)
+    assert kinds(found) == [("always fires", (2,))]
+    assert "more than 50 % of the say on 100 % of the bags" in found[0].message
+    part = (rules.edit(weights={2: 20.0}).infer(BAGS).normalised[:, 1] > 0.5).mean()
+    assert part == 0.75
+    assert kinds(rules.edit(weights={2: 20.0}).diagnose(BAGS)) == []
+    assert kinds(rules.edit(weights={2: 20.0}).diagnose(BAGS, nearly_all=0.75)) == [("always fires", (2,))]
+
+
+def test_a_single_rule_does_not_dominate():
+    assert kinds(rules_of(("low", 0.0), sets={"low": SETS["low"]}).diagnose(BAGS)) == []
+
+
+@pytest.mark.parametrize(("said", "kind"), [(0.9, "duplicate"), (0.0, "contradiction")])
+def test_rules_that_ask_nearly_the_same(said, kind):
+    sets = {**SETS, "big": Gaussian(1.97, 0.4)}
+    found = rules_of(("low", 0.0), ("high", 1.0), ("big", said), sets=sets).diagnose(BAGS)
+    assert kinds(found) == [(kind, (2, 3))]
+    assert "Rules 2 and 3 ask nearly the same (0.9" in found[0].message
+    assert "edit(merge=[(2, 3)])" in found[0].advice
+
+
+def test_rules_that_ask_the_very_same_in_any_form():
+    rules = healthy().edit(add=["IF x is not high THEN y = 0", "IF x is not high THEN y = 0.05"])
+    found = rules.diagnose(BAGS)
+    assert kinds(found) == [("duplicate", (3, 4))]
+    assert found[0].message == "Rules 3 and 4 ask the same and conclude the same."
+
+
+def test_a_conclusion_far_from_all_others():
+    rules = healthy().edit(add="IF x is high THEN y = 40 WITH 0.02")
+    found = rules.diagnose(BAGS).of("extreme conclusion")
+    assert [finding.rules for finding in found] == [(3,)]
+    greatest = rules.infer(BAGS).output.max()
+    assert found[0].message == f"Rule 3 concludes y = 40; outputs and other rules run from 0 to {greatest:.4g}."
+    assert rules.diagnose(BAGS, extreme=100.0).of("extreme conclusion") == ()
+
+
+def test_a_low_conclusion_is_extreme_too():
+    found = healthy().edit(add="IF x is high THEN y = -40 WITH 0.02").diagnose(BAGS).of("extreme conclusion")
+    assert found[0].message == "Rule 3 concludes y = -40; outputs and other rules run from 0 to 1."
+
+
+@pytest.mark.parametrize("said", [(0.0, 40.0), (0.0, 0.0, 40.0)])
+def test_a_conclusion_is_only_extreme_among_others_that_differ(said):
+    rules = rules_of(*(("low", value) for value in said))
+    assert rules.diagnose(BAGS).of("extreme conclusion") == ()
+
+
+def test_conditions_that_say_nothing():
+    rules = rules_of(
+        ("low", 0.0), ("high", 1.0), ("any", 0.5), sets={**SETS, "any": Gaussian(1.0, 50.0)}, t_conorm="max"
+    ).edit(add="IF x is not any THEN y = 1")
+    found = rules.diagnose(BAGS)
+    assert kinds(found) == [("never fires", (4,)), ("always true", (3,)), ("never true", (4,))]
+    assert found[1].message == "Rule 3 asks what all instances fulfil by 0.95 or more: x is any."
+    assert found[1].advice == "Leave it out: edit(without={3: ['x']})."
+    assert found[2].message == "Rule 4 asks what no instance fulfils by more than 0.05: x is not any."
+
+
+def test_many_empty_conditions_are_listed_in_short():
+    names = [f"x{d}" for d in range(15)]
+    variables = [Variable(name, {"any": Gaussian(1.0, 50.0)}, 0.0, 2.0) for name in names]
+    rules = RuleBase(variables, [Rule(dict.fromkeys(names, "any"), [[1.0]]), Rule({"x0": "any"}, [[0.0]])])
+    found = rules.diagnose(np.ones((3, 15)))
+    assert kinds(found) == [("always true", (1,)), ("always true", (2,))]
+    assert "x11 is any and 3 more." in found[0].message
+    assert found[0].advice == "Leave it out: simplify(bags)."
+
+
+def test_values_that_are_missing_do_not_count():
+    assert kinds(healthy().diagnose([[[np.nan], [0.0]], [[2.0]]])) == []
+    assert [kind for kind, _ in kinds(healthy().diagnose([[[np.nan]], [[np.nan]]]))] == ["always true", "always true"]
+
+
+def test_terms_and_variables_that_nobody_uses():
+    variables = [
+        Variable("x", {**SETS, "mid": Gaussian(1, 1), "odd": Gaussian(1, 1)}),
+        Variable("size"),
+        Variable("slope"),
+    ]
+    rules = [Rule({"x": "low"}, [[0.0, 0.0, 0.0, 1.0]]), Rule({"x": "high"}, [[1.0, 0.0, 0.0, 0.0]])]
+    found = RuleBase(variables, rules).diagnose([[[0.0, 1.0, 0.0]], [[2.0, 1.0, 0.0]]])
+    assert kinds(found) == [("unused term", ()), ("unused variable", ())]
+    assert found[0].message == "No rule asks for these terms of x: mid, odd."
+    assert found[1].message == "No rule uses size."
+
+
+def test_bags_that_no_rule_covers():
+    far = Bags.from_list([[[0.0]], [[90.0], [80.0]], [[2.0]], [[-70.0]]], ids=["a", "b", "c", "d"])
+    found = healthy().diagnose(far)
+    assert kinds(found) == [("uncovered bags", ())]
+    assert found[0].bags == ("b", "d")
+    assert found[0].message == "No rule fires by 1e-06 or more on 2 of 4 bags: b, d."
+    triangles = {"low": Triangular(-1, 0, 1.2), "high": Triangular(0.9, 2, 3)}
+    assert kinds(healthy(sets=triangles).diagnose(far[[0, 2]], coverage=0.0)) == []
+
+
+def test_limits_of_the_rules_are_kept():
+    far = Bags.from_list([[[0.0]], [[90.0]]])
+    assert kinds(healthy(limited=True).diagnose(far)) == []
+
+
+def test_the_table_and_the_plain_values():
+    rules = rules_of(("low", 0.0), ("high", 1.0), ("high", 0.9), sets={**SETS, "odd": Gaussian(1, 1)})
+    found = rules.diagnose(BAGS)
+    assert str(found) == (
+        "2 findings about 3 rules on 4 bags:\n"
+        "duplicate    Rules 2 and 3 ask the same and conclude the same. Merge them: edit(merge=[(2, 3)]).\n"
+        "unused term  No rule asks for these terms of x: odd. Forget them: edit(drop_unused_terms=True)."
+    )
+    assert isinstance(found[0], Finding)
+    assert found[:1] == (found[0],)
+    assert found.of("unused term") == (found[1],)
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["findings"][0]["rules"] == [2, 3]
+    assert [finding["kind"] for finding in told["findings"]] == ["duplicate", "unused term"]
+
+
+def test_long_lines_are_broken_under_their_column():
+    rules = healthy().edit(add=["IF x is low AND x is not high THEN y = 40 WITH 0.02"])
+    lines = str(rules.diagnose(BAGS)).splitlines()
+    assert max(map(len, lines)) <= 110
+    assert any(line.startswith(" " * len("extreme conclusion  ")) for line in lines)
+
+
+@pytest.mark.parametrize("name", ["min_share", "dominant", "nearly_all", "similarity", "agreement", "always", "never"])
+def test_bad_limits_are_refused(name):
+    with pytest.raises(ParameterError, match=f"{name} must be a number from 0 to 1, got 1.5"):
+        healthy().diagnose(BAGS, **{name: 1.5})
+
+
+def test_extreme_may_be_great_but_not_negative():
+    assert kinds(healthy().diagnose(BAGS, extreme=7.0)) == []
+    with pytest.raises(ParameterError, match="extreme must be a number from 0 to inf, got -1"):
+        healthy().diagnose(BAGS, extreme=-1.0)
