@@ -67,6 +67,7 @@ class Experiment(enum.StrEnum):
     benchmarks = "benchmarks"
     dropout = "dropout"
     convergence = "convergence"
+    rules = "rules"
     all = "all"
 
 

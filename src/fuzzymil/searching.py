@@ -88,7 +88,7 @@ def short_rules(
     data = _thinned(x / scale, offsets, rng)
     # A feature that is constant, or never known, can tell nothing.
     varies = np.fmax.reduce(data.x, axis=0) > np.fmin.reduce(data.x, axis=0)
-    columns = [np.ones(len(targets))]
+    columns: list[Array] = [np.ones(len(targets))]
     found: list[tuple[Array, _Found]] = []
     root = np.sqrt(weights)[:, None]
     while len(found) < n_rules - 1:

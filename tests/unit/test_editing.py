@@ -7,9 +7,9 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil.bags import Bags
+from fuzzymil.editing.merging import blended
 from fuzzymil.errors import ParameterError, RuleSyntaxError
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.merging import blended
 from fuzzymil.norms import T_CONORMS, T_NORMS
 from fuzzymil.premise import ANYTHING, And, Is, Not, Or
 from fuzzymil.rules import Rule, Variable

@@ -322,7 +322,7 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
     assert what_is_lost(rules, "json") == what_is_lost(rules, "rules") == []
     for kind in ("markdown", "latex"):
         assert what_is_lost(rules, kind) == ["A table is made for reading: it cannot be read back."]
-    with pytest.raises(ParameterError, match="Unknown format: 'fsi'.*Did you mean 'fis'"):
+    with pytest.raises(ParameterError, match=r"Unknown format: 'fsi'.*Did you mean 'fis'"):
         what_is_lost(rules, "fsi")
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil.bags import Bags
+from fuzzymil.editing.health import Finding
 from fuzzymil.errors import ParameterError
-from fuzzymil.health import Finding
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 

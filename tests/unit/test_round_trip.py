@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.errors import ParameterError
 from fuzzymil.membership import Gaussian, Sigmoid
@@ -145,7 +145,7 @@ def test_limits_of_given_rules_hold_in_training_and_after(bags):
     assert model.rules_.limited
     assert [(v.low, v.high) for v in model.rules_.variables] == [(0, 2), (0, 2)]
     assert model.rules_.default == (0.25,)
-    far, edge = [[[9.0, 0.5]]], [[[2.0, 0.5]]]
+    far, edge = (Bags.from_list([[[x, 0.5]]], feature_names=["across", "up"]) for x in (9.0, 2.0))
     np.testing.assert_array_equal(model.decision_function(far), model.decision_function(edge))
 
 

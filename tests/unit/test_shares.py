@@ -8,9 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
+from fuzzymil.explain.shares import SHARES, instance_shares
 from fuzzymil.grouping import OneBag
 from fuzzymil.norms import SOFT_T_CONORMS, T_CONORMS
-from fuzzymil.shares import SHARES, instance_shares
 
 INF = math.inf
 ALPHAS = (-50.0, -2.5, -1.0, -0.5, 0.0, 0.3, 1.0, 50.0)

@@ -7,11 +7,11 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil.bags import Bags
-from fuzzymil.comparison import rule_similarities, similarities, span
+from fuzzymil.editing.comparison import rule_similarities, similarities, span
+from fuzzymil.editing.simplification import N_POINTS
 from fuzzymil.errors import ParameterError
 from fuzzymil.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.simplification import N_POINTS
 
 
 def bags_of(seed=0, n_bags=30, n_features=2):

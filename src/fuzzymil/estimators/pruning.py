@@ -29,7 +29,7 @@ def longest(group: Group) -> int:
 
 
 def _used(masks: Masks) -> Array:
-    return functools.reduce(np.maximum, masks.values()) > 0
+    return np.asarray(functools.reduce(np.maximum, masks.values()) > 0)
 
 
 def schedule(n_terms: int, max_terms: int | None) -> list[int]:
@@ -140,4 +140,5 @@ def _rises(
         one_rule = jnp.eye(n_rules, dtype=bool)
         return jax.vmap(lambda own: loss(jnp.where(own, shorter, whole)))(one_rule)
 
-    return jax.lax.map(without, jnp.arange(n_features)).T - loss(whole)
+    rises: jax.Array = jax.lax.map(without, jnp.arange(n_features)).T - loss(whole)
+    return rises

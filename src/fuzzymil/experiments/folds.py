@@ -62,6 +62,11 @@ class Fitted:
     prepare: PerInstance | None
     naive: bool
 
+    def size(self) -> Results:
+        """Return the number of rules, and of all their conditions together."""
+        rules = self.estimator.rules_.rules
+        return {"n_rules": len(rules), "n_conditions": sum(len(rule.conditions) for rule in rules)}
+
     def scores(self, bags: Bags, pool: str = "max") -> Array:
         """Return the decision value of each bag, cut at 0; ``pool`` tells how a naive model joins instances."""
         if self.prepare is not None:
@@ -103,9 +108,9 @@ def cross_validate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seed
     Returns
     -------
     dict
-        ``accuracy`` and ``auc`` of each fold (for a naive model also with mean pooling), ``chosen`` settings of
-        each fold, ``stopped`` (how many models ended before their last epoch, because they diverged) and the
-        mean training ``rmse`` of each epoch.
+        ``accuracy`` and ``auc`` of each fold (for a naive model also with mean pooling), ``chosen`` settings and
+        ``sizes`` of the rules of each fold, ``stopped`` (how many models ended before their last epoch, because
+        they diverged) and the mean training ``rmse`` of each epoch.
     """
     splits = _splits(labels, n_folds, seeds[0])
     insides = [inside for inside, _ in splits]
@@ -122,7 +127,7 @@ def cross_validate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seed
         for place, model in zip(places, fitted, strict=True):
             models[place] = model
     done = [model for model in models if model is not None]
-    results: Results = {"chosen": chosen if recipe.grid else None}
+    results: Results = {"chosen": chosen if recipe.grid else None, "sizes": [model.size() for model in done]}
     for pool in ("max", "mean") if recipe.naive else ("max",):
         suffix = "_mean_pool" if pool == "mean" else ""
         scores = [model.scores(bags[outside], pool) for model, (_, outside) in zip(done, splits, strict=True)]
@@ -130,7 +135,7 @@ def cross_validate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seed
         results["accuracy" + suffix] = [_accuracy(t, s) for t, s in zip(truths, scores, strict=True)]
         results["auc" + suffix] = [_auc(t, s) for t, s in zip(truths, scores, strict=True)]
     histories = [model.estimator.history_["rmse"] for model in done]
-    n_epochs = int(recipe.estimator.max_epochs)
+    n_epochs = max(int(recipe.estimator.max_epochs), *map(len, histories))  # more where rules are cut in steps
     curves = np.full((n_folds, n_epochs), np.nan)
     for row, history in zip(curves, histories, strict=True):
         row[: len(history)] = history

@@ -29,12 +29,13 @@ from fuzzymil.experiments.document import show
 from fuzzymil.experiments.dropout import DROPOUT
 from fuzzymil.experiments.page import render
 from fuzzymil.experiments.parts import Parts
+from fuzzymil.experiments.rules import RULES
 from fuzzymil.experiments.study import Experiment, Options, Results, Unit
 from fuzzymil.experiments.synthetic import SYNTHETIC
 
 __all__ = ["EXPERIMENTS", "Stopped", "reproduce"]
 
-EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE)}
+EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES)}
 KIND, VERSION = "fuzzymil-results", 1
 ROOM = 50 * 2**20  # bytes that all files of a full run stay well below
 

@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 
 from fuzzymil.arrays import Array
 from fuzzymil.errors import ParameterError
-from fuzzymil.explanation import Explanation, RuleExplanation
-from fuzzymil.explanation_text import degree, evenly, rest_in_words, rule_in_words, score_name, the_score
+from fuzzymil.explain.text import degree, evenly, rest_in_words, rule_in_words, score_name, the_score
+from fuzzymil.explain.values import Explanation, RuleExplanation
 from fuzzymil.plots.style import HIGH, LOW, bare
 from fuzzymil.wording import format_number
 

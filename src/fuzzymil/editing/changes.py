@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fuzzymil import wording
+from fuzzymil.editing.merging import merged_rules, shares_of
+from fuzzymil.editing.rewriting import TermName, find_term, renamed, rewritten, without_unused_terms
 from fuzzymil.errors import InputError, ParameterError, did_you_mean, known_name, listed
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.merging import merged_rules, shares_of
 from fuzzymil.premise import Expression
-from fuzzymil.rewriting import TermName, find_term, renamed, rewritten, without_unused_terms
 from fuzzymil.rules import RuleBase
 from fuzzymil.vocabulary import Rule, Variable
 

@@ -12,11 +12,11 @@ from scipy.spatial.distance import squareform
 
 from fuzzymil import wording
 from fuzzymil.bags import Bags
-from fuzzymil.comparison import conditions_on, premise_key, seen_bags, similarities, span
+from fuzzymil.editing.comparison import conditions_on, premise_key, seen_bags, similarities, span
+from fuzzymil.editing.merging import blended, shares_of
+from fuzzymil.editing.rewriting import rewritten_rules, without_unused_terms
 from fuzzymil.errors import ParameterError, listed
-from fuzzymil.merging import blended, shares_of
 from fuzzymil.premise import And, Is
-from fuzzymil.rewriting import rewritten_rules, without_unused_terms
 from fuzzymil.rules import RuleBase
 from fuzzymil.vocabulary import Rule
 

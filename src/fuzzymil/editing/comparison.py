@@ -11,8 +11,8 @@ import numpy as np
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
+from fuzzymil.editing.merging import can_blend
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.merging import can_blend
 from fuzzymil.premise import HEDGES, Is, plain_conditions
 from fuzzymil.rules import RuleBase
 from fuzzymil.vocabulary import Rule, Variable

@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil import wording
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparison import Asked, conditions_on, rule_similarities, seen_bags
+from fuzzymil.editing.comparison import Asked, conditions_on, rule_similarities, seen_bags
 from fuzzymil.errors import ParameterError, listed
 from fuzzymil.inference import Activations
 from fuzzymil.rules import RuleBase

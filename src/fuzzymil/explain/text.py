@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from fuzzymil import wording
-from fuzzymil.explanation import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
+from fuzzymil.explain.values import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
 from fuzzymil.premise import And, Is
 
 __all__ = ["degree", "evenly", "folded", "rest_in_words", "rule_in_words", "score_name", "the_score", "told"]

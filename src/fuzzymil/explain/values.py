@@ -122,7 +122,7 @@ class RuleExplanation:
         The instance (position in the bag) with the greatest share in the firing strength; of several the one that
         satisfies the rule best, then the first. None where no instance satisfies the rule to any degree.
     shares : tuple of float
-        Of every instance in the firing strength; they sum to one (see `fuzzymil.shares`).
+        Of every instance in the firing strength; they sum to one (see `fuzzymil.explain.shares`).
     log_truth : tuple of float
         Logarithm of the degree to which each instance satisfies the rule.
     conditions : tuple of ConditionExplanation
@@ -361,9 +361,9 @@ class Explanation:
         max_terms : int
             Tell so many conditions of a rule, those with the least support; the others as a number.
         """
-        from fuzzymil import explanation_text  # which builds on this module
+        from fuzzymil.explain import text  # which builds on this module
 
-        return explanation_text.told(self, max_rules=max_rules, max_terms=max_terms)
+        return text.told(self, max_rules=max_rules, max_terms=max_terms)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values that JSON can hold; the logarithm of zero is None."""

@@ -16,11 +16,11 @@ import numpy as np
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.errors import InputError, ParameterError, did_you_mean, known_name, listed
-from fuzzymil.explanation import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
+from fuzzymil.explain.shares import instance_shares
+from fuzzymil.explain.values import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
+from fuzzymil.explain.witness import conditions_at
 from fuzzymil.inference import Activations
 from fuzzymil.rules import RuleBase
-from fuzzymil.shares import instance_shares
-from fuzzymil.witness import conditions_at
 
 __all__ = [
     "NUMBERS",

@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzzymil import premise
 from fuzzymil.arrays import Array
-from fuzzymil.explanation import ConditionExplanation
+from fuzzymil.explain.values import ConditionExplanation
 from fuzzymil.network import Masks, Params, layer1
 from fuzzymil.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.premise import And, Expression, Is, Not, Place
