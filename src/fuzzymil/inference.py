@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.grouping import grouping_of, pack
-from fuzzymil.network import Layers, Masks, Operators, Params, forward
+from fuzzymil.network import Layers, Masks, Operators, Params, from_truth, log_truth
 from fuzzymil.runtime import make_room
 
 __all__ = ["Activations", "infer"]
@@ -75,23 +75,28 @@ def infer(
     limit = max(_CHUNK_VALUES // next(iter(masks.values())).size, 1)
     parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
     log_truth, log_firing, strengths, rule_outputs, output = (
-        np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+        np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
     uncovered = np.isneginf(log_firing).all(axis=1, keepdims=True)
     return Activations(strengths, rule_outputs, np.where(uncovered, default, output), log_truth, log_firing)
 
 
+# Two programs: in one, the compiler computes the truths anew wherever they are used.
+_compiled_truth = functools.partial(jax.jit, static_argnames=("operators",))(log_truth)
+
+
 @functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
-def _compiled_infer(
+def _compiled_rest(
     params: Params,
     masks: Masks,
     operators: Operators,
     x: jax.Array,
     known: jax.Array | None,
+    truth: jax.Array,
     bag_index: jax.Array | None,
     n_bags: int,
 ) -> Layers:
-    return forward(params, masks, operators, x, grouping_of(bag_index, len(x), n_bags), known=known)
+    return from_truth(params, masks, operators, x, grouping_of(bag_index, len(x), n_bags), truth, known=known)
 
 
 def _infer_part(
@@ -100,11 +105,12 @@ def _infer_part(
     start, stop = bags.offsets[first], bags.offsets[last]
     data = pack(bags.instances[start:stop], bags.offsets[first : last + 1] - start, np.float64)
     with jax.enable_x64():
-        layers = _compiled_infer(
-            params, masks, operators, data.x, data.known, data.bag_index, n_bags=len(data.offsets) - 1
+        truth = _compiled_truth(params, masks, operators, data.x, data.known)
+        layers = _compiled_rest(
+            params, masks, operators, data.x, data.known, truth, data.bag_index, n_bags=len(data.offsets) - 1
         )
-        log_truth, *per_bag = (np.asarray(values) for values in layers)
-    return (log_truth[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
+        log_truths, *per_bag = (np.asarray(values) for values in layers)
+    return (log_truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
 
 
 def _chunks(offsets: Array, limit: int) -> list[tuple[int, int]]:

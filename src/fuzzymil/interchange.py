@@ -179,6 +179,7 @@ class Interchange:
     @classmethod
     def _of_this_kind(cls, rules: object) -> Self:
         if not isinstance(rules, cls):
-            kind = "Mamdani" if cls.__name__ == "RuleBase" else "Sugeno"
-            raise RuleSyntaxError(f"The text holds a {kind} system: read it with {type(rules).__name__}.")
+            found = type(rules).__name__
+            kind = "Sugeno" if found == "RuleBase" else "Mamdani"
+            raise RuleSyntaxError(f"The text holds a {kind} system: read it with {found}.")
         return rules

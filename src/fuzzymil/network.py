@@ -28,12 +28,25 @@ import jax
 import jax.numpy as jnp
 
 from fuzzymil import premise
-from fuzzymil.grouping import Grouping
+from fuzzymil.grouping import Each, Grouping
 from fuzzymil.membership import FAMILIES
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
 from fuzzymil.premise import Premises
+from fuzzymil.reductions import total
 
-__all__ = ["Layers", "Operators", "Params", "forward", "layer1", "layer2", "layer3", "layer4", "layer5", "layer6"]
+__all__ = [
+    "Layers",
+    "Operators",
+    "Params",
+    "forward",
+    "from_truth",
+    "layer1",
+    "layer2",
+    "layer3",
+    "layer4",
+    "layer5",
+    "layer6",
+]
 
 
 Numbers = Any  # an array: JAX's inside compiled code, NumPy's outside
@@ -92,6 +105,8 @@ def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
 
 def layer3(log_truth: jax.Array, grouping: Grouping, t_conorm: str, alpha: jax.Array) -> jax.Array:
     """Log firing strength (b, r) of each rule for each bag: its truths joined over the instances."""
+    if isinstance(grouping, Each):  # one truth, however joined, is itself
+        return log_truth
     return T_CONORMS[t_conorm](log_truth, grouping, alpha)
 
 
@@ -105,8 +120,8 @@ def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
         # The printed gradients leave out how a rule's strength lowers those of the others: the value
         # is the softmax, the derivative d wbar_k / d log w_k = wbar_k (1 - wbar_k) on the diagonal only.
         held = jax.lax.stop_gradient(strengths)
-        safe = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
-        strengths = held * (1.0 + (1.0 - held) * (safe - jax.lax.stop_gradient(safe)))
+        moved = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
+        strengths = held * (1.0 + (1.0 - held) * (moved - jax.lax.stop_gradient(moved)))
     return jnp.where(fires, strengths, 0.0)
 
 
@@ -143,7 +158,7 @@ def gaussian_log_truth(x: jax.Array, known: jax.Array | None, centers: jax.Array
     z = (x[:, None, :] - centers) * inverse
     if known is not None:
         z = z * known[:, None, :]
-    return -0.5 * jnp.sum(jnp.square(z), axis=-1)
+    return -0.5 * total(jnp.square(z))
 
 
 def _gaussian_forward(
@@ -222,6 +237,22 @@ def forward(
         silencing rule outputs after it as the paper does.
     """
     truth = log_truth(params, masks, operators, x, known)
+    return from_truth(params, masks, operators, x, grouping, truth, known=known, keep=keep, renormalise=renormalise)
+
+
+def from_truth(
+    params: Params,
+    masks: Masks,
+    operators: Operators,
+    x: jax.Array,
+    grouping: Grouping,
+    truth: jax.Array,
+    *,
+    known: jax.Array | None = None,
+    keep: jax.Array | None = None,
+    renormalise: bool = False,
+) -> Layers:
+    """Run Layers 3 to 6 on log-truths (i, r); see `forward`."""
     log_firing = layer3(truth, grouping, operators.t_conorm, params.alpha)
     if operators.weights is not None:
         log_firing = log_firing + jnp.log(jnp.asarray(operators.weights, log_firing.dtype))

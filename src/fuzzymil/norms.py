@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.grouping import Grouping, OneBag, log_sum_exp
+from fuzzymil.reductions import least, total
 
 __all__ = ["COMBINERS", "DUAL", "SOFT_T_CONORMS", "S_NORMS", "T_CONORMS", "T_NORMS", "complement"]
 
@@ -73,12 +74,12 @@ def complement(log_mu: jax.Array) -> jax.Array:
 
 def product(log_mu: jax.Array) -> jax.Array:
     """``prod(mu)``, the paper's Layer 2."""
-    return log_mu.sum(axis=-1)
+    return total(log_mu)
 
 
 def minimum(log_mu: jax.Array) -> jax.Array:
     """``min(mu)``, the paper's walk-through of MI-Sugeno."""
-    return log_mu.min(axis=-1)
+    return least(log_mu)
 
 
 def lukasiewicz(log_mu: jax.Array) -> jax.Array:

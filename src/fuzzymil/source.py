@@ -32,7 +32,7 @@ def parse(text: str | Iterable[str], variables: Iterable[Variable] | None = None
     if not parsed.variables:
         raise RuleSyntaxError("The text declares no variable: write 'VARIABLE depth: low = Gaussian(0, 1)'.")
     outputs, said = _conclusions(parsed.rules)
-    first_order = any(linear.slopes for row in said for linear in row)
+    first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
         raise RuleSyntaxError(

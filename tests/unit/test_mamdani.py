@@ -503,6 +503,27 @@ def test_several_outputs_stand_for_classes():
     assert model.predict([[[0.31]], [[0.3], [0.6], [0.59]], [[0.61]]]).tolist()[::2] == ["grass", "sky"]
 
 
+def test_the_first_of_several_outputs_tells_two_classes_apart_that_none_is_named_after():
+    text = (
+        TEXT
+        + """
+    OUTPUT haste FROM 0 TO 10: much = Triangular(0, 10, 20)
+    IF depth is deep THEN haste is much
+    USING default = (0.3, 7), t_conorm = softmax, alpha = (1, 2, 3)
+    """
+    )
+    model = MIMamdani(rules=text).fit(BAGS, ["dig", "leave", "dig", "leave"])
+    assert [output.name for output in model.rules_.outputs] == ["risk"]
+    assert (model.rules_.n_rules, model.rules_.premises.alpha, model.rules_.default) == (2, (1.0, 2.0), (0.3,))
+    np.testing.assert_array_equal(model.decision_function(BAGS), model.infer(BAGS).output[:, 0] - 0.5)
+    assert model.infer(BAGS).output.shape == (4, 2)
+    with pytest.raises(InputError, match="No output is named after the class dig"):
+        MIMamdani(rules=text).fit(BAGS, ["dig", "leave", "wait", "leave"])
+    silent = "OUTPUT haste FROM 0 TO 10: much = Triangular(0, 10, 20)" + TEXT
+    with pytest.raises(ParameterError, match="No rule concludes 'haste'"):
+        MIMamdani(rules=silent).fit(BAGS, [0, 1, 0, 1])
+
+
 # ---------------------------------------------------------------------- the estimator that learns
 
 BLOBS, COLOURS = make_blobs(90, centers=[[-3, 0], [3, 0], [0, 4]], cluster_std=0.7, random_state=0)

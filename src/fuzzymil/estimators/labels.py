@@ -14,7 +14,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.errors import InputError, did_you_mean, listed
 from fuzzymil.estimators.features import bag_labels
 
-__all__ = ["class_labels", "classes_of_outputs", "output_names"]
+__all__ = ["class_labels", "classes_of_outputs", "names_of_class", "output_names"]
 
 
 def class_labels(bags: Bags, y: Any, kind: str) -> Array:
@@ -46,6 +46,11 @@ def output_names(classes: Array) -> tuple[str, ...]:
     return tuple(f"class_{label}" if number else str(label) for label, number in zip(classes, numeric, strict=True))
 
 
+def names_of_class(label: object) -> tuple[str, str]:
+    """Return how an output may be called that stands for a class: as the class, or ``class_1``, say, for a number."""
+    return str(label), f"class_{label}"
+
+
 def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, list[int]]:
     """Return the classes that several outputs stand for, in order, and the number of each one's output.
 
@@ -60,14 +65,16 @@ def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, 
     found = np.unique(labels)
     text = all(isinstance(label, str) for label in found.tolist())
     classes = np.unique(np.append(found, outputs)) if text else found
-    names = [str(label) if str(label) in outputs else f"class_{label}" for label in classes]
-    for name, label in zip(names, classes, strict=True):
-        if name not in outputs:
+    places = []
+    for label in classes:
+        known = [outputs.index(name) for name in names_of_class(label) if name in outputs]
+        if not known:
             raise InputError(
                 f"No output is named after the class {label!s}; the rules conclude {listed(outputs)}."
                 f"{did_you_mean(label, outputs)}"
             )
-    if len(classes) < len(outputs):
-        extra = next(output for output in outputs if output not in names)
-        raise InputError(f"The output {extra!r} is named after no class; the classes are {listed(classes)}.")
-    return classes, [outputs.index(name) for name in names]
+        places.append(known[0])
+    for k, output in enumerate(outputs):
+        if k not in places:
+            raise InputError(f"The output {output!r} is named after no class; the classes are {listed(classes)}.")
+    return classes, places

@@ -15,7 +15,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.estimators.base import checked_weights
 from fuzzymil.estimators.expert import ExpertSystem, replaced, variables_of
-from fuzzymil.estimators.labels import class_labels, output_names
+from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.settings import _integer
 from fuzzymil.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
@@ -70,8 +70,8 @@ class MIMamdani(ExpertSystem):
     rules_ : MamdaniRules
         The rules in use after a fit, several outputs in the order of ``classes_``.
     classes_ : array of shape (n_classes,)
-        Of a classifier. One output stands for two classes; several are named after their classes, and the greatest
-        decides.
+        Of a classifier. One output stands for two classes. Several are named after their classes, and the greatest
+        decides; two classes that no output is named after are told apart by the first.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
         Only when the bags had feature names.
@@ -213,6 +213,15 @@ class MIMamdani(ExpertSystem):
         outputs = tuple(Variable(name, _TERMS, 0.0, 1.0) for name in names)
         return MamdaniRules(premises, outputs, tuple(conclusions), **self._chosen(_CONCLUSIONS))
 
+    def _with_classes(self, rules: MamdaniRules, bags: Bags, y: Any) -> tuple[MamdaniRules, Array]:
+        if len(rules.outputs) > 1 and not (y is None and bags.labels is None):
+            classes = np.unique(class_labels(bags, y, type(self).__name__))
+            outputs = [output.name for output in rules.outputs]
+            named = any(name in outputs for label in classes for name in names_of_class(label))
+            if len(classes) == 2 and not named:
+                rules = concluding(rules, outputs[0])
+        return super()._with_classes(rules, bags, y)
+
     def _with_outputs(self, rules: MamdaniRules, order: list[int]) -> MamdaniRules:
         return dataclasses.replace(
             rules,
@@ -228,6 +237,32 @@ class MIMamdani(ExpertSystem):
 
 
 _TERMS = {"negative": Triangular(-0.5, 0.0, 0.5), "positive": Triangular(0.5, 1.0, 1.5)}
+
+
+def concluding(rules: MamdaniRules, output: str) -> MamdaniRules:
+    """Return what rules say about one output alone.
+
+    Examples
+    --------
+    >>> risk, haste = (Variable(name, _TERMS, 0, 1) for name in ("risk", "haste"))
+    >>> texts = ["IF anything THEN risk is negative, haste is positive", "IF anything THEN haste is negative"]
+    >>> print(concluding(MamdaniRules.parse(texts, [Variable("x")], [risk, haste]), "risk"))
+    Rule 1: IF anything THEN risk is negative
+    """
+    kept = [r for r, concluded in enumerate(rules.conclusions) if output in concluded]
+    if not kept:
+        raise ParameterError(f"No rule concludes {output!r}.")
+    alpha = rules.premises.alpha
+    premises = dataclasses.replace(
+        rules.premises,
+        rules=tuple(rules.premises.rules[r] for r in kept),
+        alpha=tuple(alpha[r] for r in kept) if isinstance(alpha, tuple) else alpha,
+    )
+    k = rules.place_of(output)
+    conclusions = tuple({output: rules.conclusions[r][output]} for r in kept)
+    return dataclasses.replace(
+        rules, premises=premises, outputs=(rules.outputs[k],), conclusions=conclusions, default=(rules.default[k],)
+    )
 
 
 class Clusters(NamedTuple):

@@ -108,7 +108,8 @@ class Starting(Settings):
         self, bags: Bags, scaled: Bags, scaling: Scaling, coding: Coding, seeds: list[np.random.RandomState]
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Give for each fit centres, widths and the terms in use, (r, d) each, in scaled units."""
-        if self.init != "search" and not (self.init == "auto" and self.max_terms is not None):
+        how = self.init if isinstance(self.init, str) else "given"
+        if how != "search" and not (how == "auto" and self.max_terms is not None):
             for seed in seeds:
                 centers, widths = self._first_sets(bags, scaled, scaling, coding.groups, seed)
                 yield centers, widths, np.broadcast_to(scaling.varies, centers.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,12 +18,12 @@ from fuzzymil.wording import format_number
 
 __all__ = ["changes", "write"]
 
-_UNQUOTABLE = re.compile(r"^\s|\s$|['\n]")
+_UNQUOTABLE = re.compile(r"^\s|\s$|['\n\r]")
 
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
     """Return a system as a ``.fis`` file, comments first; raises `ParameterError` for what that cannot say."""
-    limited = [v.name for v in system.inputs if system.limited and (v.low is not None or v.high is not None)]
+    limited = [f"{v.name!r:.60}" for v in system.inputs if system.limited and (v.low is not None or v.high is not None)]
     if limited:
         raise ParameterError(
             f"A .fis file cannot say that values outside of the range of {listed(limited)} count as its ends "
@@ -73,7 +74,7 @@ def changes(system: System) -> list[str]:
             *(_quotable(output.terms) for output in system.outputs),
         )
     )
-    unknown = [v.name for v in system.inputs if _input_range(v) != (v.low, v.high)]
+    unknown = [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]
     if unknown:
         told.append(
             f"A .fis file needs a range for every input: one that fits the sets is made up for {listed(unknown)}."
@@ -143,7 +144,8 @@ def _output_range(output: Output) -> tuple[float, float]:
     if output.low is not None and output.high is not None:
         return output.low, output.high
     if output.default:
-        return min(0.0, 2 * output.default), max(0.0, 2 * output.default)
+        far = 2 * output.default
+        return (min(0.0, far), max(0.0, far)) if math.isfinite(far) else (output.default, output.default)
     greatest = max((abs(row[0]) for row in output.terms.values() if isinstance(row, tuple)), default=0.0) or 1.0
     return -greatest, greatest
 

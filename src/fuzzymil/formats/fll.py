@@ -112,7 +112,7 @@ class _Section(NamedTuple):
     def one(self, key: str) -> Piece | None:
         """Return what is said under a key, if anything is."""
         found = self.entries.get(key)
-        return found[0] if found and found[0].text != "none" else None
+        return found[0] if found and found[0].text not in ("", "none") else None
 
     def chosen(self, key: str, known: Mapping[str, T]) -> T | None:
         """Return what a word under a key stands for."""
@@ -232,27 +232,31 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
 
 def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
     """Return the variables, and whether values outside of their ranges count as the nearest end."""
-    locked = [section.is_set("lock-range", False) for section in sections]
+    ranges = [_range(section) for section in sections]
+    locked = [
+        section.is_set("lock-range", False) and ends != (None, None)
+        for section, ends in zip(sections, ranges, strict=True)
+    ]
     limited = any(locked)
     found = []
-    for section, lock in zip(sections, locked, strict=True):
-        low, high = _range(section)
-        ends = (low, high) if lock or not limited else (None, None)
-        found.append(Variable(_name(section), _terms(section, _set), *ends))
+    for section, ends, lock in zip(sections, ranges, locked, strict=True):
+        low, high = ends if lock or not limited else (None, None)
+        found.append(Variable(_name(section), _terms(section, _set), low, high))
     return tuple(found), limited
 
 
 def _terms(section: _Section, value_of: Callable[[Piece, list[Piece]], T | None]) -> dict[str, T]:
     found: dict[str, T] = {}
     for line in section.entries.get("term", []):
-        name, *words = line.words()
-        if not words:
+        words = line.words()
+        if len(words) < 2:
             raise line.error("Expected a term: its name, its kind and its numbers ('dark Triangle 0 0 0.5').")
+        name, kind, *numbers = words
         if name.text in found:
             raise name.error(f"The term {name.text!r:.60} is defined twice.")
-        value = value_of(words[0], words[1:])
+        value = value_of(kind, numbers)
         if value is None:
-            raise words[0].unknown("kind of term here", (*SETS, "Rectangle"))
+            raise kind.unknown("kind of term here", (*SETS, "Rectangle"))
         found[name.text] = value
     return found
 

@@ -59,7 +59,7 @@ class _Reader:
     def name(self, what: str, known: Mapping[str, object]) -> str:
         token = self.token
         if token.text not in known:
-            raise token.unknown(what, known) if token.text else token.error(f"Expected a {what}; the rule ends here.")
+            raise token.unknown(what, known) if token.text else token.error(f"The rule ends here: {what} expected.")
         self.place += 1
         return token.text
 

@@ -66,9 +66,8 @@ def _of_bags(rules: RuleBase | MamdaniRules) -> list[str]:
             f"consequent_alpha={_shown(base.consequent_alpha)}) is not kept: it is read back as combine='softmax', "
             "consequent_alpha=1."
         )
-    units = [f"{variable.name!r:.60} [{variable.unit:.60}]" for variable in base.variables if variable.unit]
-    if isinstance(rules, MamdaniRules):
-        units += [f"{output.name!r:.60} [{output.unit:.60}]" for output in rules.outputs if output.unit]
+    named = (*base.variables, *(rules.outputs if isinstance(rules, MamdaniRules) else ()))
+    units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in named if variable.unit]
     if units:
         told.append(f"Units are not part of the format: {listed(units)}.")
     return told

@@ -3,7 +3,7 @@
 from fuzzymil.plots.curves import CurvesDisplay, Line
 from fuzzymil.plots.explanation import ExplanationDisplay
 from fuzzymil.plots.membership import MembershipDisplay
-from fuzzymil.plots.path import Path, PathDisplay
+from fuzzymil.plots.path import PathDisplay, PathPanel
 from fuzzymil.plots.plane import PlaneDisplay
 from fuzzymil.plots.scores import DistributionDisplay, ScoresDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
@@ -17,8 +17,8 @@ __all__ = [
     "ExplanationDisplay",
     "Line",
     "MembershipDisplay",
-    "Path",
     "PathDisplay",
+    "PathPanel",
     "PlaneDisplay",
     "ScoresDisplay",
     "save_figure",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 from matplotlib.ticker import NullLocator
@@ -14,11 +14,11 @@ from fuzzymil.plots.style import bare, distinct
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Path", "PathDisplay"]
+__all__ = ["PathDisplay", "PathPanel"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Path:
+class PathPanel:
     """The settings (n,) of one panel, rising and above 0, how the axis names them, and the scores along them."""
 
     settings: list[int]
@@ -32,7 +32,7 @@ class PathDisplay:
 
     Parameters
     ----------
-    panels : dict of str to Path
+    panels : dict of str to PathPanel
         By title. A label looks the same in every panel.
     xlabel, ylabel : str
     note : str
@@ -40,14 +40,14 @@ class PathDisplay:
 
     Examples
     --------
-    >>> path = Path([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))])
+    >>> path = PathPanel([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))])
     >>> figure = PathDisplay({"some data": path}, "conditions", "accuracy").plot()
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['1', 'all']
     >>> plt.close(figure)
     """
 
-    panels: dict[str, Path]
+    panels: dict[str, PathPanel]
     xlabel: str
     ylabel: str
     note: str = ""
@@ -60,28 +60,29 @@ class PathDisplay:
         figure, axes = plt.subplots(
             1, n_panels, figsize=(0.8 + 3.8 * n_panels, 3.8), squeeze=False, sharey=True, layout="constrained"
         )
+        handles: dict[str, Any] = {}
         for axis, (name, path) in zip(axes[0], self.panels.items(), strict=True):
             for line in path.lines:
                 style = styles[line.label]
-                axis.plot(path.settings, line.y, label=line.label, linewidth=1.6, markersize=5, **style)
+                (drawn,) = axis.plot(path.settings, line.y, linewidth=1.6, markersize=5, **style)
+                handles.setdefault(line.label, drawn)
                 if line.band is not None:
                     axis.fill_between(path.settings, *line.band.T, color=style["color"], alpha=0.15, linewidth=0)
             axis.set_xscale("log")
             axis.set_xticks(path.settings, path.names)
             axis.xaxis.set_minor_locator(NullLocator())
             axis.set_title(name, fontsize=9, loc="left", fontweight="bold")
+            axis.set_xlabel(self.xlabel, fontsize=9)
             axis.grid(axis="y", color="#DDDDDD", linewidth=0.6)
             bare(axis)
-        figure.supxlabel(self.xlabel, fontsize=9)
         figure.supylabel(self.ylabel, fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)
-        drawn = {label: handle for axis in axes[0] for handle, label in zip(*axis.get_legend_handles_labels())}
         figure.legend(
-            handles=[drawn[label] for label in labels],
-            labels=labels,
+            handles=list(handles.values()),
+            labels=list(handles),
             loc="outside lower center",
-            ncols=len(labels),
+            ncols=len(handles),
             fontsize=8,
             frameon=False,
             title=self.note or None,

@@ -1,0 +1,316 @@
+"""Rules people can read: what short ones cost, what an expert's are worth with ten bags, and what they find in a bag.
+
+The paper has no such study; it promises rules that can be read, and learns some with 166 conditions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.datasets import BENCHMARKS, load_musk1, make_two_concepts
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
+from fuzzymil.experiments.folds import Fitted, Recipe, cross_validate, fit_folds
+from fuzzymil.experiments.rules_report import draw, section
+from fuzzymil.experiments.statistics import corrected_t_test, paired_difference
+from fuzzymil.experiments.study import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments.synthetic import RADIUS
+from fuzzymil.rules import RuleBase
+
+__all__ = ["EXPERT", "RULES", "features_of_positive_rules"]
+
+LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # conditions a rule may have; None for all features
+QUICK_LIMITS: tuple[int | None, ...] = (2, None)
+WAYS = {"searched": "auto", "shortened": "kmeans"}  # by how short rules come about: the setting `init`
+DEFAULT = "shortened"  # with all conditions this is the library's default, which the others are compared with
+N_NOISE, RELEVANT = 50, [0, 1]
+N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # data sets of a full and of a quick run
+SHOWN = ("searched", 2)  # whose rules are printed
+
+EXPERT = """
+VARIABLE x1 FROM 0 TO 2: low = Gaussian(0.65, 0.25), high = Gaussian(1.35, 0.25)
+VARIABLE x2 FROM 0 TO 2: low = Gaussian(0.35, 0.25), high = Gaussian(1.65, 0.25)
+USING alpha = 5
+IF x1 is low AND x2 is low THEN y = 1
+IF x1 is high AND x2 is high THEN y = 1
+IF anything THEN y = 0 WITH 0.3
+"""
+TRAINED, WRITTEN, DROPPED = "expert's rules, trained", "expert's rules, as written", "expert's rules, Rule Dropout"
+
+
+def features_of_positive_rules(rules: RuleBase) -> list[int]:
+    """Return the features that rules with a conclusion of at least 0.5 ask about.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ...     VARIABLE hue: blue = Gaussian(0.6, 0.1)    VARIABLE size: small = Gaussian(0, 1)
+    ...     IF hue is blue THEN sky = 1                IF size is small THEN sky = 0''')
+    >>> features_of_positive_rules(rules)
+    [0]
+    """
+    place = {name: d for d, name in enumerate(rules.feature_names)}
+    positive = [rule for rule in rules.rules if rule.coefs[0][0] >= 0.5]
+    return sorted({place[condition.variable] for rule in positive for condition in rule.conditions})
+
+
+# ---------------------------------------------------------------------- data
+
+
+def _two_concepts(kind: str, seed: int) -> tuple[Bags, Bags]:
+    """Return training bags and 500 unseen ones."""
+    *seeds, noise, more_noise = seeds_of(4, seed, kind)
+    if kind == "ten bags":
+        train, test = _drawn([(3, 5), (125, 250)], seeds)
+        # Five positive bags, three of the first concept and two of the second, and five negative ones.
+        return train[np.delete(np.arange(len(train)), 5)], test
+    train, test = _drawn([(50, 50), (167, 166)], seeds)
+    return (train, test) if kind == "plain" else (_padded(train, noise), _padded(test, more_noise))
+
+
+def _drawn(sizes: list[tuple[int, int]], seeds: list[int]) -> list[Bags]:
+    return [make_two_concepts(*n, sigma=RADIUS, random_state=seed) for n, seed in zip(sizes, seeds, strict=True)]
+
+
+def _padded(bags: Bags, seed: int) -> Bags:
+    """Add features that say nothing, uniform over the square's range."""
+    noise = np.random.RandomState(seed).uniform(0, 2, size=(bags.n_instances, N_NOISE))
+    return bags.map_instances(lambda x: np.column_stack([x, noise]))
+
+
+# ---------------------------------------------------------------------- models
+
+
+def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
+    """Return the recipes by way and greatest number of conditions."""
+    limits = [limit or n_features for limit in (QUICK_LIMITS if options.quick else LIMITS)]
+    return {
+        (way, limit): Recipe(MIANFISClassifier(max_terms=limit, init=init))
+        for way, init in WAYS.items()
+        for limit in limits
+    }
+
+
+def _starts() -> dict[str, Recipe]:
+    rules = RuleBase.parse(EXPERT)
+    # Rule Dropout, which the default turns on where bags are few, would hide one of only three rules at a time.
+    same: dict[str, Any] = {"n_rules": rules.n_rules, "alpha": rules.alpha, "rule_keep_prob": None}
+    return {
+        TRAINED: Recipe(MIANFISClassifier(**same, init=rules)),
+        WRITTEN: Recipe(MIANFISClassifier(**same, init=rules, max_epochs=0)),
+        DROPPED: Recipe(MIANFISClassifier(**{**same, "rule_keep_prob": "auto"}, init=rules)),
+        "random start": Recipe(MIANFISClassifier(**same, init="random")),
+        "random start, best of 8": Recipe(MIANFISClassifier(**same, init="random", n_restarts=8)),
+    }
+
+
+def _instance_methods() -> dict[str, Recipe]:
+    return {
+        "MI-ANFIS, default": Recipe(MIANFISClassifier()),
+        "MI-ANFIS, alpha 5": Recipe(MIANFISClassifier(alpha=5.0)),
+        "MI-ANFIS, at most 2 conditions": Recipe(MIANFISClassifier(max_terms=2)),
+        "MI-ANFIS, at most 2 conditions, alpha 5": Recipe(MIANFISClassifier(max_terms=2, alpha=5.0)),
+        "Naive-ANFIS": Recipe(ANFISClassifier(), naive=True),
+    }
+
+
+def _studies(options: Options) -> dict[str, dict[Any, Recipe]]:
+    """Return by kind of two-concept data what is learned on it."""
+    padded: dict[Any, Recipe] = dict(_path(options, len(RELEVANT) + N_NOISE))
+    return {"padded": padded, "ten bags": dict(_starts()), "plain": dict(_instance_methods())}
+
+
+def _settings(recipe: Recipe) -> Results:
+    settings = recipe.settings()
+    given = settings["estimator"]["init"]
+    if isinstance(given, RuleBase):
+        settings["estimator"]["init"] = given.to_source()
+    return settings
+
+
+# ---------------------------------------------------------------------- work
+
+
+def _n_folds(options: Options) -> int:
+    return 5 if options.quick else 10
+
+
+def _n_repeats(options: Options) -> int:
+    return options.repeats or (1 if options.quick else 5)
+
+
+def _seeds(options: Options, kind: str) -> list[int]:
+    full, quick = N_SETS[kind]
+    return seeds_of(quick if options.quick else full, options.seed, "rules", kind)
+
+
+def _check(options: Options) -> None:
+    load_musk1(options.data)
+
+
+def _measured(model: Fitted, test: Bags) -> Results:
+    inside = np.asarray(test.instance_labels) > 0
+    return {
+        "accuracy": float(np.mean((model.scores(test) > 0) == test.labels)),
+        "instance_auc": float(roc_auc_score(inside, model.estimator.predict_instances(test))),
+        "features": features_of_positive_rules(model.estimator.rules_),
+        **model.size(),
+    }
+
+
+def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
+    sets = [_two_concepts(kind, seed) for seed in seeds]
+    models = fit_folds(recipe, [train for train, _ in sets], [np.asarray(train.labels) for train, _ in sets], seeds)
+    return {
+        "measured": [_measured(model, test) for model, (_, test) in zip(models, sets, strict=True)],
+        "rules": models[0].estimator.rules_.to_dict(),
+        "initial": models[0].estimator.initial_rules_.to_dict(),
+    }
+
+
+def _units(options: Options) -> list[Unit]:
+    units = []
+    bags, n_folds = load_musk1(options.data), _n_folds(options)
+    for (way, limit), recipe in _path(options, bags.n_features).items():
+        for repeat in range(_n_repeats(options)):
+            # The folds of the benchmark experiment: its default is this path's end.
+            seeds = seeds_of(n_folds + 1, options.seed + repeat, "musk1")
+
+            def validate(recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
+                return cross_validate(recipe, bags, np.asarray(bags.labels), n_folds, seeds)
+
+            settings = {
+                "experiment": "rules",
+                "data": BENCHMARKS["musk1"].content_checksum,
+                "recipe": _settings(recipe),
+                "n_folds": n_folds,
+                "seeds": seeds,
+            }
+            label = f"MUSK 1, {way}, at most {limit}, repeat {repeat + 1}"
+            units.append(Unit(label, settings, n_folds * (1.0 if way == "searched" else 0.6), validate))
+    for kind, recipes in _studies(options).items():
+        seeds = _seeds(options, kind)
+        for name, recipe in recipes.items():
+
+            def learn(kind: str = kind, recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
+                return _learn(kind, recipe, seeds)
+
+            settings = {
+                "experiment": "rules",
+                "data": {"kind": kind, "radius": RADIUS, "noise": N_NOISE},
+                "recipe": _settings(recipe),
+                "seeds": seeds,
+            }
+            label = f"{kind}, {name if isinstance(name, str) else f'{name[0]}, at most {name[1]}'}"
+            units.append(Unit(label, settings, len(seeds) * (1.5 if kind == "padded" else 0.3), learn))
+    return units
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def _collect(options: Options, parts: list[Results]) -> Results:
+    rest = iter(parts)
+    n_repeats, n_folds = _n_repeats(options), _n_folds(options)
+    musk: Results = {}
+    for way, limit in _path(options, BENCHMARKS["musk1"].n_features):
+        musk.setdefault(way, []).append(_cross_validated(limit, [next(rest) for _ in range(n_repeats)]))
+    own = {kind: {name: next(rest) for name in recipes} for kind, recipes in _studies(options).items()}
+    padded: Results = {}
+    for (way, limit), part in own["padded"].items():
+        padded.setdefault(way, []).append(_on_padded(limit, part["measured"]))
+    for path in (musk, padded):
+        _compare(path, n_folds if path is musk else None)
+    shown = own["padded"].get(SHOWN)
+    return {
+        "settings": {
+            "n_folds": n_folds,
+            "n_repeats": n_repeats,
+            "n_noise": N_NOISE,
+            "radius": RADIUS,
+            "seeds": {kind: _seeds(options, kind) for kind in own},
+            "expert": EXPERT,
+        },
+        "musk1": musk,
+        "padded": padded,
+        "shown": {"way": SHOWN[0], "max_terms": SHOWN[1], "rules": shown["rules"]} if shown else None,
+        "expert": {
+            **_methods(own["ten bags"], "accuracy", TRAINED),
+            "written": own["ten bags"][TRAINED]["initial"],
+            "trained": own["ten bags"][TRAINED]["rules"],
+        },
+        "instances": _methods(own["plain"], "instance_auc", next(iter(own["plain"]))),
+    }
+
+
+def _cross_validated(limit: int, runs: list[Results]) -> Results:
+    accuracy = np.array([run["accuracy"] for run in runs])
+    sizes = [size for run in runs for size in run["sizes"]]
+    return {
+        "max_terms": limit,
+        "values": accuracy.tolist(),
+        **_mean_and_deviation(accuracy.mean(axis=1)),
+        **_mean_sizes(sizes),
+        "stopped": sum(run["stopped"] for run in runs),
+    }
+
+
+def _on_padded(limit: int, measured: list[Results]) -> Results:
+    noise = [len(set(one["features"]) - set(RELEVANT)) for one in measured]
+    return {
+        "max_terms": limit,
+        "values": [one["accuracy"] for one in measured],
+        **_mean_and_deviation(np.array([one["accuracy"] for one in measured])),
+        **_mean_sizes(measured),
+        "instance_auc": float(np.mean([one["instance_auc"] for one in measured])),
+        "exactly": sum(one["features"] == RELEVANT for one in measured),
+        "noise_features": float(np.mean(noise)),
+    }
+
+
+def _compare(path: Results, n_folds: int | None) -> None:
+    """Add to each entry its difference to the default, by the test that suits folds or else separate data sets."""
+    reference = np.array(path[DEFAULT][-1]["values"])
+    for way, entries in path.items():
+        for entry in entries:
+            values = np.array(entry["values"])
+            if way == DEFAULT and entry is entries[-1]:
+                entry["against_default"] = None
+            elif n_folds is None:
+                entry["against_default"] = dataclasses.asdict(paired_difference(values, reference))
+            else:
+                test = corrected_t_test(values - reference, 1 / (n_folds - 1))
+                entry["against_default"] = dataclasses.asdict(test)
+
+
+def _methods(parts: dict[str, Results], measure: str, first: str) -> Results:
+    """Summarise methods on the same data sets, and compare each with ``first``."""
+    values = {name: [one[measure] for one in part["measured"]] for name, part in parts.items()}
+    return {
+        "methods": {name: {"values": own, **_mean_and_deviation(np.array(own))} for name, own in values.items()},
+        "first": first,
+        "first_minus": {
+            name: dataclasses.asdict(paired_difference(values[first], own))
+            for name, own in values.items()
+            if name != first
+        },
+    }
+
+
+def _mean_and_deviation(values: Array) -> Results:
+    return {
+        "mean": float(values.mean()),
+        "deviation": float(values.std(ddof=1)) if len(values) > 1 else None,
+    }
+
+
+def _mean_sizes(sizes: list[Results]) -> Results:
+    return {name: float(np.mean([size[name] for size in sizes])) for name in ("n_rules", "n_conditions")}
+
+
+RULES = Experiment("rules", "Rules people can read", _check, _units, _collect, draw, section)
