@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from expert import expert_inference
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -101,7 +102,8 @@ def main() -> None:
     results["two concepts"] = {
         f"alpha {alpha:g}, {n} start(s)": two_concepts(n_seeds, n, alpha=alpha) for alpha in (1.0, 5.0) for n in (1, 4)
     }
-    for title in ("latency in seconds", "two concepts"):
+    results["expert inference (100,000 instances, 10 rules)"] = expert_inference()
+    for title in ("latency in seconds", "two concepts", "expert inference (100,000 instances, 10 rules)"):
         console.print(_table(title, results[title]))
     write_atomically(HERE / "results.json", json.dumps(results, indent=1) + "\n")
     console.print(f"Wrote {HERE.name}/results.json after {time.perf_counter() - began:.0f} s.")

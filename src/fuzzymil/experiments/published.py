@@ -117,4 +117,11 @@ DIFFERENCES = (
         "With alpha 1 and truths between 0 and 1 the pooling is close to a mean; 5 comes nearer to the idea that one "
         "instance makes a bag positive.",
     ),
+    Difference(
+        ("rules",),
+        "A rule has a condition on every feature or component.",
+        "Rules with few conditions, searched or shortened; rules that somebody wrote, refined by training. The paper "
+        "has no such study.",
+        "The paper promises rules that people can read: nobody reads 166 conditions.",
+    ),
 )

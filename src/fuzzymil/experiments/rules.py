@@ -26,6 +26,7 @@ __all__ = ["EXPERT", "RULES", "features_of_positive_rules"]
 
 LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # conditions a rule may have; None for all features
 QUICK_LIMITS: tuple[int | None, ...] = (2, None)
+FOLDS = 10
 WAYS = {"searched": "auto", "shortened": "kmeans"}  # by how short rules come about: the setting `init`
 DEFAULT = "shortened"  # with all conditions this is the library's default, which the others are compared with
 N_NOISE, RELEVANT = 50, [0, 1]
@@ -96,6 +97,11 @@ def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
     }
 
 
+def _musk_path(options: Options) -> dict[tuple[str, int], Recipe]:
+    """Return the same for MUSK 1, which a quick run leaves out."""
+    return {} if options.quick else _path(options, BENCHMARKS["musk1"].n_features)
+
+
 def _starts() -> dict[str, Recipe]:
     rules = RuleBase.parse(EXPERT)
     # Rule Dropout, which the default turns on where bags are few, would hide one of only three rules at a time.
@@ -136,12 +142,8 @@ def _settings(recipe: Recipe) -> Results:
 # ---------------------------------------------------------------------- work
 
 
-def _n_folds(options: Options) -> int:
-    return 5 if options.quick else 10
-
-
 def _n_repeats(options: Options) -> int:
-    return options.repeats or (1 if options.quick else 5)
+    return options.repeats or 5
 
 
 def _seeds(options: Options, kind: str) -> list[int]:
@@ -150,7 +152,8 @@ def _seeds(options: Options, kind: str) -> list[int]:
 
 
 def _check(options: Options) -> None:
-    load_musk1(options.data)
+    if not options.quick:
+        load_musk1(options.data)
 
 
 def _measured(model: Fitted, test: Bags) -> Results:
@@ -174,30 +177,41 @@ def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
 
 
 def _units(options: Options) -> list[Unit]:
+    return [*_musk_units(options), *_two_concept_units(options)]
+
+
+def _musk_units(options: Options) -> list[Unit]:
+    if options.quick:
+        return []
     units = []
-    bags, n_folds = load_musk1(options.data), _n_folds(options)
-    for (way, limit), recipe in _path(options, bags.n_features).items():
+    bags = load_musk1(options.data)
+    for (way, limit), recipe in _musk_path(options).items():
         for repeat in range(_n_repeats(options)):
             # The folds of the benchmark experiment: its default is this path's end.
-            seeds = seeds_of(n_folds + 1, options.seed + repeat, "musk1")
+            seeds = seeds_of(FOLDS + 1, options.seed + repeat, "musk1")
 
-            def validate(recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
-                return cross_validate(recipe, bags, np.asarray(bags.labels), n_folds, seeds)
+            def work(recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
+                return cross_validate(recipe, bags, np.asarray(bags.labels), FOLDS, seeds)
 
             settings = {
                 "experiment": "rules",
                 "data": BENCHMARKS["musk1"].content_checksum,
                 "recipe": _settings(recipe),
-                "n_folds": n_folds,
+                "n_folds": FOLDS,
                 "seeds": seeds,
             }
             label = f"MUSK 1, {way}, at most {limit}, repeat {repeat + 1}"
-            units.append(Unit(label, settings, n_folds * (1.0 if way == "searched" else 0.6), validate))
+            units.append(Unit(label, settings, FOLDS * (1.0 if way == "searched" else 0.6), work))
+    return units
+
+
+def _two_concept_units(options: Options) -> list[Unit]:
+    units = []
     for kind, recipes in _studies(options).items():
         seeds = _seeds(options, kind)
         for name, recipe in recipes.items():
 
-            def learn(kind: str = kind, recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
+            def work(kind: str = kind, recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
                 return _learn(kind, recipe, seeds)
 
             settings = {
@@ -207,7 +221,7 @@ def _units(options: Options) -> list[Unit]:
                 "seeds": seeds,
             }
             label = f"{kind}, {name if isinstance(name, str) else f'{name[0]}, at most {name[1]}'}"
-            units.append(Unit(label, settings, len(seeds) * (1.5 if kind == "padded" else 0.3), learn))
+            units.append(Unit(label, settings, len(seeds) * (1.5 if kind == "padded" else 0.3), work))
     return units
 
 
@@ -216,28 +230,28 @@ def _units(options: Options) -> list[Unit]:
 
 def _collect(options: Options, parts: list[Results]) -> Results:
     rest = iter(parts)
-    n_repeats, n_folds = _n_repeats(options), _n_folds(options)
+    n_repeats = _n_repeats(options)
     musk: Results = {}
-    for way, limit in _path(options, BENCHMARKS["musk1"].n_features):
+    for way, limit in _musk_path(options):
         musk.setdefault(way, []).append(_cross_validated(limit, [next(rest) for _ in range(n_repeats)]))
     own = {kind: {name: next(rest) for name in recipes} for kind, recipes in _studies(options).items()}
     padded: Results = {}
     for (way, limit), part in own["padded"].items():
         padded.setdefault(way, []).append(_on_padded(limit, part["measured"]))
-    for path in (musk, padded):
-        _compare(path, n_folds if path is musk else None)
+    paths = {name: path for name, path in {"musk1": musk, "padded": padded}.items() if path}
+    for name, path in paths.items():
+        _compare(path, folds=name == "musk1")
     shown = own["padded"].get(SHOWN)
     return {
         "settings": {
-            "n_folds": n_folds,
+            "n_folds": FOLDS,
             "n_repeats": n_repeats,
             "n_noise": N_NOISE,
             "radius": RADIUS,
             "seeds": {kind: _seeds(options, kind) for kind in own},
             "expert": EXPERT,
         },
-        "musk1": musk,
-        "padded": padded,
+        "paths": paths,
         "shown": {"way": SHOWN[0], "max_terms": SHOWN[1], "rules": shown["rules"]} if shown else None,
         "expert": {
             **_methods(own["ten bags"], "accuracy", TRAINED),
@@ -273,7 +287,7 @@ def _on_padded(limit: int, measured: list[Results]) -> Results:
     }
 
 
-def _compare(path: Results, n_folds: int | None) -> None:
+def _compare(path: Results, *, folds: bool) -> None:
     """Add to each entry its difference to the default, by the test that suits folds or else separate data sets."""
     reference = np.array(path[DEFAULT][-1]["values"])
     for way, entries in path.items():
@@ -281,10 +295,12 @@ def _compare(path: Results, n_folds: int | None) -> None:
             values = np.array(entry["values"])
             if way == DEFAULT and entry is entries[-1]:
                 entry["against_default"] = None
-            elif n_folds is None:
-                entry["against_default"] = dataclasses.asdict(paired_difference(values, reference))
             else:
-                test = corrected_t_test(values - reference, 1 / (n_folds - 1))
+                test = (
+                    corrected_t_test(values - reference, 1 / (FOLDS - 1))
+                    if folds
+                    else paired_difference(values, reference)
+                )
                 entry["against_default"] = dataclasses.asdict(test)
 
 

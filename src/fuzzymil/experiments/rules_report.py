@@ -20,7 +20,9 @@ MUSK = PRINTED["musk1"].title
 
 
 def _titles(results: Results) -> dict[str, str]:
-    return {"musk1": MUSK, "padded": f"Two concepts and {results['settings']['n_noise']} noise features"}
+    """Return the titles of the data sets that were used."""
+    padded = f"Two concepts and {results['settings']['n_noise']} noise features"
+    return {name: {"musk1": MUSK, "padded": padded}[name] for name in results["paths"]}
 
 
 # ---------------------------------------------------------------------- figures
@@ -28,7 +30,7 @@ def _titles(results: Results) -> dict[str, str]:
 
 def draw(results: Results, folder: Path) -> None:
     """Write the figures."""
-    panels = {title: _panel(results[name]) for name, title in _titles(results).items()}
+    panels = {title: _panel(results["paths"][name]) for name, title in _titles(results).items()}
     note = "mean; bands: one standard deviation, over repeats of the cross-validation and over data sets"
     display = PathDisplay(panels, "conditions a rule may have", "accuracy in percent", note)
     save_figure(display.plot("The price of short rules"), folder / "path.png")
@@ -70,20 +72,24 @@ def _path_blocks(results: Results) -> list[Block]:
     settings, titles = results["settings"], _titles(results)
     n_sets = len(settings["seeds"]["padded"])
     shown = results["shown"]
+    musk = (
+        f"{MUSK}: {settings['n_folds']}-fold stratified cross-validation, run {settings['n_repeats']} time(s), on the "
+        "folds of the benchmark experiment. "
+        if "musk1" in titles
+        else f"{MUSK} is left out of a quick run. "
+    )
     return [
         Text(
             "A rule with a condition on each of 166 features explains nothing. Two ways lead to short ones: with "
             "max_terms the library searches short rules first and then trains them; with another start besides "
             "(here init=“kmeans”) it trains long rules and cuts, step by step, the conditions that are worth least. "
-            f"{MUSK}: {settings['n_folds']}-fold stratified cross-validation, run {settings['n_repeats']} time(s), on "
-            "the folds of the benchmark experiment. Two concepts: "
-            f"{n_sets} data sets of 150 training bags and 500 unseen ones, the plane padded with "
+            f"{musk}Two concepts: {n_sets} data sets of 150 training bags and 500 unseen ones, the plane padded with "
             f"{settings['n_noise']} features that say nothing (uniform over the range of the others). All other "
             "settings are the defaults; trained long and not cut at all is the default itself."
         ),
         Figure("path", "Conditions a rule may have (logarithmic) against accuracy on bags not trained on."),
         *[_path_table(results, name) for name in titles],
-        *[Text(_path_finding(results, name, way), finding=True) for name in titles for way in results[name]],
+        *[Text(_path_finding(results, name, way), finding=True) for name in titles for way in results["paths"][name]],
         Text(_features_finding(results, n_sets), finding=True),
         *([] if shown is None else [_shown_table(shown)]),
     ]
@@ -92,7 +98,7 @@ def _path_blocks(results: Results) -> list[Block]:
 def _path_table(results: Results, name: str) -> Table:
     padded = name == "padded"
     rows = []
-    for way, entries in results[name].items():
+    for way, entries in results["paths"][name].items():
         for entry in entries:
             rows.append(
                 [
@@ -111,12 +117,12 @@ def _path_table(results: Results, name: str) -> Table:
     if padded:
         note += (
             f"Wilcoxon's signed-rank test over {n_sets} data sets. Only the two: of {n_sets} data sets, those where "
-            "the rules that conclude 0.5 or more ask about exactly the two features of the plane; others: about how many "
-            "noise features they ask on average."
+            "the rules that conclude 0.5 or more ask about exactly the two features of the plane; others: how many "
+            "noise features they ask about, on average."
         )
     else:
         note += "corrected resampled t-test of Nadeau and Bengio over all folds of all repeats."
-    stopped = sum(entry.get("stopped", 0) for entries in results[name].values() for entry in entries)
+    stopped = sum(entry.get("stopped", 0) for entries in results["paths"][name].values() for entry in entries)
     note += f" Trainings that diverged and were stopped: {stopped}." if stopped else ""
     columns = ["way, most conditions", "accuracy in %", "rules", "conditions", "difference (95 %)", "p", *extra]
     return Table(
@@ -131,12 +137,13 @@ def _path_table(results: Results, name: str) -> Table:
 def _path_finding(results: Results, name: str, way: str) -> str:
     """Tell with which limits accuracy is clearly lower, clearly higher, or neither."""
     groups: dict[str, list[str]] = {"clearly lower": [], "not clearly different": [], "clearly higher": []}
-    for entry in results[name][way]:
+    path = results["paths"][name]
+    for entry in path[way]:
         test = entry["against_default"]
         if test is not None:
             verdict = _verdict(test, "clearly lower", "not clearly different", "clearly higher")
-            groups[verdict].append(f"{_limit(entry, results[name][way])} ({100 * entry['mean']:.1f} %)")
-    default = results[name]["shortened"][-1]
+            groups[verdict].append(f"{_limit(entry, path[way])} ({100 * entry['mean']:.1f} %)")
+    default = path["shortened"][-1]
     words = "; ".join(f"{verdict} with {_listed(limits)}" for verdict, limits in groups.items() if limits)
     return (
         f"{_titles(results)[name]}, rules {WAYS[way]}: against the default, whose {default['n_conditions']:.0f} "
@@ -146,7 +153,7 @@ def _path_finding(results: Results, name: str, way: str) -> str:
 
 def _features_finding(results: Results, n_sets: int) -> str:
     words = []
-    for way, entries in results["padded"].items():
+    for way, entries in results["paths"]["padded"].items():
         counts = _listed([f"{entry['exactly']} ({_limit(entry, entries)})" for entry in entries])
         words.append(f"{WAYS[way]}, in {counts}")
     return (
