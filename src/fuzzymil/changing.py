@@ -86,7 +86,7 @@ class Changing:
         Examples
         --------
         >>> from fuzzymil import RuleBase
-        >>> rules = RuleBase.from_arrays([[0.0, 0.0], [1.0, 1.0], [1.1, 1.0]], 0.3 * np.ones((3, 2)), [0, 1, 0.8])
+        >>> rules = RuleBase.from_arrays([[0.0, 0.0], [1.0, 1.0], [1.1, 1.0]], [[0.3, 0.3]] * 3, [0, 1, 0.8])
         >>> print(rules)
         Rule 1: IF x1 is low AND x2 is low THEN y = 0
         Rule 2: IF x1 is high1 AND x2 is high THEN y = 1

@@ -14,11 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from fuzzymil import Bags, MIMamdani, MISugeno, NaiveMIL, RuleBase, defuzzification, load_model
+from fuzzymil import Bags, MIMamdani, MISugeno, NaiveMIL, RuleBase, load_model
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.defuzzification import AGGREGATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
 from fuzzymil.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.mamdani import MamdaniRules
+from fuzzymil.mamdani import MamdaniRules, defuzzification
+from fuzzymil.mamdani.defuzzification import AGGREGATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 

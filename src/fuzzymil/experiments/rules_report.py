@@ -154,11 +154,11 @@ def _path_finding(results: Results, name: str, way: str) -> str:
 def _features_finding(results: Results, n_sets: int) -> str:
     words = []
     for way, entries in results["paths"]["padded"].items():
-        counts = _listed([f"{entry['exactly']} ({_limit(entry, entries)})" for entry in entries])
-        words.append(f"{WAYS[way]}, in {counts}")
+        counts = ", ".join(f"{_limit(entry, entries)}: {entry['exactly']}" for entry in entries)
+        words.append(f"{WAYS[way]} ({counts})")
     return (
-        f"The rules that conclude “positive” ask about exactly the two features that matter, of {n_sets} padded data "
-        f"sets and by the most conditions: {'; '.join(words)}."
+        f"In how many of {n_sets} padded data sets do the rules that conclude “positive” ask about exactly the two "
+        f"features that matter? By the most conditions a rule may have: {'; '.join(words)}."
     )
 
 
@@ -230,7 +230,7 @@ def _expert_finding(expert: Results) -> str:
     first = expert["methods"][expert["first"]]
     words = [
         f"{_verdict(test, 'behind', 'not clearly apart from', 'ahead of')} “{name}” "
-        f"({100 * expert['methods'][name]['mean']:.1f} %; {100 * test['mean']:+.1f} points, p {_p(test['p'])})"
+        f"({100 * expert['methods'][name]['mean']:.1f} %; {100 * test['mean']:+.1f} points, {_p_words(test['p'])})"
         for name, test in expert["first_minus"].items()
     ]
     return (
@@ -301,6 +301,10 @@ def _limit(entry: Results, path: list[Results]) -> str:
 
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _p_words(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _listed(words: list[str]) -> str:

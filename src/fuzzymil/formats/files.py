@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fuzzymil import language, mamdani_file, rulefile, storage
+from fuzzymil import language, rulefile, storage
 from fuzzymil.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
 from fuzzymil.formats import fis, fll, lossy, tables
 from fuzzymil.formats.system import to_rules
 from fuzzymil.mamdani import MamdaniRules
+from fuzzymil.mamdani import file as mamdani_file
 from fuzzymil.rules import RuleBase
 
 __all__ = ["ENDINGS", "read_rules", "write_rules"]

@@ -9,7 +9,7 @@ from typing import Any
 from fuzzymil import language, source, wording
 from fuzzymil.errors import ParameterError, RuleSyntaxError
 from fuzzymil.language import ParsedRule
-from fuzzymil.mamdani import PREMISE_SETTINGS, MamdaniRules
+from fuzzymil.mamdani.rules import PREMISE_SETTINGS, MamdaniRules
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.vocabulary import Variable
 

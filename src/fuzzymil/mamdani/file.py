@@ -8,7 +8,7 @@ from typing import Any
 from fuzzymil import rulefile, storage
 from fuzzymil._version import __version__
 from fuzzymil.errors import ModelFileError
-from fuzzymil.mamdani import MamdaniRules
+from fuzzymil.mamdani.rules import MamdaniRules
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "from_dict", "load", "save", "to_dict"]
 

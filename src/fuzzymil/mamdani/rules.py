@@ -18,7 +18,9 @@ import numpy as np
 
 from fuzzymil import wording
 from fuzzymil.arrays import Array
-from fuzzymil.defuzzification import (
+from fuzzymil.errors import ParameterError, described, known_name
+from fuzzymil.interchange import Interchange
+from fuzzymil.mamdani.defuzzification import (
     AGGREGATIONS,
     DEFUZZIFIERS,
     IMPLICATIONS,
@@ -27,8 +29,6 @@ from fuzzymil.defuzzification import (
     joined,
     log_membership,
 )
-from fuzzymil.errors import ParameterError, described, known_name
-from fuzzymil.interchange import Interchange
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.storage import Path_
 from fuzzymil.vocabulary import Names, Variable
@@ -304,9 +304,9 @@ class MamdaniRules(Interchange):
         >>> MamdaniRules.parse(rules.to_source()) == rules
         True
         """
-        from fuzzymil import mamdani_source  # which builds on this module
+        from fuzzymil.mamdani import text  # which builds on this module
 
-        return mamdani_source.to_source(self)
+        return text.to_source(self)
 
     @classmethod
     def parse(
@@ -333,35 +333,35 @@ class MamdaniRules(Interchange):
         RuleSyntaxError
             Shows the line, a caret under the character, and what was expected there.
         """
-        from fuzzymil import mamdani_source
+        from fuzzymil.mamdani import text as reading
 
-        return mamdani_source.parse(text, inputs, outputs, **operators)
+        return reading.parse(text, inputs, outputs, **operators)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain values that JSON can hold exactly."""
-        from fuzzymil import mamdani_file  # which builds on this module
+        from fuzzymil.mamdani import file  # which builds on this module
 
-        return mamdani_file.to_dict(self)
+        return file.to_dict(self)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> MamdaniRules:
         """Rebuild rules from `to_dict`; damaged content raises `ModelFileError`."""
-        from fuzzymil import mamdani_file
+        from fuzzymil.mamdani import file
 
-        return mamdani_file.from_dict(content)
+        return file.from_dict(content)
 
     def save(self, path: Path_) -> None:
         """Write the rules as JSON; a failure leaves an older file whole."""
-        from fuzzymil import mamdani_file
+        from fuzzymil.mamdani import file
 
-        mamdani_file.save(self, path)
+        file.save(self, path)
 
     @classmethod
     def load(cls, path: Path_) -> MamdaniRules:
         """Read rules that `save` wrote; nothing in the file is executed."""
-        from fuzzymil import mamdani_file
+        from fuzzymil.mamdani import file
 
-        return mamdani_file.load(path)
+        return file.load(path)
 
 
 def _whole(name: str, value: object, least: int) -> int:
