@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from fuzzymil.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed
 from fuzzymil.membership import FAMILIES, MembershipFunction
-from fuzzymil.premise import ANYTHING, HEDGES, MAX_DEPTH, And, Expression, Is, Not, Or, depth
+from fuzzymil.premise import ANYTHING, HEDGES, MAX_DEPTH, TOO_DEEP, And, Expression, Is, Not, Or, check_premise
 from fuzzymil.tokens import Place, Token, tokens
 from fuzzymil.vocabulary import Variable
 from fuzzymil.wording import KEYWORDS, quoted
@@ -101,7 +101,7 @@ def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs:
 
 
 def _entries(text: Any) -> list[str]:
-    single = isinstance(text, str) or not isinstance(text, Iterable)
+    single = isinstance(text, str | bytes) or not isinstance(text, Iterable)
     entries: list[Any] = [text] if single else list(text)
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, str):
@@ -272,8 +272,10 @@ class _Reader:
                 self.fail(first, f"Unknown statement: {first.text!r:.60}.{hint}")
         start = self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
         premise = self.premise()
-        if depth(premise) > MAX_DEPTH:
-            self.too_deep(start)
+        try:
+            check_premise(premise)
+        except ParameterError as problem:
+            self.fail(start, str(problem))
         self.take("then", "AND, OR or THEN")
         conclusions: dict[str, Linear | str] = {}
         more = True
@@ -312,7 +314,7 @@ class _Reader:
         start = self.token
         self.level += 1
         if self.level > MAX_DEPTH + 1:  # the bracket of NOT (x is low) is no level of the premise
-            self.too_deep(start)
+            self.fail(start, TOO_DEEP)
         found: Expression
         if self.skip("not"):
             found = Not(self.part())
@@ -325,9 +327,6 @@ class _Reader:
             found = self.condition()
         self.level -= 1
         return found
-
-    def too_deep(self, token: Token) -> NoReturn:
-        self.fail(token, f"Brackets, NOTs and hedges are nested more than {MAX_DEPTH} deep.")
 
     def condition(self) -> Is:
         name = self.take("name", "a condition ('variable is term'), NOT or '('")

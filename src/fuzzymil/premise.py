@@ -20,7 +20,9 @@ from fuzzymil.norms import S_NORMS, T_NORMS, complement
 __all__ = [
     "ANYTHING",
     "HEDGES",
+    "MAX_CONDITIONS",
     "MAX_DEPTH",
+    "TOO_DEEP",
     "And",
     "Arrangement",
     "Expression",
@@ -29,7 +31,7 @@ __all__ = [
     "Or",
     "Premises",
     "arrange",
-    "check_parts",
+    "check_premise",
     "conditions",
     "conjunction",
     "depth",
@@ -39,6 +41,8 @@ __all__ = [
 ]
 
 MAX_DEPTH = 100  # levels of brackets, NOTs and hedges; far more than anybody can read
+MAX_CONDITIONS = 1000  # of a premise that is no plain conjunction: they are compiled one by one
+TOO_DEEP = f"A premise may have at most {MAX_DEPTH} levels of brackets, NOTs and hedges."
 
 
 # ---------------------------------------------------------------------- hedges
@@ -109,7 +113,7 @@ class Not:
     part: Expression
 
     def __post_init__(self) -> None:
-        check_parts((self.part,))
+        _check_parts((self.part,))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +124,7 @@ class And:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
-        check_parts(self.parts)
+        _check_parts(self.parts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +135,7 @@ class Or:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
-        check_parts(self.parts)
+        _check_parts(self.parts)
         if not self.parts:
             raise ParameterError("OR needs at least one part.")
 
@@ -139,7 +143,7 @@ class Or:
 Expression = Is | Not | And | Or
 
 
-def check_parts(parts: tuple[object, ...]) -> None:
+def _check_parts(parts: tuple[object, ...]) -> None:
     """Raise `ParameterError` unless all parts are premises."""
     for part in parts:
         if not isinstance(part, Expression):
@@ -187,6 +191,17 @@ def depth(premise: Expression) -> int:
         inner = (node.part,) if isinstance(node, Not) else node.parts
         open_parts.extend((part, level + 1) for part in inner)
     return greatest
+
+
+def check_premise(premise: Expression) -> None:
+    """Raise `ParameterError` unless this is a premise, and one that can be computed in reasonable time."""
+    _check_parts((premise,))
+    if depth(premise) > MAX_DEPTH:
+        raise ParameterError(TOO_DEEP)
+    if plain_conditions(premise) is None and len(list(conditions(premise))) > MAX_CONDITIONS:
+        raise ParameterError(
+            f"A premise with OR, NOT, hedges or a variable twice may have at most {MAX_CONDITIONS:,} conditions."
+        )
 
 
 def simplified(premise: Expression) -> Expression:

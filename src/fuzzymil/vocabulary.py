@@ -10,17 +10,7 @@ from typing import Any
 
 from fuzzymil.errors import ParameterError
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.premise import (
-    MAX_DEPTH,
-    Expression,
-    Is,
-    check_parts,
-    conditions,
-    conjunction,
-    depth,
-    plain_conditions,
-    simplified,
-)
+from fuzzymil.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
 __all__ = ["Rule", "Variable"]
 
@@ -99,9 +89,7 @@ class Rule:
         found = conjunction(premise) if isinstance(premise, Mapping) else premise
         put("coefs", tuple(tuple(map(float, row)) for row in coefs))
         put("weight", float(weight))
-        check_parts((found,))
-        if depth(found) > MAX_DEPTH:
-            raise ParameterError(f"A premise may have at most {MAX_DEPTH} levels of brackets, NOTs and hedges.")
+        check_premise(found)
         put("premise", simplified(found))  # as text says it: what is printed reads back as an equal rule
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise ParameterError(f"The weight of a rule must be finite and not negative, got {weight!r}.")

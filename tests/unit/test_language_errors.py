@@ -705,7 +705,7 @@ def test_too_many_coefficients_are_refused():
 )
 def test_deep_nesting_is_refused(premise):
     message = error_of(f"IF {premise} THEN y = 1")
-    assert "Brackets, NOTs and hedges are nested more than 100 deep." in message
+    assert "A premise may have at most 100 levels of brackets, NOTs and hedges." in message
 
 
 def test_a_shortened_print_says_how_to_get_all_of_it():

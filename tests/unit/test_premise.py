@@ -17,6 +17,7 @@ from fuzzymil.norms import S_NORMS, T_NORMS
 from fuzzymil.premise import (
     ANYTHING,
     HEDGES,
+    MAX_CONDITIONS,
     MAX_DEPTH,
     And,
     Is,
@@ -399,6 +400,14 @@ def test_levels_are_counted_however_many():
         Rule(Is("x", "low", ("very",) * MAX_DEPTH), [[1.0]])
     while isinstance(premise, Not):  # taken apart by hand: Python's own way down is by recursion
         premise = premise.part
+
+
+def test_only_plain_conjunctions_may_have_any_number_of_conditions():
+    names = [f"x{d}" for d in range(MAX_CONDITIONS + 1)]
+    assert len(Rule(dict.fromkeys(names, "low"), [[1.0]]).antecedent) == MAX_CONDITIONS + 1
+    for premise in (Or(tuple(Is(name, "low") for name in names)), And((X_LOW,) * (MAX_CONDITIONS + 1))):
+        with pytest.raises(ParameterError, match="may have at most 1,000 conditions"):
+            Rule(premise, [[1.0]])
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ WAYS = {"searched": "auto", "shortened": "kmeans"}  # by how short rules come ab
 DEFAULT = "shortened"  # with all conditions this is the library's default, which the others are compared with
 N_NOISE, RELEVANT = 50, [0, 1]
 N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # data sets of a full and of a quick run
+# To train on and unseen: bags of each concept, and negative ones. Of the eleven bags one is left out.
+N_BAGS = {"padded": ((50, 50), (167, 166)), "ten bags": ((3, 5), (125, 250)), "plain": ((50, 50), (167, 166))}
 SHOWN = ("searched", 2)  # whose rules are printed
 
 EXPERT = """
@@ -66,16 +68,12 @@ def features_of_positive_rules(rules: RuleBase) -> list[int]:
 def _two_concepts(kind: str, seed: int) -> tuple[Bags, Bags]:
     """Return training bags and 500 unseen ones."""
     *seeds, noise, more_noise = seeds_of(4, seed, kind)
+    train, test = (
+        make_two_concepts(*n, sigma=RADIUS, random_state=own) for n, own in zip(N_BAGS[kind], seeds, strict=True)
+    )
     if kind == "ten bags":
-        train, test = _drawn([(3, 5), (125, 250)], seeds)
-        # Five positive bags, three of the first concept and two of the second, and five negative ones.
-        return train[np.delete(np.arange(len(train)), 5)], test
-    train, test = _drawn([(50, 50), (167, 166)], seeds)
-    return (train, test) if kind == "plain" else (_padded(train, noise), _padded(test, more_noise))
-
-
-def _drawn(sizes: list[tuple[int, int]], seeds: list[int]) -> list[Bags]:
-    return [make_two_concepts(*n, sigma=RADIUS, random_state=seed) for n, seed in zip(sizes, seeds, strict=True)]
+        train = train[np.delete(np.arange(len(train)), 5)]  # three bags of the first concept, two of the second
+    return (_padded(train, noise), _padded(test, more_noise)) if kind == "padded" else (train, test)
 
 
 def _padded(bags: Bags, seed: int) -> Bags:
@@ -169,8 +167,10 @@ def _measured(model: Fitted, test: Bags) -> Results:
 def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
     sets = [_two_concepts(kind, seed) for seed in seeds]
     models = fit_folds(recipe, [train for train, _ in sets], [np.asarray(train.labels) for train, _ in sets], seeds)
+    lengths = [len(model.estimator.history_["loss"]) for model in models]
     return {
         "measured": [_measured(model, test) for model, (_, test) in zip(models, sets, strict=True)],
+        "stopped": sum(length < max(lengths) for length in lengths),  # they diverged
         "rules": models[0].estimator.rules_.to_dict(),
         "initial": models[0].estimator.initial_rules_.to_dict(),
     }
@@ -216,7 +216,7 @@ def _two_concept_units(options: Options) -> list[Unit]:
 
             settings = {
                 "experiment": "rules",
-                "data": {"kind": kind, "radius": RADIUS, "noise": N_NOISE},
+                "data": {"kind": kind, "radius": RADIUS, "noise": N_NOISE, "bags": N_BAGS[kind]},
                 "recipe": _settings(recipe),
                 "seeds": seeds,
             }
@@ -237,7 +237,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
     own = {kind: {name: next(rest) for name in recipes} for kind, recipes in _studies(options).items()}
     padded: Results = {}
     for (way, limit), part in own["padded"].items():
-        padded.setdefault(way, []).append(_on_padded(limit, part["measured"]))
+        padded.setdefault(way, []).append(_on_padded(limit, part["measured"], part["stopped"]))
     paths = {name: path for name, path in {"musk1": musk, "padded": padded}.items() if path}
     for name, path in paths.items():
         _compare(path, folds=name == "musk1")
@@ -247,6 +247,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "n_folds": FOLDS,
             "n_repeats": n_repeats,
             "n_noise": N_NOISE,
+            "commoner_class": _commoner_class(),
             "radius": RADIUS,
             "seeds": {kind: _seeds(options, kind) for kind in own},
             "expert": EXPERT,
@@ -274,7 +275,7 @@ def _cross_validated(limit: int, runs: list[Results]) -> Results:
     }
 
 
-def _on_padded(limit: int, measured: list[Results]) -> Results:
+def _on_padded(limit: int, measured: list[Results], stopped: int) -> Results:
     noise = [len(set(one["features"]) - set(RELEVANT)) for one in measured]
     return {
         "max_terms": limit,
@@ -284,6 +285,7 @@ def _on_padded(limit: int, measured: list[Results]) -> Results:
         "instance_auc": float(np.mean([one["instance_auc"] for one in measured])),
         "exactly": sum(one["features"] == RELEVANT for one in measured),
         "noise_features": float(np.mean(noise)),
+        "stopped": stopped,
     }
 
 
@@ -316,6 +318,17 @@ def _methods(parts: dict[str, Results], measure: str, first: str) -> Results:
             if name != first
         },
     }
+
+
+def _commoner_class() -> Results:
+    """Return the accuracy of always answering the more frequent class."""
+    facts = BENCHMARKS["musk1"]
+    per_concept, n_negative = N_BAGS["padded"][1]
+    shares = {
+        "musk1": facts.n_positive / facts.n_bags,
+        "padded": 2 * per_concept / (2 * per_concept + n_negative),
+    }
+    return {name: max(share, 1 - share) for name, share in shares.items()}
 
 
 def _mean_and_deviation(values: Array) -> Results:

@@ -30,8 +30,9 @@ def _titles(results: Results) -> dict[str, str]:
 
 def draw(results: Results, folder: Path) -> None:
     """Write the figures."""
-    panels = {title: _panel(results["paths"][name]) for name, title in _titles(results).items()}
-    note = "mean; bands: one standard deviation, over repeats of the cross-validation and over data sets"
+    commoner = results["settings"]["commoner_class"]
+    panels = {title: _panel(results["paths"][name], commoner[name]) for name, title in _titles(results).items()}
+    note = "bands: one standard deviation over repeats or data sets"
     display = PathDisplay(panels, "conditions a rule may have", "accuracy in percent", note)
     save_figure(display.plot("The price of short rules"), folder / "path.png")
     expert = results["expert"]
@@ -44,7 +45,7 @@ def draw(results: Results, folder: Path) -> None:
     save_figure(sets.plot("The expert's fuzzy sets, before and after ten bags"), folder / "sets.png")
 
 
-def _panel(path: Results) -> PathPanel:
+def _panel(path: Results, commoner: float) -> PathPanel:
     limits = [entry["max_terms"] for entry in next(iter(path.values()))]
     lines = []
     for way, entries in path.items():
@@ -53,6 +54,7 @@ def _panel(path: Results) -> PathPanel:
         known = None not in around
         band = means[:, None] + 100 * np.outer(around, [-1, 1]) if known else None
         lines.append(Line(WAYS[way], means, band))
+    lines.append(Line("always the commoner class", np.full(len(limits), 100 * commoner)))
     return PathPanel(limits, [*map(str, limits[:-1]), f"all {limits[-1]}"], lines)
 
 
@@ -122,7 +124,7 @@ def _path_table(results: Results, name: str) -> Table:
         )
     else:
         note += "corrected resampled t-test of Nadeau and Bengio over all folds of all repeats."
-    stopped = sum(entry.get("stopped", 0) for entries in results["paths"][name].values() for entry in entries)
+    stopped = sum(entry["stopped"] for entries in results["paths"][name].values() for entry in entries)
     note += f" Trainings that diverged and were stopped: {stopped}." if stopped else ""
     columns = ["way, most conditions", "accuracy in %", "rules", "conditions", "difference (95 %)", "p", *extra]
     return Table(
@@ -147,7 +149,9 @@ def _path_finding(results: Results, name: str, way: str) -> str:
     words = "; ".join(f"{verdict} with {_listed(limits)}" for verdict, limits in groups.items() if limits)
     return (
         f"{_titles(results)[name]}, rules {WAYS[way]}: against the default, whose {default['n_conditions']:.0f} "
-        f"conditions reach {100 * default['mean']:.1f} %, accuracy is, by the most conditions a rule may have, {words}."
+        f"conditions reach {100 * default['mean']:.1f} % (always the commoner class: "
+        f"{100 * results['settings']['commoner_class'][name]:.1f} %), accuracy is, by the most conditions a rule may "
+        f"have, {words}."
     )
 
 

@@ -40,6 +40,7 @@ class PathDisplay:
 
     Examples
     --------
+    >>> import numpy as np
     >>> path = PathPanel([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))])
     >>> figure = PathDisplay({"some data": path}, "conditions", "accuracy").plot()
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
