@@ -13,8 +13,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
 
 from fuzzymil.errors import ParameterError, described, known_name
+from fuzzymil.membership import MembershipFunction
 from fuzzymil.norms import S_NORMS, T_NORMS, complement
 
 __all__ = [
@@ -35,7 +38,9 @@ __all__ = [
     "conditions",
     "conjunction",
     "depth",
+    "hedged",
     "log_truth",
+    "negations",
     "plain_conditions",
     "simplified",
 ]
@@ -82,6 +87,23 @@ HEDGES: dict[str, Callable[[jax.Array], jax.Array]] = {
     "extremely": _extremely,
     "seldom": _seldom,
 }
+
+
+def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the degree of ``x`` in a set that hedges modify, of its shape.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership import Triangular
+    >>> hedged(Triangular(0, 1, 2), ("not", "very"), [0.5, 1.0]).tolist()
+    [0.75, 0.0]
+    """
+    with jax.enable_x64():
+        log_mu = chosen.log_mu(jnp.asarray(x, jnp.float64), *map(jnp.float64, chosen.parameters))
+        for hedge in reversed(hedges):
+            log_mu = HEDGES[hedge](log_mu)
+        return np.asarray(np.exp(log_mu))
+
 
 # ---------------------------------------------------------------------- the tree
 
@@ -171,6 +193,21 @@ def conditions(premise: Expression) -> Iterator[Is]:
     else:
         for part in (premise.part,) if isinstance(premise, Not) else premise.parts:
             yield from conditions(part)
+
+
+def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
+    """Tell of each condition, from left to right, whether an odd number of NOTs stands before it.
+
+    Examples
+    --------
+    >>> list(negations(Not(Or((Is("hue", "blue"), Not(Is("hue", "green")))))))
+    [True, False]
+    """
+    if isinstance(premise, Is):
+        yield inside
+    else:
+        for part in (premise.part,) if isinstance(premise, Not) else premise.parts:
+            yield from negations(part, inside != isinstance(premise, Not))
 
 
 def depth(premise: Expression) -> int:

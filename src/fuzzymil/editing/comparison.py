@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.editing.merging import can_blend
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.premise import HEDGES, Is, plain_conditions
+from fuzzymil.premise import Is, hedged, plain_conditions
 from fuzzymil.rules import RuleBase
 from fuzzymil.vocabulary import Rule, Variable
 
@@ -125,13 +123,5 @@ def conditions_on(base: RuleBase, seen: Bags | None) -> Iterator[Asked]:
         for r, rule in enumerate(base.rules, start=1):
             for condition in rule.conditions:
                 if condition.variable == variable.name:
-                    mu = _membership(variable.terms[condition.term], condition.hedges, values)[known]
+                    mu = hedged(variable.terms[condition.term], condition.hedges, values)[known]
                     yield Asked(r, condition, *((float(mu.min()), float(mu.max())) if len(mu) else (1.0, 1.0)))
-
-
-def _membership(chosen: MembershipFunction, hedges: Sequence[str], x: Array) -> Array:
-    with jax.enable_x64():
-        log_mu = chosen.log_mu(jnp.asarray(x, jnp.float64), *map(jnp.float64, chosen.parameters))
-        for hedge in reversed(hedges):
-            log_mu = HEDGES[hedge](log_mu)
-        return np.asarray(np.exp(log_mu))

@@ -73,7 +73,7 @@ def _conditions(
     base: RuleBase, asked: Expression, places: tuple[Place, ...], log_mu: Array, given: Array, seen: Array
 ) -> tuple[ConditionExplanation, ...]:
     """Look at each condition of a rule at its witness, ``given`` (d,), of which the rules take ``seen`` (d,)."""
-    negated = list(_negated(asked))
+    negated = list(premise.negations(asked))
     known = ~np.isnan(seen)
     degrees = [
         # As in `premise.log_truth`: what is unknown suits the rule.
@@ -100,15 +100,6 @@ def _conditions(
         )
         for n, (condition, (_, d)) in enumerate(zip(premise.conditions(asked), places, strict=True))
     )
-
-
-def _negated(asked: Expression, inside: bool = False) -> Iterator[bool]:
-    """Tell of each condition, from left to right, whether an odd number of NOTs stands before it."""
-    if isinstance(asked, Is):
-        yield inside
-    else:
-        for part in (asked.part,) if isinstance(asked, Not) else asked.parts:
-            yield from _negated(part, inside != isinstance(asked, Not))
 
 
 def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: RuleBase) -> tuple[float, int | None]:

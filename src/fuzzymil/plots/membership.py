@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from fuzzymil.arrays import Array
 from fuzzymil.plots.style import FAINT, HIGH, LOW
+from fuzzymil.premise import hedged, negations
 from fuzzymil.rules import RuleBase
 
 if TYPE_CHECKING:
@@ -91,11 +92,8 @@ class MembershipDisplay:
                     row.append(None)
                     continue
                 x = np.linspace(*_view(rules, initial, int(d)), 300)
-                before = None
-                if initial is not None:
-                    start = initial.variables[d]
-                    before = start.terms[initial.rules[r].antecedent[start.name]](x)
-                row.append(Curve(x, before, variable.terms[rule.antecedent[variable.name]](x)))
+                before = None if initial is None else _degrees(initial, r, int(d), x)
+                row.append(Curve(x, before, _degrees(rules, r, int(d), x)))
             curves.append(row)
         return cls(
             curves,
@@ -161,6 +159,17 @@ def _draw(axis: Any, curve: Curve | None, color: str) -> None:
     axis.plot(curve.x, curve.after, color=color, linewidth=1.8)
     axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
     axis.set_xlim(curve.x[0], curve.x[-1])
+
+
+def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:
+    """Return how far values meet what a rule first asks about a feature, with hedges and NOTs."""
+    variable, asking = rules.variables[d], rules.rules[rule]
+    asked, negated = next(
+        (condition, negated)
+        for condition, negated in zip(asking.conditions, negations(asking.premise), strict=True)
+        if condition.variable == variable.name
+    )
+    return hedged(variable.terms[asked.term], ("not", *asked.hedges) if negated else asked.hedges, x)
 
 
 def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, float]:
