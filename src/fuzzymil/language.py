@@ -348,6 +348,12 @@ class _Reader:
 
     def conclusion(self, output: Token) -> Linear | str:
         if self.skip("is"):
+            if not self.parsed.outputs:
+                self.fail(
+                    output,
+                    f"The output {output.text!r:.60} has no terms: declare them (OUTPUT ...: term = set) for a Mamdani "
+                    "rule, or conclude a number ('= 1').",
+                )
             if output.text not in self.parsed.outputs:
                 self.unknown("output", output, self.parsed.outputs)
             return self.term(output.text, self.parsed.outputs[output.text])

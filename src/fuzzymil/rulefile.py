@@ -85,7 +85,7 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
     except ModelFileError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise ModelFileError(f"The rules in this file are damaged: {problem!s} is missing or wrong.") from None
+        raise ModelFileError(storage.damaged("The rules in this file", problem)) from None
 
 
 def save(rules: RuleBase, path: storage.Path_) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fuzzymil.errors import ModelFileError
 
-__all__ = ["decode_number", "encode_number", "read_document", "write_atomically", "write_document"]
+__all__ = ["damaged", "decode_number", "encode_number", "read_document", "write_atomically", "write_document"]
 
 Path_ = str | os.PathLike[str]
 
@@ -84,6 +84,18 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
             f"this one reads up to {kinds[kind]}): upgrade with pip install --upgrade fuzzymil."
         )
     return document
+
+
+def damaged(what: str, problem: Exception) -> str:
+    """Return a sentence about content that cannot be used.
+
+    Examples
+    --------
+    >>> damaged("The file", KeyError("rules"))
+    "The file is damaged: 'rules' is missing."
+    """
+    reason = f"{problem!s} is missing" if isinstance(problem, KeyError) else str(problem).rstrip(".")
+    return f"{what} {'are' if what.startswith('The rules') else 'is'} damaged: {reason}."
 
 
 def encode_number(value: float) -> float | str:

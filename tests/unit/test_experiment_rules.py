@@ -72,6 +72,23 @@ def test_features_of_positive_rules():
     assert features_of_positive_rules(RuleBase.parse(text)) == [0, 2]
 
 
+@pytest.mark.parametrize(
+    ("conclusions", "centers", "expected"),
+    [
+        ([1, 1], [[0.5, 0.5], [1.5, 1.5]], [True, True]),
+        ([1, 0.4], [[0.5, 0.5], [1.5, 1.5]], [True, False]),  # concludes "negative"
+        ([1, 1], [[0.5, 0.75], [1.5, 1.5]], [False, True]),  # outside the disc
+        ([1, 1], [[0.5, 0.5], [0.5, 0.5]], [True, False]),
+    ],
+    ids=["both", "negative", "outside", "twice"],
+)
+def test_concepts_told(conclusions, centers, expected):
+    plane = RuleBase.from_arrays(centers, np.full((2, 2), 0.2), conclusions)
+    assert rules.concepts_told(plane) == expected
+    noisy = RuleBase.from_arrays(np.column_stack([centers, [1, 1]]), np.full((2, 3), 0.2), conclusions)
+    assert rules.concepts_told(noisy) == [False, False]  # noise is asked about, too
+
+
 def test_cross_validation_of_shortened_rules():
     rng = np.random.RandomState(0)
     labels = np.arange(24) % 2
@@ -155,6 +172,8 @@ def test_numbers_of_the_small_run(small):
     assert shortened[1]["noise_features"] == 3
     assert searched[0]["n_conditions"] <= 2 * (searched[0]["n_rules"] - 1)
     assert searched[0]["mean"] > 0.9
+    assert searched[0]["both_told"] == 2
+    assert shortened[1]["both_told"] == 0  # all features are asked about
     shown = RuleBase.from_dict(found["shown"]["rules"])
     assert shown.rules[-1].conditions == ()
     expert = found["expert"]
@@ -190,10 +209,16 @@ def made_up_parts():
             if key == TRAINED:
                 found = 0.9
             measured = [
-                {"accuracy": found + step, "instance_auc": 0.7 + step, "features": [0, 1] if n < 4 else [0, 1, 7],
-                 "n_rules": 3, "n_conditions": 7}
+                {
+                    "accuracy": found + step,
+                    "instance_auc": 0.7 + step,
+                    "features": [0, 1] if n < 4 else [0, 1, 7],
+                    "told": [True, n < 3],
+                    "n_rules": 3,
+                    "n_conditions": 7,
+                }
                 for n, step in enumerate(np.resize(wiggle, rules.N_SETS[kind][0]))
-            ]  # fmt: skip
+            ]
             parts.append({"measured": measured, "stopped": 0, "rules": base, "initial": base})
     return parts
 
@@ -210,9 +235,11 @@ def test_sentences_follow_the_numbers(tmp_path):
     assert "all 166" not in words[1]  # the default is not compared with itself
     assert f"always the commoner class: {100 * 47 / 92:.1f} %" in words[0]
     assert "66.8 %" in words[2]
-    assert "searched before training (1: 4, 2: 4, 3: 4, 5: 4, 10: 4, 20: 4, all 52: 4)" in words[4]
-    assert "ahead of “random start” (50.0 %; +40.0 points, p < 0.001)" in words[5]
-    assert "the greatest, 0.700, has" in words[6]
+    assert "rules searched before training tell both" in words[4]
+    assert "1: 3, 2: 3, 3: 3, 5: 3, 10: 3, 20: 3, all 52: 3; and" in words[4]
+    assert "noise: 1: 4, 2: 4, 3: 4, 5: 4, 10: 4, 20: 4, all 52: 4." in words[4]
+    assert "ahead of “random start” (50.0 %; +40.0 points, p < 0.001)" in words[6]
+    assert "the greatest, 0.700, has" in words[7]
     tables = [block for block in report.blocks if isinstance(block, Table)]
     assert [len(table.rows) for table in tables] == [FULL, FULL, 3, 5, 3, 5]
     for table in tables:
@@ -227,7 +254,7 @@ def test_worse_than_written_is_said():
     trained = parts[-len(rules._starts()) - len(rules._instance_methods())]
     for one in trained["measured"]:
         one["accuracy"] -= 0.6
-    words = findings(section(rules._collect(Options(), parts)))[5]
+    words = findings(section(rules._collect(Options(), parts)))[6]
     assert "behind “expert's rules, as written” (50.0 %; -20.0 points" in words
     assert "ahead" not in words
 

@@ -382,7 +382,7 @@ Contributions to sky, strength x conclusion:
 
 Rule 1: IF hue is blue AND texture is smooth THEN sky = 1
   at instance 0, which satisfies it to 0.882:
-    hue = 0.65        is blue    0.882  limiting
+    hue = 0.65        is blue    0.882  decisive
     texture = 0.1 mm  is smooth  0.9
 
 Rule 3: IF hue is not blue OR texture is rough THEN sky = 0.25
@@ -392,7 +392,7 @@ Rule 3: IF hue is not blue OR texture is rough THEN sky = 0.25
 
 Rule 2: IF hue is red AND NOT (texture is very smooth OR hue is blue) THEN sky = -0.5 WITH 0.5
   at instance 1, which satisfies it to 0.607:
-    hue = 0.2          is red          0.607     limiting
+    hue = 0.2          is red          0.607     decisive
     texture = 0.75 mm  is very smooth  0.0625    in a NOT
     hue = 0.2          is blue         0.000335  in a NOT
 
@@ -428,7 +428,7 @@ def test_text_of_long_rules_tells_the_decisive_conditions():
     assert f"{first.name}: IF {named} AND ... (36 more) THEN y = " in text
     assert " + ... (36 smaller)" in text
     assert f"    36 more, with {lowest[4].membership:.3g} or more each" in text
-    assert text.count("limiting") == 2
+    assert text.count("decisive") == 2
     assert first.text.count(" AND ") == 39
     assert max(map(len, text.splitlines())) < 220
 

@@ -56,7 +56,8 @@ ERRORS = {
     ),
     "no output": (
         "IF depth is low THEN risk is low",
-        "Unknown output: 'risk'; none is declared.",
+        "The output 'risk' has no terms: declare them (OUTPUT ...: term = set) for a Mamdani rule, or conclude "
+        "a number ('= 1').",
         "risk is",
     ),
     "unknown term of an output": (

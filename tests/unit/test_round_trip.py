@@ -186,3 +186,15 @@ def test_writing_numbers_back_is_the_inverse_of_compiling(rules):
         [Variable("a", {"low": Gaussian(0, 1), "high": Sigmoid(2, 3)}), Variable("b", {"up": Sigmoid(0, 1)})],
     )
     assert mixed.with_numbers(mixed.compile()[0]) == mixed
+
+
+def test_frozen_terms_are_the_very_same_sets(rules, bags):
+    model = classifier(rules, frozen=["across"]).fit(bags)
+    assert model.rules_.variables[0] == rules.variables[0]
+    assert model.rules_.variables[1] != rules.variables[1]
+
+
+def test_settings_that_given_rules_overrule_are_told(rules, bags):
+    with pytest.warns(UserWarning, match=r"t_norm='min' is not used: the rules given as init bring their own"):
+        classifier(rules, t_norm="min", max_epochs=1).fit(bags)
+    classifier(rules, alpha=5.0, max_epochs=1).fit(bags)  # what the rules say themselves

@@ -88,7 +88,7 @@ def test_a_damaged_rule_is_reported(field, value):
 def test_a_rule_without_a_premise_is_reported():
     content = rule_base(LOW).to_dict()
     del content["rules"][0]["if"]
-    with pytest.raises(ModelFileError, match="'premise' is missing or wrong"):
+    with pytest.raises(ModelFileError, match="'premise' is missing"):
         RuleBase.from_dict(content)
 
 

@@ -198,7 +198,7 @@ def test_errors_in_text_point_at_the_character():
 def test_a_bag_on_which_no_rule_fires_gets_the_default_and_is_reported():
     bags = Bags.from_list([[[1.0], [9.0]], [[9.0], [3.0]], [[5.5]], [[-1.0]]], ids=["p", "q", "r", "s"])
     model = MISugeno(rules=GAPS, default=0.75)
-    with pytest.warns(UserWarning, match=r"No rule fires on 2 of 4 bag\(s\).*q, s\.") as caught:
+    with pytest.warns(UserWarning, match=r"No rule fires on 2 of 4 bag\(s\).*Bags: q, s \(") as caught:
         found = model.infer(bags)
     assert len(caught) == 1
     assert found.uncovered.tolist() == [False, True, False, True]
@@ -589,3 +589,29 @@ def test_a_wrong_value_anywhere_is_refused_or_harmless(name, wrong, tmp_path):
             continue
         back.predict(BAGS)
         repr(back)
+
+
+def test_columns_are_matched_by_name_also_after_a_fit_without_names():
+    rules = (
+        "VARIABLE x1: left = Gaussian(0.7, 0.2)\nVARIABLE x2: low = Gaussian(0.2, 0.4)\n"
+        "IF x1 is left THEN y = 1\nIF x2 is low THEN y = 0"
+    )
+    values = np.array([[0.5, 1.3], [1.4, 0.2]])
+    turned = Bags.from_list([values[:, ::-1]], feature_names=["x2", "x1"])
+    model = MISugeno(rules=rules, threshold=None).fit([values])
+    with pytest.warns(UserWarning, match="without feature names"):
+        np.testing.assert_array_equal(model.predict(turned), model.infer([values]).output[:, 0])
+    strangers = Bags.from_list([values], feature_names=["a", "b"])
+    with pytest.warns(UserWarning, match="without feature names"):
+        np.testing.assert_array_equal(model.predict(strangers), model.infer([values]).output[:, 0])
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.5, 0.8, 3.0])
+def test_what_is_predicted_is_what_is_likely_whatever_the_threshold(threshold):
+    rules = (
+        "VARIABLE x: left = Gaussian(0, 1), right = Gaussian(3, 1)\nIF x is left THEN y = 0\nIF x is right THEN y = 2.5"
+    )
+    bags = [[[x]] for x in (-1.0, 0.5, 1.2, 1.5, 1.8, 2.5, 4.0)]
+    model = MISugeno(rules=rules, threshold=threshold).fit(bags, [0, 1, 0, 1, 0, 1, 0])
+    likely = model.predict_proba(bags)
+    np.testing.assert_array_equal(model.predict(bags), (likely[:, 1] > 0.5).astype(int))

@@ -21,7 +21,7 @@ from fuzzymil.errors import InputError, ParameterError, warn_user
 from fuzzymil.estimators.exchange import fitting_rules
 from fuzzymil.estimators.explaining import Explaining
 from fuzzymil.estimators.features import compare_features, complete_bags, record_features
-from fuzzymil.estimators.limits import limits_of
+from fuzzymil.estimators.limits import limits_of, unmoved
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
 from fuzzymil.estimators.pruning import longest, schedule, shortened, with_conditions
@@ -154,9 +154,9 @@ class Network(Starting, Explaining, ABC):
         operators = learned.operators
         alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
         if learned.template is not None:
-            return with_conditions(learned.template, learned.masks[place]).with_numbers(
-                params, t_conorm=operators.t_conorm, combine=operators.combine, **alphas
-            )
+            start = with_conditions(learned.template, learned.masks[place])
+            moved = start.with_numbers(params, t_conorm=operators.t_conorm, combine=operators.combine, **alphas)
+            return unmoved(learned.template, moved, self.frozen)
         return RuleBase.from_sets(
             params.sets,
             learned.masks[place],

@@ -155,8 +155,10 @@ class ExpertSystem(BaseEstimator, ABC):
         check_is_fitted(self)
         bags = self._bags(X)
         compare_features(self, bags)
-        # Where names are known on one side only, columns go by their place.
-        names = getattr(self, "feature_names_in_", None)
+        # The rules know their features by name; columns go by their place only where nobody names them.
+        names = bags.feature_names
+        if names is None or not set(self.rules_.feature_names) <= set(names):
+            names = getattr(self, "feature_names_in_", None)
         return _matched(self.rules_, Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names))
 
     def _output(self, X: Any, *, by_instance: bool = False) -> Array:
@@ -172,8 +174,8 @@ class ExpertSystem(BaseEstimator, ABC):
         silent = np.asarray(found.uncovered).reshape(bags.n_bags, -1).any(axis=1)
         if silent.any():
             warn_user(
-                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s), which get the default: "
-                f"{listed(bags.ids[silent])}. (infer(bags).uncovered marks them.)"
+                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); the answer for them is the default. "
+                f"Bags: {listed(bags.ids[silent])} (infer(bags).uncovered marks them)."
             )
         return found
 
@@ -194,7 +196,9 @@ class ExpertSystem(BaseEstimator, ABC):
     def _probability(self, output: Array) -> Array:
         limit = LOSSES["squared"].probability
         assert limit is not None
-        likely = limit(output)
+        # Around the threshold, so that what is predicted is what is likely.
+        middle = 0.5 if self.threshold is None or output.shape[1] > 1 else self.threshold
+        likely = limit(output + (0.5 - middle))
         return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
 
     def predict(self, X: Any) -> Array:
@@ -221,7 +225,10 @@ class ExpertSystem(BaseEstimator, ABC):
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Return the outputs limited to [0, 1] as probabilities, shape (n_bags, n_classes), that sum to one."""
+        """Return the outputs limited to [0, 1] as probabilities, shape (n_bags, n_classes), that sum to one.
+
+        One output is moved so that the threshold is at one half.
+        """
         return self._probability(self._output(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,7 +13,7 @@ from fuzzymil.errors import ParameterError, did_you_mean, listed
 from fuzzymil.premise import Place
 from fuzzymil.rules import RuleBase
 
-__all__ = ["limits_of"]
+__all__ = ["limits_of", "unmoved"]
 
 
 def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
@@ -43,6 +44,16 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     for place, term in places.items():
         sets[place] = 0.0 if term in held else 1.0
     return Limits(owner, sets, conclusions)
+
+
+def unmoved(start: RuleBase, trained: RuleBase, frozen: Iterable[str]) -> RuleBase:
+    """Return the trained rules with frozen terms exactly as they were: scaled axes and 32 bit leave a trace."""
+    held, _ = _held(start, frozen)
+    variables = [
+        dataclasses.replace(v, terms={t: old.terms[t] if (v.name, t) in held else s for t, s in v.terms.items()})
+        for v, old in zip(trained.variables, start.variables, strict=True)
+    ]
+    return dataclasses.replace(trained, variables=tuple(variables))
 
 
 def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:

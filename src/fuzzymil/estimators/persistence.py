@@ -124,7 +124,7 @@ def load_model(path: storage.Path_) -> Any:
     except ModelFileError:
         raise
     except _DAMAGE as problem:
-        raise ModelFileError(f"{path!s} is damaged: {problem!s} is missing or wrong. Save the model again.") from None
+        raise ModelFileError(storage.damaged(f"{path!s}", problem) + " Save the model again.") from None
     return model
 
 

@@ -13,7 +13,7 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.construction import finite_operators
 from fuzzymil.epochs import Limits
-from fuzzymil.errors import ParameterError
+from fuzzymil.errors import ParameterError, warn_user
 from fuzzymil.estimators.limits import limits_of
 from fuzzymil.estimators.scaling import Scaling
 from fuzzymil.estimators.settings import Settings
@@ -138,6 +138,7 @@ class Starting(Settings):
         """
         if bags.feature_names is not None:
             given = given.over(bags.feature_names)
+        self._warn_of_unused(given)
         params, masks, operators = given.compile()
         lengths = [len(rule.conditions) for rule in given.rules]
         if operators.premises is not None and self.max_terms is not None and max(lengths) > self.max_terms:
@@ -162,6 +163,21 @@ class Starting(Settings):
             template=given,
             limits=limits_of(given, self.frozen),
         )
+
+    def _warn_of_unused(self, given: RuleBase) -> None:
+        """Say which settings the given rules overrule: operators are part of a rule base."""
+        usual = {field.name: field.default for field in dataclasses.fields(self)}
+        names = ["t_norm", "normalise"]
+        for alpha, operator in (("alpha", "t_conorm"), ("consequent_alpha", "combine")):
+            # An infinite alpha stands for another operator, by which the rules may tell it.
+            names += [alpha, operator] if np.isfinite(getattr(self, alpha)) else []
+        for name in names:
+            value = getattr(self, name)
+            if name in usual and value not in (usual[name], getattr(given, name)):
+                warn_user(
+                    f"{name}={value!r} is not used: the rules given as init bring their own. Leave it out, or change "
+                    "the rules (dataclasses.replace, edit)."
+                )
 
     def _structure(self) -> dict[str, Any]:
         """Return the settings that cannot change while training goes on."""

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.datasets import BENCHMARKS, load_musk1, make_two_concepts
+from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
 from fuzzymil.experiments.folds import Fitted, Recipe, cross_validate, fit_folds
 from fuzzymil.experiments.rules_report import draw, section
@@ -22,7 +22,7 @@ from fuzzymil.experiments.study import Experiment, Options, Results, Unit, seeds
 from fuzzymil.experiments.synthetic import RADIUS
 from fuzzymil.rules import RuleBase
 
-__all__ = ["EXPERT", "RULES", "features_of_positive_rules"]
+__all__ = ["EXPERT", "RULES", "concepts_told", "features_of_positive_rules"]
 
 LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # conditions a rule may have; None for all features
 QUICK_LIMITS: tuple[int | None, ...] = (2, None)
@@ -60,6 +60,26 @@ def features_of_positive_rules(rules: RuleBase) -> list[int]:
     place = {name: d for d, name in enumerate(rules.feature_names)}
     positive = [rule for rule in rules.rules if rule.coefs[0][0] >= 0.5]
     return sorted({place[condition.variable] for rule in positive for condition in rule.conditions})
+
+
+def concepts_told(rules: RuleBase) -> list[bool]:
+    """Tell for each concept whether a rule finds it that asks about its two features and no other.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ...     VARIABLE x1: low = Gaussian(0.5, 0.1), high = Gaussian(1.5, 0.1)
+    ...     VARIABLE x2: low = Gaussian(0.6, 0.1), high = Gaussian(1.4, 0.1)
+    ...     VARIABLE x3: high = Gaussian(1.8, 0.1)
+    ...     IF x1 is low AND x2 is low THEN y = 1
+    ...     IF x1 is high AND x2 is high AND x3 is high THEN y = 1''')
+    >>> concepts_told(rules)
+    [True, False]
+    """
+    asked = [np.flatnonzero(row).tolist() for row in ~np.isnan(rules.centers)]
+    told = (rules.coefs[:, 0, 0] >= 0.5) & [own == RELEVANT for own in asked]
+    distances = np.linalg.norm(rules.centers[told][:, None, RELEVANT] - CONCEPTS, axis=2)
+    return [bool(found) for found in (distances <= RADIUS).any(axis=0)]
 
 
 # ---------------------------------------------------------------------- data
@@ -160,6 +180,7 @@ def _measured(model: Fitted, test: Bags) -> Results:
         "accuracy": float(np.mean((model.scores(test) > 0) == test.labels)),
         "instance_auc": float(roc_auc_score(inside, model.estimator.predict_instances(test))),
         "features": features_of_positive_rules(model.estimator.rules_),
+        "told": concepts_told(model.estimator.rules_),
         **model.size(),
     }
 
@@ -285,6 +306,7 @@ def _on_padded(limit: int, measured: list[Results], stopped: int) -> Results:
         "instance_auc": float(np.mean([one["instance_auc"] for one in measured])),
         "exactly": sum(one["features"] == RELEVANT for one in measured),
         "noise_features": float(np.mean(noise)),
+        "both_told": sum(all(one["told"]) for one in measured),
         "stopped": stopped,
     }
 

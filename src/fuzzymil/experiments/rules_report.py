@@ -17,6 +17,7 @@ __all__ = ["draw", "section"]
 
 WAYS = {"searched": "searched before training", "shortened": "trained long, then shortened"}
 MUSK = PRINTED["musk1"].title
+_TOGETHER = "\u00a0"  # a space where no line ends
 
 
 def _titles(results: Results) -> dict[str, str]:
@@ -92,7 +93,7 @@ def _path_blocks(results: Results) -> list[Block]:
         Figure("path", "Conditions a rule may have (logarithmic) against accuracy on bags not trained on."),
         *[_path_table(results, name) for name in titles],
         *[Text(_path_finding(results, name, way), finding=True) for name in titles for way in results["paths"][name]],
-        Text(_features_finding(results, n_sets), finding=True),
+        *[Text(_features_finding(way, path, n_sets), finding=True) for way, path in results["paths"]["padded"].items()],
         *([] if shown is None else [_shown_table(shown)]),
     ]
 
@@ -104,23 +105,23 @@ def _path_table(results: Results, name: str) -> Table:
         for entry in entries:
             rows.append(
                 [
-                    f"{way}, {_limit(entry, entries)}",
+                    f"{way}, {'all' if entry is entries[-1] else entry['max_terms']}",
                     _percent(entry),
                     f"{entry['n_rules']:.1f}",
                     f"{entry['n_conditions']:.1f}",
                     *_tested(entry["against_default"], 100, ".1f"),
-                    *([f"{entry['exactly']}", f"{entry['noise_features']:.1f}"] if padded else []),
-                    *([f"{entry['instance_auc']:.3f}"] if padded else []),
+                    *(_padded_cells(entry) if padded else []),
                 ]
             )
-    extra = ["only the two", "others", "instance AUC"] if padded else []
+    extra = ["both told", "only the two", "others", "instance AUC"] if padded else []
     n_sets = len(results["settings"]["seeds"]["padded"])
     note = "Rules and conditions are those in use, all rules together, on average. Points against the default, "
     if padded:
         note += (
-            f"Wilcoxon's signed-rank test over {n_sets} data sets. Only the two: of {n_sets} data sets, those where "
-            "the rules that conclude 0.5 or more ask about exactly the two features of the plane; others: how many "
-            "noise features they ask about, on average."
+            f"Wilcoxon's signed-rank test over {n_sets} data sets. Both told: of {n_sets} data sets, those where each "
+            "concept has a rule that concludes 0.5 or more, asks about the two features of the plane alone and has its "
+            "centre inside. Only the two: those where all rules that conclude 0.5 or more together ask about exactly "
+            "these two; others: how many noise features they ask about, on average."
         )
     else:
         note += "corrected resampled t-test of Nadeau and Bengio over all folds of all repeats."
@@ -134,6 +135,11 @@ def _path_table(results: Results, name: str) -> Table:
         note + " Intervals and p are of one comparison each; a "
         "difference is called clear where the interval leaves out 0.",
     )
+
+
+def _padded_cells(entry: Results) -> list[str]:
+    counts = [str(entry[name]) for name in ("both_told", "exactly")]
+    return [*counts, f"{entry['noise_features']:.1f}", f"{entry['instance_auc']:.3f}"]
 
 
 def _path_finding(results: Results, name: str, way: str) -> str:
@@ -155,14 +161,14 @@ def _path_finding(results: Results, name: str, way: str) -> str:
     )
 
 
-def _features_finding(results: Results, n_sets: int) -> str:
-    words = []
-    for way, entries in results["paths"]["padded"].items():
-        counts = ", ".join(f"{_limit(entry, entries)}: {entry['exactly']}" for entry in entries)
-        words.append(f"{WAYS[way]} ({counts})")
+def _features_finding(way: str, path: list[Results], n_sets: int) -> str:
+    told, exactly = (
+        ", ".join(f"{_limit(entry, path)}: {entry[name]}" for entry in path) for name in ("both_told", "exactly")
+    )
     return (
-        f"In how many of {n_sets} padded data sets do the rules that conclude “positive” ask about exactly the two "
-        f"features that matter? By the most conditions a rule may have: {'; '.join(words)}."
+        f"Padded data sets, of {n_sets}, in which rules {WAYS[way]} tell both concepts by their two features alone, by "
+        f"the most conditions a rule may have: {told}; and in which no other rule that concludes “positive” asks "
+        f"about noise: {exactly}."
     )
 
 
@@ -180,7 +186,7 @@ def _shown_table(shown: Results) -> Table:
 
 def _asks(rules: RuleBase, r: int) -> str:
     asked = [
-        f"{name} ≈ {rules.centers[r, d]:.2f} ± {rules.widths[r, d]:.2f}"
+        f"{name} ≈ {rules.centers[r, d]:.2f} ± {rules.widths[r, d]:.2f}".replace(" ", _TOGETHER)
         for d, name in enumerate(rules.feature_names)
         if not np.isnan(rules.centers[r, d])
     ]

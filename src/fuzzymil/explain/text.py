@@ -222,7 +222,7 @@ def _value(condition: ConditionExplanation) -> str:
 
 def _remarks(condition: ConditionExplanation) -> str:
     return ", ".join(
-        word for word, holds in (("in a NOT", condition.negated), ("limiting", condition.limiting)) if holds
+        word for word, holds in (("in a NOT", condition.negated), ("decisive", condition.limiting)) if holds
     )
 
 

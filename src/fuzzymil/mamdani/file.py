@@ -45,7 +45,7 @@ def from_dict(content: Mapping[str, Any]) -> MamdaniRules:
     except ModelFileError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
-        raise ModelFileError(f"The rules in this file are damaged: {problem!s} is missing or wrong.") from None
+        raise ModelFileError(storage.damaged("The rules in this file", problem)) from None
 
 
 def save(rules: MamdaniRules, path: storage.Path_) -> None:

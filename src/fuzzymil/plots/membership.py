@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from fuzzymil.arrays import Array
-from fuzzymil.plots.style import FAINT, HIGH, LOW
+from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written
 from fuzzymil.premise import hedged, negations
 from fuzzymil.rules import RuleBase
 
@@ -30,7 +30,7 @@ class Curve:
     after: Array
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class MembershipDisplay:
     """Membership functions of each rule (rows) in each feature (columns), before and after training.
 
@@ -82,7 +82,7 @@ class MembershipDisplay:
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
         shown = np.sort(np.argsort(relative, kind="stable")[:max_features])
         constants = rules.coefs[:, output, 0]
-        linear = " + ..." if rules.coefs.shape[2] > 1 else ""
+        linear = [" + ..." if np.any(rows[output][1:]) else "" for rows in rules.coefs]
         curves = []
         for r, rule in enumerate(rules.rules):
             row: list[Curve | None] = []
@@ -97,7 +97,7 @@ class MembershipDisplay:
             curves.append(row)
         return cls(
             curves,
-            [f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear}" for r, c in enumerate(constants)],
+            [f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
             [rules.variables[d].name for d in shown],
             list(constants > (constants.min() + constants.max()) / 2),
             units=[rules.variables[d].unit or "" for d in shown],
@@ -125,10 +125,10 @@ class MembershipDisplay:
                 _draw(axes[r, d], curve, color)
                 for place in self.marks.get(self.features[d], ()):
                     axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
-            axes[r, 0].set_title(self.titles[r], loc="left", fontsize=9, color=color, fontweight="bold")
+            axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
         for d, name in enumerate(self.features):
             unit = self.units[d] if self.units else ""
-            axes[-1, d].set_xlabel(f"{name} [{unit}]" if unit else name)
+            axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
         figure.supylabel("membership", fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)

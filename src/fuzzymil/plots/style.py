@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FAINT", "HIGH", "LOW", "bare", "distinct", "save_figure"]
+__all__ = ["FAINT", "HIGH", "LOW", "as_written", "bare", "distinct", "save_figure"]
 
 # Two hues that colour-blind readers tell apart and that differ in grey, too.
 HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
@@ -39,6 +39,17 @@ def bare(axis: Any) -> None:
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     axis.tick_params(labelsize=8)
+
+
+def as_written(name: str) -> str:
+    r"""Return a name that is drawn as it is: a dollar sign would begin a formula.
+
+    Examples
+    --------
+    >>> as_written("price [$]")
+    'price [\\$]'
+    """
+    return name.replace("$", r"\$")
 
 
 def save_figure(figure: Figure, path: Any) -> None:
