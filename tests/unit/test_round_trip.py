@@ -198,3 +198,9 @@ def test_settings_that_given_rules_overrule_are_told(rules, bags):
     with pytest.warns(UserWarning, match=r"t_norm='min' is not used: the rules given as init bring their own"):
         classifier(rules, t_norm="min", max_epochs=1).fit(bags)
     classifier(rules, alpha=5.0, max_epochs=1).fit(bags)  # what the rules say themselves
+
+
+def test_rules_of_an_expert_are_not_dropped_unless_asked(rules, bags):
+    few = bags[::20]
+    assert classifier(rules, max_epochs=2).fit(few)._learned.keep_prob is None
+    assert classifier(rules, max_epochs=2, rule_keep_prob=0.6).fit(few)._learned.keep_prob == 0.6

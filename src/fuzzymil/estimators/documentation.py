@@ -53,7 +53,8 @@ _COMMON = """n_rules : int
         Whether the optimiser moves the logarithm of a width or the width itself (the paper).
     rule_keep_prob : float, "auto" or None
         Rule Dropout: probability that a rule takes part in a training step, drawn for each bag. "auto"
-        keeps rules with probability 0.7 where there are more numbers to learn than bags, else always.
+        keeps rules with probability 0.7 where there are more numbers to learn than bags, else, and for
+        rules given as ``init``, always.
     rule_dropout : {"renormalise", "paper"}
         "paper": a dropped rule's output is 0, and outputs are scaled at test time. "renormalise":
         the kept rules share the strength, at least one is kept, and nothing is scaled.

@@ -185,7 +185,12 @@ class Starting(Settings):
         return {name: getattr(self, name) for name in (*names, "normalise", "n_members", "loss")}
 
     def _keep_prob(self, start: Params, masks: Masks, bags: Bags) -> float | None:
-        """Rule Dropout as set; left to us, only where the numbers to learn outnumber the bags."""
+        """Rule Dropout as set; left to us, only where the numbers to learn outnumber the bags.
+
+        Never on given rules: an expert's few rules each say something that the others do not.
+        """
+        if self.rule_keep_prob == "auto" and isinstance(self.init, RuleBase):
+            return None
         if self.rule_keep_prob == "auto":
             n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
             return 0.7 if n_numbers > bags.n_bags else None

@@ -43,6 +43,7 @@ IF x1 is low AND x2 is low THEN y = 1
 IF x1 is high AND x2 is high THEN y = 1
 IF anything THEN y = 0 WITH 0.3
 """
+KEEP = 0.7  # of Rule Dropout, in the one row that shows what it does to so few rules
 TRAINED, WRITTEN, DROPPED = "expert's rules, trained", "expert's rules, as written", "expert's rules, Rule Dropout"
 
 
@@ -122,12 +123,12 @@ def _musk_path(options: Options) -> dict[tuple[str, int], Recipe]:
 
 def _starts() -> dict[str, Recipe]:
     rules = RuleBase.parse(EXPERT)
-    # Rule Dropout, which the default turns on where bags are few, would hide one of only three rules at a time.
+    # Rule Dropout, which random starts with few bags get by default, would hide one of only three rules at a time.
     same: dict[str, Any] = {"n_rules": rules.n_rules, "alpha": rules.alpha, "rule_keep_prob": None}
     return {
         TRAINED: Recipe(MIANFISClassifier(**same, init=rules)),
         WRITTEN: Recipe(MIANFISClassifier(**same, init=rules, max_epochs=0)),
-        DROPPED: Recipe(MIANFISClassifier(**{**same, "rule_keep_prob": "auto"}, init=rules)),
+        DROPPED: Recipe(MIANFISClassifier(**{**same, "rule_keep_prob": KEEP}, init=rules)),
         "random start": Recipe(MIANFISClassifier(**same, init="random")),
         "random start, best of 8": Recipe(MIANFISClassifier(**same, init="random", n_restarts=8)),
     }
@@ -272,6 +273,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "radius": RADIUS,
             "seeds": {kind: _seeds(options, kind) for kind in own},
             "expert": EXPERT,
+            "keep_prob": KEEP,
         },
         "paths": paths,
         "shown": {"way": SHOWN[0], "max_terms": SHOWN[1], "rules": shown["rules"]} if shown else None,

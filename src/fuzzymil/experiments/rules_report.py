@@ -105,7 +105,7 @@ def _path_table(results: Results, name: str) -> Table:
         for entry in entries:
             rows.append(
                 [
-                    f"{way}, {'all' if entry is entries[-1] else entry['max_terms']}",
+                    f"{way}, {'all' if entry is entries[-1] else entry['max_terms']}".replace(" ", _TOGETHER),
                     _percent(entry),
                     f"{entry['n_rules']:.1f}",
                     f"{entry['n_conditions']:.1f}",
@@ -150,26 +150,31 @@ def _path_finding(results: Results, name: str, way: str) -> str:
         test = entry["against_default"]
         if test is not None:
             verdict = _verdict(test, "clearly lower", "not clearly different", "clearly higher")
-            groups[verdict].append(f"{_limit(entry, path[way])} ({100 * entry['mean']:.1f} %)")
+            groups[verdict].append(f"{_limit(entry, path[way])} ({entry['mean']:.1%})")
     default = path["shortened"][-1]
     words = "; ".join(f"{verdict} with {_listed(limits)}" for verdict, limits in groups.items() if limits)
     return (
         f"{_titles(results)[name]}, rules {WAYS[way]}: against the default, whose {default['n_conditions']:.0f} "
-        f"conditions reach {100 * default['mean']:.1f} % (always the commoner class: "
-        f"{100 * results['settings']['commoner_class'][name]:.1f} %), accuracy is, by the most conditions a rule may "
+        f"conditions reach {default['mean']:.1%} (always the commoner class: "
+        f"{results['settings']['commoner_class'][name]:.1%}), accuracy is, by the most conditions a rule may "
         f"have, {words}."
     )
 
 
 def _features_finding(way: str, path: list[Results], n_sets: int) -> str:
-    told, exactly = (
-        ", ".join(f"{_limit(entry, path)}: {entry[name]}" for entry in path) for name in ("both_told", "exactly")
-    )
     return (
-        f"Padded data sets, of {n_sets}, in which rules {WAYS[way]} tell both concepts by their two features alone, by "
-        f"the most conditions a rule may have: {told}; and in which no other rule that concludes “positive” asks "
-        f"about noise: {exactly}."
+        f"Of {n_sets} padded data sets, rules {WAYS[way]} tell both concepts by their two features alone in "
+        f"{_counted('both_told', path)}. All rules that conclude “positive” together ask about exactly these two in "
+        f"{_counted('exactly', path)}."
     )
+
+
+def _counted(name: str, path: list[Results]) -> str:
+    """Tell a count together with the limits that have it, the greatest count first."""
+    limits: dict[int, list[str]] = {}
+    for entry in path:
+        limits.setdefault(entry[name], []).append(_limit(entry, path))
+    return "; ".join(f"{count} (with at most {_listed(limits[count])})" for count in sorted(limits, reverse=True))
 
 
 def _shown_table(shown: Results) -> Table:
@@ -213,8 +218,8 @@ def _expert_blocks(results: Results) -> list[Block]:
             "training bags and 500 unseen ones, half of them positive. The expert writes two rules near the "
             "concepts, each set 0.15 off and more than twice as wide as it should be, and a rule for all the rest; "
             f"random starts have as many rules, {written.n_rules}, the same alpha ({written.alpha:g}) and the same "
-            "training. Rule Dropout, which the default would turn on with so few bags, is off, but for the row that "
-            "tells what it does."
+            "training. Rule Dropout is off, as it is by default on given rules, but for the row that tells what it "
+            f"does (rules kept with probability {results['settings']['keep_prob']:g})."
         ),
         Table(
             f"Accuracy on unseen bags after ten training bags, {n_sets} data sets",
@@ -240,11 +245,11 @@ def _expert_finding(expert: Results) -> str:
     first = expert["methods"][expert["first"]]
     words = [
         f"{_verdict(test, 'behind', 'not clearly apart from', 'ahead of')} “{name}” "
-        f"({100 * expert['methods'][name]['mean']:.1f} %; {100 * test['mean']:+.1f} points, {_p_words(test['p'])})"
+        f"({expert['methods'][name]['mean']:.1%}; {100 * test['mean']:+.1f} points, {_p_words(test['p'])})"
         for name, test in expert["first_minus"].items()
     ]
     return (
-        f"With ten training bags “{expert['first']}” reaches {100 * first['mean']:.1f} % on average over "
+        f"With ten training bags “{expert['first']}” reaches {first['mean']:.1%} on average over "
         f"{len(first['values'])} data sets: {'; '.join(words)}."
     )
 
