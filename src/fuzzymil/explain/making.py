@@ -116,12 +116,12 @@ def explain(
     <BLANKLINE>
     Rule 1: IF hue is blue AND texture is smooth THEN sky = 1
       at instance 0, which satisfies it to 0.882:
-        hue = 0.65     is blue    0.882  limiting
+        hue = 0.65     is blue    0.882  decisive
         texture = 0.1  is smooth  0.946
     <BLANKLINE>
     Rule 2: IF hue is red THEN sky = 0
       at instance 1, which satisfies it to 0.607:
-        hue = 0.2  is red  0.607  limiting
+        hue = 0.2  is red  0.607  decisive
     <BLANKLINE>
     Without instance 0 sky would be 0.000553 (-0.592), the greatest firing strength 0.607.
     Without instance 1 sky would be 1 (+0.407), the greatest firing strength 0.882.
