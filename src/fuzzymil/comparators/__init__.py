@@ -1,0 +1,55 @@
+"""Other methods of multiple-instance learning behind one interface: classifiers of bags into two classes.
+
+Each takes bags as they come. Scaling is a step of its own:
+
+>>> from sklearn.pipeline import make_pipeline
+>>> from sklearn.preprocessing import StandardScaler
+>>> from fuzzymil import PerInstance
+>>> from fuzzymil.comparators import CitationKNN
+>>> model = make_pipeline(PerInstance(StandardScaler()), CitationKNN())
+"""
+
+from fuzzymil.comparators.alp_svm import ALPSVM
+from fuzzymil.comparators.apr import APR, BaggingAPR
+from fuzzymil.comparators.attention import GatedAttention
+from fuzzymil.comparators.bag_kernel import MIKernel
+from fuzzymil.comparators.bp_mip import BPMIP
+from fuzzymil.comparators.citation_knn import CitationKNN
+from fuzzymil.comparators.dd_svm import DDSVM
+from fuzzymil.comparators.diverse_density import EMDD, DiverseDensity
+from fuzzymil.comparators.embedding_forest import EmbeddingForest
+from fuzzymil.comparators.mi_forest import MIForest
+from fuzzymil.comparators.mi_net import MINet, MiNet
+from fuzzymil.comparators.mi_nn import MINN
+from fuzzymil.comparators.migraph import MIGraph, MiGraph
+from fuzzymil.comparators.miles import MILES
+from fuzzymil.comparators.ppmm import PPMMKernel
+from fuzzymil.comparators.rbf_bag_unit import RBFBagUnit
+from fuzzymil.comparators.rbf_mip import RBFMIP
+from fuzzymil.comparators.svm import MISVM, MiSVM
+
+__all__ = [
+    "APR",
+    "BaggingAPR",
+    "DiverseDensity",
+    "EMDD",
+    "DDSVM",
+    "MILES",
+    "CitationKNN",
+    "MISVM",
+    "MiSVM",
+    "ALPSVM",
+    "MIKernel",
+    "PPMMKernel",
+    "MIGraph",
+    "MiGraph",
+    "MIForest",
+    "EmbeddingForest",
+    "MINN",
+    "BPMIP",
+    "RBFMIP",
+    "RBFBagUnit",
+    "MiNet",
+    "MINet",
+    "GatedAttention",
+]
