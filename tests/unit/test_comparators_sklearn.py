@@ -14,15 +14,6 @@ def quick(kind):
     return kind(**{key: value for key, value in QUICK.items() if key in known})
 
 
-def expected_to_fail(estimator):
-    if "class_weight" not in estimator.get_params():
-        return {}
-    return {"check_class_weight_classifiers": "classes are balanced or not, but have no weights of their own"}
-
-
-@parametrize_with_checks(
-    [quick(getattr(comparators, name)) for name in comparators.__all__],
-    expected_failed_checks=expected_to_fail,
-)
+@parametrize_with_checks([quick(getattr(comparators, name)) for name in comparators.__all__])
 def test_scikit_learn_accepts_the_comparator(estimator, check):
     check(estimator)

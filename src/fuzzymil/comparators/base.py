@@ -9,16 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.errors import InputError
-from fuzzymil.estimators.classification import _check_labels as check_labels
 from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
-from fuzzymil.estimators.settings import _integer as check_integer
-from fuzzymil.estimators.settings import _real as check_real
+from fuzzymil.estimators.labels import class_labels
+from fuzzymil.estimators.settings import check_integer, check_real
 
 __all__ = ["BagClassifier", "BoolArray", "InstanceScores", "check_integer", "check_real", "in_fixed_order"]
 
@@ -124,9 +122,7 @@ def in_fixed_order(bags: Bags) -> Bags:
 
 def _two_classes(bags: Bags, y: Any, kind: str) -> tuple[Array, BoolArray]:
     """Return the two classes (2,) and for each bag (b,) whether it is of the second."""
-    labels = column_or_1d(bag_labels(bags, y, kind), warn=True)
-    check_labels(labels, bags)
-    check_classification_targets(labels)
+    labels = class_labels(bags, y, kind)
     classes = np.unique(labels)
     if len(classes) == 1:
         raise InputError(

@@ -20,7 +20,7 @@ from fuzzymil.errors import InputError, ParameterError, described, known_name, l
 from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
 from fuzzymil.estimators.labels import class_labels, classes_of_outputs
 from fuzzymil.estimators.persistence import save_model
-from fuzzymil.estimators.settings import _real
+from fuzzymil.estimators.settings import check_real
 from fuzzymil.losses import LOSSES
 from fuzzymil.mamdani import MamdaniRules
 from fuzzymil.norms import DUAL
@@ -102,7 +102,7 @@ class ExpertSystem(BaseEstimator, ABC):
     def _check_settings(self) -> None:
         known_name("missing", self.missing, ("error", "ignore"))
         if self.threshold is not None:
-            _real("threshold", self.threshold)
+            check_real("threshold", self.threshold)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
         """Return those of the settings that are not left to the rules."""

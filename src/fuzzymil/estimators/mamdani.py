@@ -17,7 +17,7 @@ from fuzzymil.estimators.base import checked_weights
 from fuzzymil.estimators.expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
 from fuzzymil.estimators.scaling import Scaling
-from fuzzymil.estimators.settings import _integer
+from fuzzymil.estimators.settings import check_integer
 from fuzzymil.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import RuleBase
@@ -120,7 +120,7 @@ class MIMamdani(ExpertSystem):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        _integer("n_rules", self.n_rules, 1)
+        check_integer("n_rules", self.n_rules, 1)
         if self.rules is None and (self.inputs is not None or self.outputs is not None):
             raise ParameterError("inputs and outputs are what rules speak about: give rules, or leave them out.")
 

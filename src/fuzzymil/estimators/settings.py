@@ -17,7 +17,7 @@ from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "check_integer", "check_real"]
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -98,28 +98,28 @@ class Settings(BaseEstimator):
             )
         if not all(map(callable, _sequence(self.callbacks))):
             raise ParameterError(f"callbacks must be a list of callables, got {self.callbacks!r:.100}.")
-        _integer("n_rules", self.n_rules, 1)
-        _integer("max_epochs", self.max_epochs, 0)
-        _integer("n_restarts", self.n_restarts, 1)
-        _integer("n_members", self.n_members, 1)
-        _integer("patience", self.patience, 1)
+        check_integer("n_rules", self.n_rules, 1)
+        check_integer("max_epochs", self.max_epochs, 0)
+        check_integer("n_restarts", self.n_restarts, 1)
+        check_integer("n_members", self.n_members, 1)
+        check_integer("patience", self.patience, 1)
         if self.max_terms is not None:
-            _integer("max_terms", self.max_terms, 1)
+            check_integer("max_terms", self.max_terms, 1)
         if self.batch_size is not None:
-            _integer("batch_size", self.batch_size, 1)
+            check_integer("batch_size", self.batch_size, 1)
         if self.order not in (0, 1):
             raise ParameterError(f"order must be 0 (constant conclusions) or 1 (linear ones), got {self.order!r}.")
-        _real("learning_rate", self.learning_rate, low=0.0, open_low=True)
-        _real("tol", self.tol, low=0.0)
-        _real("validation_fraction", self.validation_fraction, low=0.0, high=1.0, open_low=True, open_high=True)
+        check_real("learning_rate", self.learning_rate, low=0.0, open_low=True)
+        check_real("tol", self.tol, low=0.0)
+        check_real("validation_fraction", self.validation_fraction, low=0.0, high=1.0, open_low=True, open_high=True)
         for name in ("alpha", "consequent_alpha"):
-            _real(name, getattr(self, name), allow_infinite=True)
+            check_real(name, getattr(self, name), allow_infinite=True)
         if self.clip is not None:
-            _real("clip", self.clip, low=0.0, open_low=True)
+            check_real("clip", self.clip, low=0.0, open_low=True)
         if self.rule_keep_prob not in (None, "auto"):
-            _real("rule_keep_prob", self.rule_keep_prob, low=0.0, high=1.0, open_low=True)
+            check_real("rule_keep_prob", self.rule_keep_prob, low=0.0, high=1.0, open_low=True)
         if self.init_width is not None:
-            _real("init_width", self.init_width, low=0.0, open_low=True)
+            check_real("init_width", self.init_width, low=0.0, open_low=True)
 
 
 def _sequence(values: Any) -> tuple[Any, ...]:
@@ -128,12 +128,13 @@ def _sequence(values: Any) -> tuple[Any, ...]:
     return tuple(values) if isinstance(values, list | tuple) else (None,)
 
 
-def _integer(name: str, value: object, low: int) -> None:
+def check_integer(name: str, value: object, low: int) -> None:
+    """Raise unless a setting is a whole number of at least ``low``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
         raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}.")
 
 
-def _real(
+def check_real(
     name: str,
     value: object,
     *,
@@ -143,6 +144,7 @@ def _real(
     open_high: bool = False,
     allow_infinite: bool = False,
 ) -> None:
+    """Raise unless a setting is a number in a range; the ends belong to it unless open."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if good:
         number = float(value)  # type: ignore[arg-type]
