@@ -25,6 +25,7 @@ from fuzzymil.comparators.base import BagClassifier, BoolArray, InstanceScores, 
 from fuzzymil.errors import ParameterError
 from fuzzymil.grouping import Grouping, grouping_of, pack
 from fuzzymil.losses import LOSSES
+from fuzzymil.runtime import make_room
 
 __all__ = [
     "BagNetwork",
@@ -209,6 +210,7 @@ class BagNetwork(BagClassifier):
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self._check_settings()
+        make_room()
         loss = LOSSES[self._loss]
         with np.errstate(over="ignore"):  # what 32 bit cannot hold ends in the error below
             data = pack(bags.instances, bags.offsets, np.float32)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.table import Table as RichTable
 
-__all__ = ["Figure", "Section", "Table", "Text", "show"]
+__all__ = ["Figure", "Section", "Table", "Text", "as_markdown", "show"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,26 @@ def show(section: Section, console: Console) -> None:
             console.print(_rich(block))
         elif isinstance(block, Text) and block.finding:
             console.print(f"[bold]Found:[/bold] {block.words}", highlight=False)
+
+
+def as_markdown(table: Table) -> str:
+    r"""Return a table as Markdown.
+
+    Examples
+    --------
+    >>> print(as_markdown(Table("Sizes", ["set", "bags"], [["a|b", "3"]], "Counted.")), end="")
+    **Sizes**
+    <BLANKLINE>
+    | set | bags |
+    |---|---:|
+    | a\|b | 3 |
+    <BLANKLINE>
+    Counted.
+    """
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in (table.columns, *table.rows)]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|---" + "|---:" * (len(table.columns) - 1) + "|")
+    return "\n".join([f"**{table.title}**", "", *lines, *(["", table.note] if table.note else []), ""])
 
 
 def _rich(table: Table) -> RichTable:

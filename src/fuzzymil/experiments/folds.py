@@ -18,7 +18,7 @@ from fuzzymil.estimators import PerInstance
 from fuzzymil.estimators.together import fit_together
 from fuzzymil.experiments.study import Results, rounded
 
-__all__ = ["Fitted", "Recipe", "cross_validate", "fit_folds"]
+__all__ = ["INNER_FOLDS", "Fitted", "Recipe", "cross_validate", "fit_folds", "splits"]
 
 INNER_FOLDS = 3
 
@@ -112,8 +112,8 @@ def cross_validate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seed
         ``sizes`` of the rules of each fold, ``stopped`` (how many models ended before their last epoch, because
         they diverged) and the mean training ``rmse`` of each epoch.
     """
-    splits = _splits(labels, n_folds, seeds[0])
-    insides = [inside for inside, _ in splits]
+    folds = splits(labels, n_folds, seeds[0])
+    insides = [inside for inside, _ in folds]
     chosen = _chosen(recipe, bags, labels, insides, seeds[1:])
     models: list[Fitted | None] = [None] * n_folds
     for choice in {str(c): c for c in chosen}.values():
@@ -130,8 +130,8 @@ def cross_validate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seed
     results: Results = {"chosen": chosen if recipe.grid else None, "sizes": [model.size() for model in done]}
     for pool in ("max", "mean") if recipe.naive else ("max",):
         suffix = "_mean_pool" if pool == "mean" else ""
-        scores = [model.scores(bags[outside], pool) for model, (_, outside) in zip(done, splits, strict=True)]
-        truths = [labels[outside] for _, outside in splits]
+        scores = [model.scores(bags[outside], pool) for model, (_, outside) in zip(done, folds, strict=True)]
+        truths = [labels[outside] for _, outside in folds]
         results["accuracy" + suffix] = [_accuracy(t, s) for t, s in zip(truths, scores, strict=True)]
         results["auc" + suffix] = [_auc(t, s) for t, s in zip(truths, scores, strict=True)]
     histories = [model.estimator.history_["rmse"] for model in done]
@@ -145,7 +145,8 @@ def cross_validate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seed
     return results
 
 
-def _splits(labels: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
+def splits(labels: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
+    """Return training and test bags of each fold, classes in proportion."""
     return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
 
 
@@ -162,7 +163,7 @@ def _chosen(
     jobs = [
         (f, inside[inner_inside], inside[inner_outside])
         for f, inside in enumerate(insides)
-        for inner_inside, inner_outside in _splits(labels[inside], INNER_FOLDS, seeds[f])
+        for inner_inside, inner_outside in splits(labels[inside], INNER_FOLDS, seeds[f])
     ]
     merit = np.zeros((len(insides), len(recipe.grid), 2))
     for g, changes in enumerate(recipe.grid):

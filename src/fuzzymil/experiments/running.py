@@ -32,10 +32,11 @@ from fuzzymil.experiments.parts import Parts
 from fuzzymil.experiments.rules import RULES
 from fuzzymil.experiments.study import Experiment, Options, Results, Unit
 from fuzzymil.experiments.synthetic import SYNTHETIC
+from fuzzymil.experiments.table import TABLE
 
 __all__ = ["EXPERIMENTS", "Stopped", "reproduce"]
 
-EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES)}
+EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE)}
 KIND, VERSION = "fuzzymil-results", 1
 ROOM = 50 * 2**20  # bytes that all files of a full run stay well below
 

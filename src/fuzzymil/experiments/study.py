@@ -35,12 +35,15 @@ class Options:
         Repeats of the cross-validations; None leaves it to the experiment.
     data : Path or None
         Folder of the benchmark sets.
+    jobs : int or None
+        Processes side by side where an experiment uses several; None for one a core.
     """
 
     seed: int = REPORTED_SEED
     quick: bool = False
     repeats: int | None = None
     data: Path | None = None
+    jobs: int | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from fuzzymil.plots.explanation import ExplanationDisplay
 from fuzzymil.plots.membership import MembershipDisplay
 from fuzzymil.plots.path import PathDisplay, PathPanel
 from fuzzymil.plots.plane import PlaneDisplay
+from fuzzymil.plots.ranks import RanksDisplay
+from fuzzymil.plots.roc import RocCurve, RocDisplay
 from fuzzymil.plots.scores import DistributionDisplay, ScoresDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
 
@@ -20,6 +22,9 @@ __all__ = [
     "PathDisplay",
     "PathPanel",
     "PlaneDisplay",
+    "RanksDisplay",
+    "RocCurve",
+    "RocDisplay",
     "ScoresDisplay",
     "save_figure",
 ]

@@ -1,0 +1,105 @@
+"""Average ranks of methods, and which of them the data cannot tell apart."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+
+from fuzzymil.plots.style import FAINT, HIGH, as_written, bare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["RanksDisplay"]
+
+
+@dataclasses.dataclass
+class RanksDisplay:
+    """A critical-difference diagram, one method a row: best at the top, bars over methods that are not told apart.
+
+    Parameters
+    ----------
+    ranks : dict of str to float
+        Average rank of each method, 1 being the best.
+    critical_difference : float
+        Average ranks closer than this are not told apart.
+    note : str
+        How the ranks were made.
+    bold : collection of str
+        Methods to draw the eye to.
+
+    Examples
+    --------
+    >>> display = RanksDisplay({"a": 1.2, "b": 3.0, "c": 1.8}, 1.5)
+    >>> display.groups()
+    [['a', 'c'], ['c', 'b']]
+    """
+
+    ranks: dict[str, float]
+    critical_difference: float
+    note: str = ""
+    bold: Collection[str] = ()
+
+    def groups(self) -> list[list[str]]:
+        """Return the largest groups of methods that are not told apart, the best first."""
+        ordered = sorted(self.ranks, key=lambda name: self.ranks[name])
+        found: list[list[str]] = []
+        for place, first in enumerate(ordered):
+            reach = self.ranks[first] + self.critical_difference
+            group = [name for name in ordered[place:] if self.ranks[name] <= reach]
+            if len(group) > 1 and not (found and set(group) <= set(found[-1])):
+                found.append(group)
+        return found
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        ordered = sorted(self.ranks, key=lambda name: self.ranks[name])
+        rows = {name: row for row, name in enumerate(ordered)}
+        groups = self.groups()
+        figure, axis = plt.subplots(figsize=(7.2, 1.6 + 0.24 * len(ordered)), layout="constrained")
+        for name, row in rows.items():
+            rank, color = self.ranks[name], HIGH if name in self.bold else "#222222"
+            axis.plot([0.5, rank], [row, row], color="#E4E4E4", linewidth=0.8, zorder=1)
+            axis.plot(rank, row, "o", color=color, markersize=6 if name in self.bold else 4.5, zorder=3)
+            axis.annotate(
+                f"{rank:.1f}", (rank, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=7
+            )
+        right = len(ordered) + 0.8
+        for number, group in enumerate(groups):
+            x = right + 0.45 * number
+            axis.plot([x, x], [rows[group[0]] - 0.3, rows[group[-1]] + 0.3], color=FAINT, linewidth=2.4)
+        axis.set_yticks(list(rows.values()), [as_written(name) for name in rows], fontsize=8)
+        for label, name in zip(axis.get_yticklabels(), rows, strict=True):
+            if name in self.bold:
+                label.set_fontweight("bold")
+        axis.set_ylim(len(ordered) - 0.4, -1.9)
+        axis.set_xlim(0.5, right + 0.45 * len(groups))
+        self._measure(axis)
+        bare(axis)
+        axis.spines["left"].set_visible(False)
+        axis.tick_params(axis="y", length=0)
+        axis.set_xlabel(f"average rank (1 is the best){self._legend(groups)}", fontsize=9)
+        if title:
+            figure.suptitle(title, fontsize=11)
+        return figure
+
+    def _measure(self, axis: Any) -> None:
+        """Draw the critical difference as a ruler at the top, as far as it fits."""
+        low, high = 1.0, 1.0 + self.critical_difference
+        axis.annotate("", (low, -1), (high, -1), arrowprops={"arrowstyle": "|-|", "mutation_scale": 3, "lw": 1.1})
+        axis.annotate(
+            f"critical difference {self.critical_difference:.1f}",
+            ((low + high) / 2, -1),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+        )
+
+    def _legend(self, groups: list[list[str]]) -> str:
+        bars = "; a bar at the right spans methods that are not told apart" if groups else ""
+        return f"{bars}\n{self.note}" if self.note else bars
