@@ -83,9 +83,10 @@ def section(results: Results) -> Section:
                 f"{settings['n_folds']}-fold stratified cross-validation, run {settings['n_repeats']} time(s); seeds "
                 f"of the shuffles: {', '.join(map(str, settings['seeds']))}; the folds of the benchmark experiment. "
                 "All methods see the same folds and features that were standardised by the training folds. Where a "
-                f"method has a grid, its settings are the best of it by {settings['inner_folds']}-fold cross-validation "
-                "inside the training fold (accuracy, then AUC). Columns “quoted” are what the paper copied from other "
-                "papers: other folds, other preprocessing, settings often chosen on the reported bags."
+                f"method has a grid, its settings are the best of it by {settings['inner_folds']}-fold "
+                "cross-validation inside the training fold (accuracy, then AUC). Columns “quoted” are what the paper "
+                "copied from other papers: other folds, other preprocessing, settings often chosen on the reported "
+                "bags."
             ),
             Text(_honesty(settings["seeds"])),
             _main_table(results, n),

@@ -67,17 +67,18 @@ class RanksDisplay:
             axis.annotate(
                 f"{rank:.1f}", (rank, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=7
             )
-        right = len(ordered) + 0.8
+        right = len(ordered) * 1.06 + 1.0
+        step = 0.018 * len(ordered)
         for number, group in enumerate(groups):
-            x = right + 0.45 * number
+            x = right + step * number
             axis.plot([x, x], [rows[group[0]] - 0.3, rows[group[-1]] + 0.3], color=FAINT, linewidth=2.4)
         axis.set_yticks(list(rows.values()), [as_written(name) for name in rows], fontsize=8)
         for label, name in zip(axis.get_yticklabels(), rows, strict=True):
             if name in self.bold:
                 label.set_fontweight("bold")
         axis.set_ylim(len(ordered) - 0.4, -1.9)
-        axis.set_xlim(0.5, right + 0.45 * len(groups))
-        self._measure(axis)
+        axis.set_xlim(0.5, right + step * len(groups))
+        self._measure(axis, right)
         bare(axis)
         axis.spines["left"].set_visible(False)
         axis.tick_params(axis="y", length=0)
@@ -86,19 +87,16 @@ class RanksDisplay:
             figure.suptitle(title, fontsize=11)
         return figure
 
-    def _measure(self, axis: Any) -> None:
-        """Draw the critical difference as a ruler at the top, as far as it fits."""
+    def _measure(self, axis: Any, right: float) -> None:
+        """Draw the critical difference as a ruler at the top; one wider than all ranks is only told."""
         low, high = 1.0, 1.0 + self.critical_difference
+        words = f"critical difference {self.critical_difference:.1f}"
+        if high > right:
+            axis.text(low, -1, f"{words}: more than all ranks span", ha="left", va="center", fontsize=8)
+            return
         axis.annotate("", (low, -1), (high, -1), arrowprops={"arrowstyle": "|-|", "mutation_scale": 3, "lw": 1.1})
-        axis.annotate(
-            f"critical difference {self.critical_difference:.1f}",
-            ((low + high) / 2, -1),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=8,
-        )
+        middle = ((low + high) / 2, -1)
+        axis.annotate(words, middle, (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8)
 
     def _legend(self, groups: list[list[str]]) -> str:
         bars = "; a bar at the right spans methods that are not told apart" if groups else ""

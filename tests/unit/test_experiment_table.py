@@ -1,0 +1,187 @@
+"""The comparison of all methods: folds, choices inside them, statistics, words and the diagram of ranks."""
+
+import copy
+import json
+import os
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sklearn.pipeline import Pipeline
+
+from fuzzymil import Bags, comparators
+from fuzzymil.comparators import APR, CitationKNN, MIKernel
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.experiments import Options, reproduce, table
+from fuzzymil.experiments.contestants import CONTESTANTS, OWN, Contestant
+from fuzzymil.experiments.document import Table, Text
+from fuzzymil.experiments.folds import splits
+from fuzzymil.experiments.published import PRINTED, QUOTED
+from fuzzymil.experiments.statistics import holm, ranking
+from fuzzymil.experiments.table_report import against_own, section
+from fuzzymil.plots import RanksDisplay
+
+METHODS = {OWN: Contestant(APR()), "Citation-KNN": Contestant(CitationKNN(), {"n_references": [1, 2]})}
+METHODS["MI-kernel"] = Contestant(MIKernel(), {"C": [1.0, 10.0]}, {"musk1": {"C": [1.0]}})
+
+
+@pytest.fixture(scope="module")
+def bags():
+    return make_two_concepts(random_state=0)
+
+
+def test_every_comparator_takes_part():
+    inside = {type(contestant.estimator).__name__ for contestant in CONTESTANTS.values()}
+    assert set(comparators.__all__) <= inside
+    assert set(QUOTED) == {name for name, contestant in CONTESTANTS.items() if not contestant.beyond}
+    assert QUOTED[OWN] == {name: printed.mi[0] for name, printed in PRINTED.items()}
+
+
+def test_grids_hold_settings_of_their_estimators():
+    for contestant in CONTESTANTS.values():
+        for grid in (contestant.grid, *contestant.grids.values()):
+            assert set(grid) <= set(contestant.estimator.get_params())
+
+
+def test_fold_is_scored_on_bags_that_no_step_has_seen(bags):
+    split = splits(np.asarray(bags.labels), 5, seed=1)[0]
+    contestant = METHODS["Citation-KNN"]
+    found = table.measure_fold(contestant, contestant.grid, bags, split, 3, seed=2)
+    assert found["chosen"]["n_references"] in (1, 2)
+    # Other labels of the test bags change the scores of the fold, and nothing that was chosen or learned.
+    turned = np.array(bags.labels)
+    turned[split[1]] = 1 - turned[split[1]]
+    changed = Bags(bags.instances, bags.offsets, labels=turned)
+    other = table.measure_fold(contestant, contestant.grid, changed, split, 3, seed=2)
+    assert other["chosen"] == found["chosen"]
+    assert other["accuracy"] == pytest.approx(1 - found["accuracy"])
+    assert other["auc"] == pytest.approx(1 - found["auc"])
+
+
+def test_choice_is_by_accuracy_then_auc_then_place(bags, monkeypatch):
+    class Search:
+        def __init__(self, *_, **__): ...
+
+        def fit(self, *_):
+            self.cv_results_ = {
+                "params": [{"g": 0}, {"g": 1}, {"g": 2}, {"g": 3}],
+                "mean_test_accuracy": np.array([0.5, 0.7, 0.7, 0.7]),
+                "mean_test_roc_auc": np.array([0.9, 0.6, 0.8, 0.8]),
+            }
+            return self
+
+    monkeypatch.setattr(table, "GridSearchCV", Search)
+    assert table._chosen(Pipeline([("method", APR())]), {"g": [0]}, bags, np.asarray(bags.labels), 3, 0) == {"g": 2}
+
+
+def test_nested_seeds_are_set():
+    model = table._prepared(CONTESTANTS["Naive-ANFIS, mean"].estimator, 17)
+    assert model.get_params()["method__estimator__random_state"] == 17
+    assert table._prepared(CONTESTANTS[OWN].estimator, 5)["method"].random_state == 5
+
+
+# ---------------------------------------------------------------------- statistics
+
+
+def test_critical_difference_of_the_literature():
+    # Quantiles of Nemenyi's test at 5 % as printed in tables: 2.569 for four methods, 3.164 for ten.
+    rng = np.random.RandomState(0)
+    assert ranking(rng.rand(14, 4)).critical_difference == pytest.approx(2.569 * np.sqrt(20 / (6 * 14)), abs=1e-3)
+    assert ranking(rng.rand(30, 10)).critical_difference == pytest.approx(3.164 * np.sqrt(110 / 180), abs=1e-3)
+
+
+def test_ranks_and_friedman():
+    found = ranking([[3.0, 2.0, 1.0]] * 6)
+    assert found.ranks == (1.0, 2.0, 3.0)
+    assert found.p == pytest.approx(np.exp(-6))  # chi-square 12 with two degrees of freedom
+    assert np.isnan(ranking([[3.0, 2.0, 1.0]]).p)
+
+
+def test_holm_by_hand():
+    assert holm([0.02, 0.01, 0.5, 0.03]).tolist() == pytest.approx([0.06, 0.04, 0.5, 0.06])
+    assert holm([0.9, 0.8]).tolist() == [1.0, 1.0]
+
+
+def test_groups_of_the_diagram():
+    assert RanksDisplay({"a": 1.0, "b": 2.0, "c": 3.0, "d": 5.5}, 1.2).groups() == [["a", "b"], ["b", "c"]]
+    assert RanksDisplay({"a": 1.0, "b": 2.0}, 0.5).groups() == []
+    assert RanksDisplay({"a": 1.0, "b": 2.0}, 9.0).groups() == [["a", "b"]]
+
+
+def test_ruler_that_does_not_fit_is_told_in_words():
+    wide = RanksDisplay({"a": 1.0, "b": 2.0}, 9.0).plot().axes[0]
+    assert any("more than all ranks span" in text.get_text() for text in wide.texts)
+    narrow = RanksDisplay({"a": 1.0, "b": 2.0}, 0.7).plot().axes[0]
+    assert any(text.get_text() == "critical difference 0.7" for text in narrow.texts)
+
+
+# ---------------------------------------------------------------------- words
+
+
+def made_up(own, other, n_sets=2):
+    """Results in which MI-ANFIS and the others have these accuracies on ten folds."""
+    wave = 0.01 * np.cos(np.arange(10))
+    entry = {"auc": [[0.9] * 10], "seconds": [[0.1] * 10], "chosen": [[{}] * 10]}
+    sets = {
+        name: {
+            OWN: {"accuracy": [list(own + wave)], **entry},
+            "MILES": {"accuracy": [list(other - wave)], **entry},
+            "mi-Net": {"accuracy": [list(other + 2 * wave)], **entry},
+        }
+        for name in ("musk1", "musk2")[:n_sets]
+    }
+    methods = {m: {"estimator": {"class": "X"}, "grids": {"musk1": {}, "musk2": {}}} for m in sets["musk1"]}
+    settings = {"n_folds": 10, "inner_folds": 3, "n_repeats": 1, "seeds": [7321], "methods": methods}
+    return {"settings": settings, "sets": sets}
+
+
+def words_of(results):
+    return " ".join(block.words for block in section(results).blocks if isinstance(block, Text) and block.finding)
+
+
+def test_sentences_follow_the_numbers():
+    ahead, behind = words_of(made_up(0.9, 0.7)), words_of(made_up(0.7, 0.9))
+    assert "place 1." in ahead
+    assert "MUSK 1 ahead of MILES, mi-Net, behind none" in ahead
+    assert "MILES on MUSK 2 (-17.7)" in ahead
+    assert "place 3." in behind
+    assert "MUSK 1 ahead of none, behind MILES, mi-Net" in behind
+    assert "MI-ANFIS on MUSK 1 (-23" in behind
+    assert "MUSK 1 ahead of none, behind none" in words_of(made_up(0.8, 0.8, n_sets=1))
+
+
+def test_tests_are_paired_and_corrected():
+    found = against_own(made_up(0.9, 0.7), "musk1")
+    test, p = found["MILES"]
+    assert test.mean == pytest.approx(20 + 2 * np.cos(np.arange(10)).mean())
+    assert p >= test.p
+
+
+def test_quoted_figures_stand_beside_measured_ones():
+    first = next(block for block in section(made_up(0.9, 0.7)).blocks if isinstance(block, Table))
+    assert first.columns == ["method", "MUSK 1", "quoted", "MUSK 2", "quoted"]
+    by_method = {row[0]: row for row in first.rows}
+    assert by_method["MILES"][2::2] == ["86.3", "87.7"]
+    assert by_method["mi-Net"][2::2] == ["", ""]
+
+
+# ---------------------------------------------------------------------- a small run
+
+
+@pytest.mark.skipif(not os.environ.get("FUZZYMIL_DATA"), reason="needs the benchmark sets: set FUZZYMIL_DATA")
+def test_run_writes_goes_on_and_does_not_depend_on_jobs(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "CONTESTANTS", METHODS)
+    found = reproduce(["table"], tmp_path / "one", Options(quick=True, jobs=1), Console(quiet=True))["table"]
+    for name in ("ranks.png", "ranks.svg", "tables.md", "results.json"):
+        assert (tmp_path / "one" / "table" / name).stat().st_size > 0
+    assert "| Citation-KNN |" in (tmp_path / "one" / "table" / "tables.md").read_text()
+    assert json.loads((tmp_path / "one" / "table" / "results.json").read_text())["sets"] == found["sets"]
+    with monkeypatch.context() as patch:  # everything is kept: nothing is measured again
+        patch.setattr(table, "measure_fold", None)
+        again = reproduce(["table"], tmp_path / "one", Options(quick=True, jobs=1), Console(quiet=True))["table"]
+    assert again["sets"] == found["sets"]
+    two = reproduce(["table"], tmp_path / "two", Options(quick=True, jobs=2), Console(quiet=True))["table"]
+    for results in (two, found):
+        for method in results["sets"]["musk1"].values():
+            del method["seconds"]
+    assert two["sets"] == copy.deepcopy(found["sets"])
