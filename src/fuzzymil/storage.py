@@ -1,4 +1,4 @@
-"""Files: JSON that is written whole or not at all, and read without trusting it."""
+"""Files that are written whole or not at all; JSON that is read without trusting it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["damaged", "decode_number", "encode_number", "read_document", "write_
 Path_ = str | os.PathLike[str]
 
 
-def write_atomically(path: Path_, text: str) -> None:
-    """Write a text file so that a failure leaves an older file of that name as it was."""
+def write_atomically(path: Path_, content: str | bytes) -> None:
+    """Write a file (text in UTF-8) so that a failure leaves an older file of that name as it was."""
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "a folder, not a file", str(path))
@@ -29,8 +29,8 @@ def write_atomically(path: Path_, text: str) -> None:
     except OSError as problem:  # name the file the user asked for
         raise type(problem)(problem.errno, problem.strerror, str(path)) from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.arrays import Array
+from fuzzymil.checkpoints import Checkpoint, Checkpoints, Saved
 from fuzzymil.epochs import CHUNK, Data, Free, Limits, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
 from fuzzymil.grouping import PackedBags
 from fuzzymil.network import Params
@@ -26,6 +27,7 @@ from fuzzymil.runtime import make_room
 __all__ = ["Group", "Progress", "Result", "train", "train_groups"]
 
 _CHUNK_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
+_KEEP_SECONDS = 10.0  # between checkpoints
 _last_interrupt = -math.inf  # when Ctrl-C was last pressed
 
 
@@ -113,6 +115,7 @@ def train_groups(
     patience: int = 10,
     callbacks: tuple[Callable[[Progress], Any], ...] = (),
     report: Callable[[Progress], Any] | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> list[Result]:
     """Train all fits of all groups in one compiled call.
 
@@ -130,6 +133,8 @@ def train_groups(
         Called with a `Progress` after each epoch; True stops training.
     report : callable, optional
         Called with a `Progress` a few times a second.
+    checkpoints : Checkpoints, optional
+        Where training is kept as it goes. If it was kept before, it goes on from there.
 
     Returns
     -------
@@ -158,7 +163,10 @@ def train_groups(
             tol=jnp.asarray(tol, dtype),
             patience=jnp.asarray(patience),
         )
-        states, history, interrupted = _drive(call, states, plan, fixed, max_epochs, callbacks, report)
+        checkpoint = None
+        if checkpoints is not None:
+            checkpoint = checkpoints.of(f"{plan}\n{learning_rate!r} {tol!r} {patience!r}", groups)
+        states, history, interrupted = _drive(call, states, plan, fixed, max_epochs, callbacks, report, checkpoint)
         final = states.best if plan.validate else states.free
         loss, validation = (np.asarray(values, np.float64) for values in evaluate(plan, final, fixed, masks, data))
         params = _natural(final, fixed, plan)
@@ -277,6 +285,7 @@ def _drive(
     max_epochs: int,
     callbacks: tuple[Callable[[Progress], Any], ...],
     report: Callable[[Progress], Any] | None,
+    checkpoint: Checkpoint | None,
 ) -> tuple[State, list[Trace], bool]:
     """Run compiled stretches of epochs until all fits are done, someone says stop, or Ctrl-C."""
     global _last_interrupt
@@ -284,6 +293,16 @@ def _drive(
     latest: Trace | None = None
     epoch, stretch = 0, 1 if callbacks else 8
     first_epoch = np.asarray(states.epoch)
+    kept = None if checkpoint is None else checkpoint.find(states)
+    if kept is not None:
+        states, history, epoch = kept.state, [Trace(*kept.history)], kept.n_epochs
+    last_kept = time.monotonic()
+
+    def keep() -> None:
+        if checkpoint is not None and history:
+            joined = tuple(np.concatenate(values, axis=-1) for values in zip(*history, strict=True))
+            checkpoint.keep(Saved(states, joined, epoch))
+
     try:
         while epoch < max_epochs and not bool(states.done.all()):
             n = min(stretch, max_epochs - epoch, CHUNK)
@@ -292,6 +311,9 @@ def _drive(
             trace = jax.device_get(trace)
             states, epoch = moved, epoch + n
             history.append(Trace(*(values[..., :n] for values in trace)))
+            if time.monotonic() - last_kept > _KEEP_SECONDS:
+                keep()
+                last_kept = time.monotonic()
             if report is not None or callbacks:
                 latest = _latest(trace, n, latest)
                 now = int((np.asarray(states.epoch) - first_epoch).max())
@@ -307,9 +329,11 @@ def _drive(
     except KeyboardInterrupt:
         # Once: keep the model so far. Twice in short order: the user wants out of everything.
         again, _last_interrupt = time.monotonic() - _last_interrupt < 2.0, time.monotonic()
+        keep()
         if again:
             raise
         return states, history, True
+    keep()
     return states, history, False
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.checkpoints import Checkpoints
 from fuzzymil.epochs import Plan
 from fuzzymil.errors import InputError, ParameterError, warn_user
 from fuzzymil.estimators.exchange import fitting_rules
@@ -90,7 +91,9 @@ class Network(Starting, Explaining, ABC):
             learned.limits,
         )
 
-    def _train(self, groups: list[Group], plan: Plan, max_epochs: int) -> list[Result]:
+    def _train(
+        self, groups: list[Group], plan: Plan, max_epochs: int, checkpoints: Checkpoints | None = None
+    ) -> list[Result]:
         with progress_bar(type(self).__name__, enabled=bool(self.verbose)) as report:
             results = train_groups(
                 groups,
@@ -101,6 +104,7 @@ class Network(Starting, Explaining, ABC):
                 patience=self.patience,
                 callbacks=tuple(self.callbacks or ()),
                 report=report,
+                checkpoints=checkpoints,
             )
         if results[0].interrupted:
             warn_user(
@@ -224,7 +228,8 @@ class Network(Starting, Explaining, ABC):
 
     def _train_jobs(self, jobs: list[Job], max_epochs: int) -> list[tuple[Job, Result]]:
         """Train jobs that are alike, and shorten their rules in steps where ``max_terms`` asks for it."""
-        results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs)
+        checkpoints = None if self.checkpoint is None else Checkpoints(self.checkpoint)
+        results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints)
         for n_terms in schedule(max(longest(job.group) for job in jobs), self.max_terms):
             if results[0].interrupted:
                 break
@@ -232,8 +237,10 @@ class Network(Starting, Explaining, ABC):
                 dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
                 for job, result in zip(jobs, results, strict=True)
             ]
-            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2)
+            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2, checkpoints)
             results = [before.followed_by(after) for before, after in zip(results, again, strict=True)]
+        if checkpoints is not None and not results[0].interrupted:
+            checkpoints.finished()
         return list(zip(jobs, results, strict=True))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:

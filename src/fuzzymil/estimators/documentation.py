@@ -79,6 +79,9 @@ _COMMON = """n_rules : int
         Arithmetic of training. Prediction is always in double precision.
     warm_start : bool
         Go on from the present rules when `fit` is called again.
+    checkpoint : folder or None
+        Where training is kept every few seconds and on Ctrl-C. The same fit, begun again after it was stopped or
+        killed, goes on from there and ends with the same numbers; once finished it clears its files away.
     callbacks : list of callables, optional
         Called after each epoch with a `fuzzymil.training.Progress`; one that returns True ends training.
     verbose : bool

@@ -42,10 +42,12 @@ def save_model(model: Any, path: storage.Path_) -> None:
     """Write a fitted estimator; a failure leaves an older file whole."""
     names = getattr(model, "feature_names_in_", None)
     trained = hasattr(model, "_learned")
+    settings = model.get_params(deep=False)
+    settings.pop("checkpoint", None)  # a folder of this machine, and no business of the model
     content = {
         "library": __version__,
         "estimator": type(model).__name__,
-        "settings": {name: _encode_setting(value) for name, value in model.get_params(deep=False).items()},
+        "settings": {name: _encode_setting(value) for name, value in settings.items()},
         "features": {"n": int(model.n_features_in_), "names": None if names is None else list(map(str, names))},
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **(_encode_training(model) if trained else {"rules": model.rules_.to_dict()}),
@@ -78,7 +80,7 @@ def _version_needed(model: Any) -> int:
 def load_model(path: storage.Path_) -> Any:
     """Read a fitted estimator that ``model.save(path)`` wrote.
 
-    Settings that are no plain values (an optax transformation, callbacks) are not in the file; they
+    Settings that are no plain values (an optax transformation, callbacks) and ``checkpoint`` are not in the file; they
     come back at their defaults. Training can go on from a loaded model (``warm_start``,
     ``partial_fit``), with the optimiser starting afresh.
 

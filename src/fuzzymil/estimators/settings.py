@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import os
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class Settings(BaseEstimator):
     missing: str = "error"
     precision: str = "single"
     warm_start: bool = False
+    checkpoint: Any = None
     callbacks: Any = None
     verbose: bool = False
     random_state: Any = None
@@ -83,6 +85,13 @@ class Settings(BaseEstimator):
             known_name("init", self.init, ("auto", *partition.PARTITIONS, "search"))
             if self.init == "search" and self.max_terms is None:
                 raise ParameterError("init='search' finds short rules: say how short with max_terms, 3 say.")
+        if self.checkpoint is not None:
+            if not isinstance(self.checkpoint, str | os.PathLike) or not str(self.checkpoint):
+                raise ParameterError(f"checkpoint must be a folder or None, got {self.checkpoint!r:.100}.")
+            if not isinstance(self.optimizer, str):
+                raise ParameterError(
+                    "checkpoint needs an optimizer by name: two optax transformations cannot be compared."
+                )
         if isinstance(self.optimizer, str):
             known_name("optimizer", self.optimizer, OPTIMIZERS)
         elif not isinstance(self.optimizer, optax.GradientTransformation):
