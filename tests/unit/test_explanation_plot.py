@@ -69,7 +69,7 @@ def test_truth_witnesses_and_contributions_are_shown():
     found = explain(RULES, Bags.from_list([BAG], ids=["photo"]), reading=CLASSES)
     display = ExplanationDisplay.from_explanation(found)
     figure = display.plot()
-    heat, bars = figure.axes[:2]
+    heat, _, bars = figure.axes[:3]
     np.testing.assert_allclose(mesh(heat), [rule.truth for rule in found.rules], atol=1e-12)
     assert frames(heat) == [(row, rule.witness) for row, rule in enumerate(found.rules)]
     widths = [patch.get_width() for patch in bars.patches]
@@ -93,6 +93,27 @@ def test_numbers_stand_in_the_cells_of_a_small_bag():
     assert "" in written  # nothing is written where there is nothing
     many = ExplanationDisplay.from_explanation(random_system(3, 13)).plot()
     assert not many.axes[0].texts
+
+
+def test_the_conditions_that_hold_a_rule_down_are_shown():
+    found = random_system(3, 4, n_features=5)
+    display = ExplanationDisplay.from_explanation(found, max_conditions=2)
+    figure = display.plot()
+    middle = figure.axes[1]
+    for rule, met, further in zip(found.rules, display.conditions, display.further, strict=True):
+        assert [each.support for each in met] == [each.membership for each in rule.decisive[:2]]
+        assert [each.decisive for each in met] == [True, False]
+        assert met[0].text.startswith(f"{rule.decisive[0].variable} = {rule.decisive[0].value:.3g}: ")
+        least = np.exp(rule.decisive[2].log_support)
+        assert further == f"3 more, {least:.2g} or more each"
+    lengths = [patch.get_width() for patch in middle.patches][1::2]  # each lies on a bar of length 1
+    np.testing.assert_allclose(lengths, [each.support for met in display.conditions for each in met])
+    assert len(middle.texts) == 9
+    assert_nothing_is_cut_off(figure)
+    plain = ExplanationDisplay.from_explanation(found, max_conditions=0)
+    assert len(plain.plot().axes) == 3  # truth, contributions, colour bar
+    with pytest.raises(ParameterError, match="max_conditions must not be negative, got -1"):
+        ExplanationDisplay.from_explanation(found, max_conditions=-1)
 
 
 def test_one_instance():
@@ -125,7 +146,7 @@ def test_of_many_instances_the_witnesses_and_the_strongest_are_shown():
     hidden = np.delete(np.array([rule.truth for rule in found.rules]), display.instances, axis=1).max()
     assert display.note == (f"20 of 1,044 instances; the others satisfy none of these rules by more than {hidden:.3g}")
     figure = display.plot()
-    assert display.note in figure.axes[2].get_xlabel().replace("\n", " ")
+    assert display.note in figure.axes[-1].get_xlabel().replace("\n", " ")
     assert_nothing_is_cut_off(figure)
     assert_nothing_is_cut_off(ExplanationDisplay.from_explanation(found, max_instances=1).plot())
 
@@ -141,7 +162,7 @@ def test_tiny_degrees_are_drawn_relative_to_the_greatest():
     assert found.coverage < 1e-100
     display = ExplanationDisplay.from_explanation(found)
     assert display.truth.max() == 1
-    assert "relative to the greatest" in display.plot().axes[2].get_xlabel()
+    assert "relative to the greatest" in display.plot().axes[-1].get_xlabel()
 
 
 def test_an_uncovered_bag_shows_the_default():

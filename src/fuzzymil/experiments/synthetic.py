@@ -14,7 +14,7 @@ from fuzzymil.experiments.document import Figure, Section, Table, Text
 from fuzzymil.experiments.published import IRRELEVANT_OUTPUTS
 from fuzzymil.experiments.statistics import quartiles
 from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
-from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, PlaneDisplay, save_figure
+from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
 __all__ = ["RADIUS", "SYNTHETIC", "concepts_found", "two_concept_settings"]
@@ -128,8 +128,8 @@ def _draw(results: Results, folder: Path) -> None:
     shown = results["shown"]
     rules, initial = (RuleBase.from_dict(shown[name]) for name in ("rules", "initial"))
     marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(rules.feature_names)}
-    display = MembershipDisplay.from_rules(rules, initial).with_marks(marks)
-    save_figure(display.plot("Fuzzy sets of each rule, before and after training"), folder / "membership.png")
+    sets = MembershipDisplay.from_rules(rules, initial).with_marks(marks)
+    save_figure(sets.plot("Fuzzy sets of each rule, before and after training"), folder / "membership.png")
     train, _ = _data(shown["seed"])
     truth = np.maximum.reduceat(np.asarray(train.instance_labels), train.offsets[:-1])
     order = ("negative", "concept 1", "concept 2")
@@ -137,20 +137,14 @@ def _draw(results: Results, folder: Path) -> None:
     inside = np.add.reduceat(np.asarray(train.instance_labels) == 1, train.offsets[:-1])
     candidates = np.flatnonzero(inside == 1)
     circled = int(candidates[np.argmin(np.abs(train.sizes[candidates] - 6))])
-    for stem, learned, title in (
-        ("data", None, "Two concepts: instances of all bags"),
-        ("rules", rules, "The learned rules, one width around their centres"),
+    kinds = np.array(order)[truth]
+    data = SpaceDisplay.from_bags(train, kinds, bag=train.ids[circled], order=order)
+    found = SpaceDisplay.from_model(rules, train, kinds, order=order, threshold=0.5)
+    for stem, display, title in (
+        ("data", data, "Two concepts: instances of all bags"),
+        ("rules", found, "The learned rules, one width around their centres"),
     ):
-        plane = PlaneDisplay.from_bags(
-            train,
-            np.array(order)[truth],
-            order,
-            concepts=CONCEPTS,
-            radius=RADIUS,
-            circled=circled if learned is None else None,
-            rules=learned,
-        )
-        save_figure(plane.plot(title), folder / f"{stem}.png")
+        save_figure(display.with_concepts(CONCEPTS, RADIUS).plot(title), folder / f"{stem}.png")
     panels = {
         f"alpha {alpha:g}": [
             Line.mean_of(_starts(column["restarts"]), column["rmse"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil.arrays import Array
+from fuzzymil.errors import InputError
 from fuzzymil.plots.style import bare, distinct
 
 if TYPE_CHECKING:
@@ -51,12 +53,36 @@ class CurvesDisplay:
     ylabel : str
     note : str
         What the bands are.
+
+    Examples
+    --------
+    >>> display = CurvesDisplay.from_history({"loss": [0.5, 0.2], "validation_loss": [0.6, 0.4]})
+    >>> [(line.label, line.y.tolist()) for line in display.panels[""]]
+    [('training', [0.5, 0.2]), ('validation', [0.6, 0.4])]
     """
 
     panels: dict[str, list[Line]]
     ylabel: str
     note: str = ""
     columns: int = 3
+
+    @classmethod
+    def from_history(cls, history: Mapping[str, npt.ArrayLike]) -> CurvesDisplay:
+        """Show how one model was trained: its loss, and that on the bags held out where there were any.
+
+        Parameters
+        ----------
+        history : dict of arrays of shape (n_epochs,)
+            ``model.history_``.
+        """
+        found = {
+            label: np.asarray(history[name], float)
+            for name, label in (("loss", "training"), ("validation_loss", "validation"))
+            if name in history
+        }
+        if not found or not all(map(len, found.values())):
+            raise InputError("There is no loss to draw: give the history_ of a model that was trained for some epochs.")
+        return cls({"": [Line(label, values) for label, values in found.items()]}, "loss")
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""

@@ -16,8 +16,8 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil.arrays import Array
 from fuzzymil.errors import ParameterError
 from fuzzymil.explain.text import degree, evenly, rest_in_words, rule_in_words, score_name, the_score
-from fuzzymil.explain.values import Explanation, RuleExplanation
-from fuzzymil.plots.style import HIGH, LOW, bare
+from fuzzymil.explain.values import ConditionExplanation, Explanation, RuleExplanation
+from fuzzymil.plots.style import HIGH, LOW, bare, shortened
 from fuzzymil.wording import format_number
 
 if TYPE_CHECKING:
@@ -27,15 +27,26 @@ __all__ = ["ExplanationDisplay"]
 
 _TOTAL = "#333333"
 _LINE = 46  # characters of a label
+_MIDDLE = 2.5  # inches of the conditions at the witness
 _READABLE = 0.1  # a greatest truth below this would leave the picture blank: it is drawn as the darkest
+
+
+@dataclasses.dataclass(frozen=True)
+class Met:
+    """A condition in words, how far the witness supports it, and whether it is the one that holds the rule down."""
+
+    text: str
+    support: float
+    decisive: bool
 
 
 @dataclasses.dataclass
 class ExplanationDisplay:
     """The truth of each rule (rows) for each instance (columns), and the rules' contributions as bars.
 
-    The witness of a rule is framed. Bars to the right raise what is explained, bars to the left lower it; the last
-    bar is their sum.
+    The witness of a rule is framed; beside it stand the conditions that hold the rule down there, the decisive one in
+    black, each with the degree to which the witness meets it. Bars to the right raise what is explained, bars to the
+    left lower it; the last bar is their sum.
 
     Parameters
     ----------
@@ -58,6 +69,10 @@ class ExplanationDisplay:
         Name of what the contributions add up to.
     note : str
         What was left out.
+    conditions : list of lists of Met
+        Of each rule at its witness, those with the least support first.
+    further : list of str
+        What is said of each rule's other conditions.
 
     Examples
     --------
@@ -79,10 +94,12 @@ class ExplanationDisplay:
     bars: list[tuple[str, float]]
     score: str
     note: str = ""
+    conditions: list[list[Met]] = dataclasses.field(default_factory=list)
+    further: list[str] = dataclasses.field(default_factory=list)
 
     @classmethod
     def from_explanation(
-        cls, explanation: Explanation, *, max_rules: int = 12, max_instances: int = 30
+        cls, explanation: Explanation, *, max_rules: int = 12, max_instances: int = 30, max_conditions: int = 3
     ) -> ExplanationDisplay:
         """Choose what to show of an explanation.
 
@@ -93,10 +110,14 @@ class ExplanationDisplay:
             Show so many rules, those that contribute most; the others in one bar.
         max_instances : int
             Show so many instances of a larger bag, those that make the shown rules fire.
+        max_conditions : int
+            Show so many conditions of each rule, those with the least support; 0 for none.
         """
         for name, value in (("max_rules", max_rules), ("max_instances", max_instances)):
             if value < 1:
                 raise ParameterError(f"{name} must be at least 1, got {value!r}.")
+        if max_conditions < 0:
+            raise ParameterError(f"max_conditions must not be negative, got {max_conditions!r}.")
         shown, rest = explanation.rules[:max_rules], explanation.rules[max_rules:]
         columns = _columns(shown, max_instances)
         log_truth = np.array([rule.log_truth for rule in shown])
@@ -107,7 +128,7 @@ class ExplanationDisplay:
             bars.append(
                 ("default: no rule fires" if explanation.is_uncovered else "from no rule", explanation.baseline)
             )
-        bars.append((_cut(score_name(explanation)), explanation.score))
+        bars.append((shortened(score_name(explanation), _LINE), explanation.score))
         return cls(
             title=_title(explanation),
             rules=[_label(explanation, rule) for rule in shown],
@@ -117,23 +138,28 @@ class ExplanationDisplay:
             witnesses=[None if rule.witness is None else columns.index(rule.witness) for rule in shown],
             contributions=[rule.contribution for rule in shown],
             bars=bars,
-            score=_cut(the_score(explanation), 30),
+            score=shortened(the_score(explanation), 30),
             note=_note(log_truth, columns),
+            conditions=[[_met(condition) for condition in rule.decisive[:max_conditions]] for rule in shown],
+            further=[_further(rule.decisive[max_conditions:]) for rule in shown],
         )
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         n_rows, n_columns = len(self.rules) + len(self.bars), len(self.instances)
         wide = float(np.clip(0.26 * n_columns, 1.6, 7.0))
-        figure, (heat, bars) = plt.subplots(
+        detailed = any(self.conditions)
+        figure, (heat, *middle, bars) = plt.subplots(
             1,
-            2,
-            figsize=(3.6 + wide + 3.0, 1.5 + 0.44 * n_rows),
-            width_ratios=(wide, 2.8),
+            3 if detailed else 2,
+            figsize=(3.6 + wide + 3.0 + _MIDDLE * detailed, 1.5 + (0.52 if detailed else 0.44) * n_rows),
+            width_ratios=(wide, _MIDDLE, 2.8) if detailed else (wide, 2.8),
             sharey=True,
             layout="constrained",
         )
         self._draw_truth(figure, heat)
+        for axis in middle:
+            self._draw_conditions(axis)
         self._draw_contributions(bars)
         labels = [*self.rules, *(name for name, _ in self.bars)]
         heat.set_yticks(range(n_rows), labels)
@@ -167,7 +193,8 @@ class ExplanationDisplay:
         axis.set_xticks(range(n_columns), list(map(str, self.instances)), rotation=90 if long else 0)
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
-        axis.set_xlabel("instance (orange frame: the rule's witness)", fontsize=8)
+        line = " " if n_columns > 12 else "\n"
+        axis.set_xlabel(f"instance{line}(orange frame: the rule's witness)", fontsize=8)
         scale = f"truth, relative to the greatest ({degree(self.log_scale)})" if self.log_scale else "truth"
         bar = figure.colorbar(
             image, ax=axis, location="bottom", aspect=30, shrink=min(1.0, 3.0 / n_columns**0.5), pad=0.02
@@ -176,6 +203,30 @@ class ExplanationDisplay:
         bar.set_label(f"{scale}\n{note}" if note else scale, fontsize=8)
         bar.ax.tick_params(labelsize=7)
         bar.outline.set_linewidth(0.4)
+
+    def _draw_conditions(self, axis: Any) -> None:
+        """Draw a thin bar for each condition, as long as the witness meets it, and write which it is."""
+        room = 0.86 / (1 + max(map(len, self.conditions)))
+        for row, (met, further) in enumerate(zip(self.conditions, self.further, strict=True)):
+            lines = len(met) + bool(further)
+            places = row + room * (np.arange(lines) - (lines - 1) / 2)
+            for place, condition in zip(places, met, strict=False):
+                color = "black" if condition.decisive else "#555555"
+                axis.barh(place, 1, height=0.62 * room, color="#EEEEEE")
+                axis.barh(place, condition.support, height=0.62 * room, color=color)
+                text = axis.text(1.06, place, condition.text, fontsize=6.5, va="center", color=color)
+                text.set_parse_math(False)
+            if further:
+                axis.text(1.06, places[-1], further, fontsize=6.5, va="center", color="#555555")
+        axis.set_xlim(0, 2.9)
+        axis.set_xticks([0, 1], ["0", "1"])
+        axis.xaxis.tick_top()
+        axis.xaxis.set_label_position("top")
+        axis.set_xlabel("how far the witness meets\nthe conditions", fontsize=8, loc="left")
+        bare(axis)
+        for side in ("left", "bottom"):
+            axis.spines[side].set_visible(False)
+        axis.tick_params(axis="both", length=0, labelsize=7.5, labelleft=False)
 
     def _draw_contributions(self, axis: Any) -> None:
         values = [*self.contributions, *(value for _, value in self.bars)]
@@ -210,6 +261,16 @@ def _columns(shown: Sequence[RuleExplanation], max_instances: int) -> list[int]:
     return sorted(first[: max(max_instances, len(witnesses))])
 
 
+def _met(condition: ConditionExplanation) -> Met:
+    value = "missing" if condition.value is None else format_number(condition.value, 3)
+    told = f"{shortened(condition.variable, 20)} = {value}: {degree(condition.log_support, 2)}"
+    return Met(told, math.exp(condition.log_support), condition.limiting)
+
+
+def _further(rest: Sequence[ConditionExplanation]) -> str:
+    return f"{len(rest)} more, {degree(rest[0].log_support, 2)} or more each" if rest else ""
+
+
 def _note(log_truth: Array, columns: list[int]) -> str:
     hidden = np.delete(log_truth, columns, axis=1)
     if not hidden.size:
@@ -221,15 +282,11 @@ def _note(log_truth: Array, columns: list[int]) -> str:
 
 
 def _title(explanation: Explanation) -> str:
-    bag, score, value = _cut(str(explanation.bag)), _cut(score_name(explanation)), format_number(explanation.score, 3)
+    bag, score = (shortened(text, _LINE) for text in (str(explanation.bag), score_name(explanation)))
+    value = format_number(explanation.score, 3)
     if explanation.classes is None:
         return f"Bag {bag}: {score} = {value}"
-    return f"Bag {bag}: {_cut(str(explanation.prediction))} is predicted ({score} {value})"
-
-
-def _cut(text: str, width: int = _LINE) -> str:
-    """Return a text that fits on a line."""
-    return text if len(text) <= width else f"{text[: width - 4]} ..."
+    return f"Bag {bag}: {shortened(str(explanation.prediction), _LINE)} is predicted ({score} {value})"
 
 
 def _label(explanation: Explanation, rule: RuleExplanation) -> str:
@@ -237,5 +294,8 @@ def _label(explanation: Explanation, rule: RuleExplanation) -> str:
     premise, _ = rule_in_words(explanation, rule, max_terms=3)
     said = f"{explanation.outputs[explanation.target]} = {format_number(rule.outputs[explanation.target], 3)}"
     return "\n".join(
-        [_cut(f"{rule.name}: {said}"), *textwrap.wrap(f"if {premise}", _LINE, max_lines=2, placeholder=" ...")]
+        [
+            shortened(f"{rule.name}: {said}", _LINE),
+            *textwrap.wrap(f"if {premise}", _LINE, max_lines=2, placeholder=" ..."),
+        ]
     )

@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from fuzzymil.arrays import Array
+from fuzzymil.plots.choosing import border, conditions_about
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written
-from fuzzymil.premise import hedged, negations
 from fuzzymil.rules import RuleBase
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class MembershipDisplay:
     """Membership functions of each rule (rows) in each feature (columns), before and after training.
 
     Dashed grey is where a set started, the solid line where it ended. Rules that conclude more than
-    the middle of all conclusions are orange, the others blue.
+    the mean of all conclusions are orange, the others blue.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class MembershipDisplay:
             curves,
             [f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
             [rules.variables[d].name for d in shown],
-            list(constants > (constants.min() + constants.max()) / 2),
+            list(constants > border(rules, constants)),
             units=[rules.variables[d].unit or "" for d in shown],
         )
 
@@ -163,13 +163,7 @@ def _draw(axis: Any, curve: Curve | None, color: str) -> None:
 
 def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:
     """Return how far values meet what a rule first asks about a feature, with hedges and NOTs."""
-    variable, asking = rules.variables[d], rules.rules[rule]
-    asked, negated = next(
-        (condition, negated)
-        for condition, negated in zip(asking.conditions, negations(asking.premise), strict=True)
-        if condition.variable == variable.name
-    )
-    return hedged(variable.terms[asked.term], ("not", *asked.hedges) if negated else asked.hedges, x)
+    return next(conditions_about(rules, rule, d, x))
 
 
 def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, float]:

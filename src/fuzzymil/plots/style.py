@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -11,7 +10,7 @@ import matplotlib.pyplot as plt
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FAINT", "HIGH", "LOW", "as_written", "bare", "distinct", "save_figure"]
+__all__ = ["FAINT", "HIGH", "LOW", "as_written", "bare", "distinct", "save_figure", "shortened"]
 
 # Two hues that colour-blind readers tell apart and that differ in grey, too.
 HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
@@ -23,15 +22,25 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def distinct(n: int) -> list[dict[str, Any]]:
-    """Return colour, dash and marker of ``n`` series.
+    """Return colour, dash and marker of ``n`` series; beyond six, colours come back with other dashes and markers.
 
     Examples
     --------
     >>> [style["marker"] for style in distinct(2)]
     ['o', 's']
+    >>> first, *_, seventh = distinct(7)
+    >>> first["color"] == seventh["color"], first["linestyle"] == seventh["linestyle"]
+    (True, False)
     """
-    styles = zip(_COLORS, _DASHES, _MARKERS, strict=True)
-    return [{"color": c, "linestyle": d, "marker": m} for c, d, m in islice(cycle(styles), n)]
+    rounds = [divmod(place, len(_COLORS)) for place in range(n)]
+    return [
+        {
+            "color": _COLORS[own],
+            "linestyle": _DASHES[(own + turn) % len(_DASHES)],
+            "marker": _MARKERS[(own + turn) % len(_MARKERS)],
+        }
+        for turn, own in rounds
+    ]
 
 
 def bare(axis: Any) -> None:
@@ -50,6 +59,17 @@ def as_written(name: str) -> str:
     'price [\\$]'
     """
     return name.replace("$", r"\$")
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text of ``width`` characters at most, its beginning if it is longer.
+
+    Examples
+    --------
+    >>> shortened("a rather long name", 12)
+    'a rather ...'
+    """
+    return text if len(text) <= width else f"{text[: width - 4].rstrip()} ..."
 
 
 def save_figure(figure: Figure, path: Any) -> None:

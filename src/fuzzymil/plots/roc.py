@@ -1,0 +1,306 @@
+"""Receiver operating characteristics of several methods, averaged over folds, with bands."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import numpy.typing as npt
+from matplotlib.ticker import MultipleLocator
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from fuzzymil.arrays import Array
+from fuzzymil.errors import InputError, ParameterError, described, listed
+from fuzzymil.plots.style import FAINT, as_written, bare, distinct
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["RocCurve", "RocDisplay", "true_positive_rates"]
+
+Fold = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores
+
+_LINE = 64  # characters of a legend that fit beside a curve's sample
+_RATES = np.linspace(0.0, 1.0, 1001)
+
+
+def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.ArrayLike) -> Array:
+    """Return the true positive rates (n,) that scores reach at false positive rates ``rates`` (n,).
+
+    Where the curve is vertical its upper end counts: what can be detected without a further false alarm.
+
+    Parameters
+    ----------
+    truth : array of bool of shape (n_bags,)
+        Of both kinds.
+    scores : array of shape (n_bags,)
+        The greater, the more positive.
+    rates : array of shape (n,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> true_positive_rates([False, False, True, True], [0.1, 0.4, 0.35, 0.8], [0.0, 0.25, 0.5]).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    false, true, _ = roc_curve(truth, scores, drop_intermediate=False)
+    before = np.searchsorted(false, rates, side="right") - 1  # of equal rates the last, which is the highest
+    after = np.minimum(before + 1, len(false) - 1)
+    gap = false[after] - false[before]
+    share = np.divide(np.asarray(rates) - false[before], gap, out=np.zeros(len(gap)), where=gap > 0)
+    return np.asarray(true[before] + share * (true[after] - true[before]))
+
+
+@dataclasses.dataclass(frozen=True)
+class RocCurve:
+    """The curves of one method.
+
+    Attributes
+    ----------
+    label : str
+    detected : array of shape (n_folds, n_rates)
+        True positive rate of each fold at each false positive rate.
+    areas : array of shape (n_folds,)
+        Area under each fold's own curve.
+
+    Examples
+    --------
+    >>> curve = RocCurve("rules", np.array([[0.5, 1.0], [0.7, 1.0]]), np.array([0.8, 0.9]))
+    >>> curve.mean.round(2).tolist(), curve.legend
+    ([0.6, 1.0], 'rules: AUC 0.850 ± 0.071 (n = 2)')
+    """
+
+    label: str
+    detected: Array
+    areas: Array
+
+    @property
+    def mean(self) -> Array:
+        """Vertical average over the folds, shape (n_rates,)."""
+        return np.asarray(self.detected.mean(axis=0))
+
+    @property
+    def deviation(self) -> Array | None:
+        """Standard deviation over the folds, shape (n_rates,); None of a single one."""
+        return np.asarray(self.detected.std(axis=0, ddof=1)) if len(self.detected) > 1 else None
+
+    @property
+    def legend(self) -> str:
+        """The label, the mean area with its standard deviation, and the number of folds."""
+        spread = f" ± {self.areas.std(ddof=1):.3f} (n = {len(self.areas)})" if len(self.areas) > 1 else ""
+        return f"{self.label}: AUC {self.areas.mean():.3f}{spread}"
+
+
+@dataclasses.dataclass
+class RocDisplay:
+    """True over false positive rates of several methods: the mean over folds, and one standard deviation around it.
+
+    Curves are averaged vertically: at each false positive rate the mean of what the folds detect. The areas in the
+    legend are those of the folds' own curves.
+
+    Parameters
+    ----------
+    curves : list of RocCurve
+    rates : array of shape (n_rates,)
+        False positive rates at which the curves are known.
+    marks : tuple of float
+        False positive rates to mark, among ``rates``.
+    xlabel, ylabel : str
+
+    Examples
+    --------
+    >>> folds = [([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), ([0, 1, 0, 1], [0.2, 0.9, 0.3, 0.6])]
+    >>> display = RocDisplay.from_scores({"rules": folds}, marks=[0.25])
+    >>> display.curves[0].legend
+    'rules: AUC 0.875 ± 0.177 (n = 2)'
+    >>> display.detected(0.25)
+    {'rules': (0.75, 0.3535533905932738)}
+    """
+
+    curves: list[RocCurve]
+    rates: Array
+    marks: tuple[float, ...] = ()
+    xlabel: str = "false positive rate"
+    ylabel: str = "true positive rate"
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Mapping[str, Sequence[Fold]],
+        *,
+        positive: Any = None,
+        marks: Sequence[float] = (),
+        xlabel: str = "false positive rate",
+        ylabel: str = "true positive rate",
+    ) -> RocDisplay:
+        """Compute the curves.
+
+        Parameters
+        ----------
+        scores : dict of str to list of (truth, scores)
+            By method: a pair of arrays of shape (n_bags,) for each fold or repeat, labels and scores.
+        positive : label, optional
+            Default: the second of the two labels, in their order.
+        marks : sequence of float
+            False positive rates to mark.
+        xlabel, ylabel : str
+            ``"false-alarm rate"`` and ``"detection rate"``, say.
+        """
+        if not scores:
+            raise ParameterError("There is nothing to draw: give scores={'name': [(truth, scores), ...]}.")
+        for mark in marks:
+            if not 0 <= mark <= 1:
+                raise ParameterError(f"marks are false positive rates from 0 to 1, got {mark!r}.")
+        folds = {label: _checked_folds(label, given) for label, given in scores.items()}
+        chosen = _positive([truth for given in folds.values() for truth, _ in given], positive)
+        rates = np.union1d(_RATES, np.asarray(marks, float))
+        curves = [
+            _curve(str(label), [(truth == chosen, values) for truth, values in given], rates)
+            for label, given in folds.items()
+        ]
+        return cls(curves, rates, tuple(map(float, marks)), xlabel, ylabel)
+
+    def detected(self, rate: float) -> dict[str, tuple[float, float | None]]:
+        """Return mean and standard deviation of each method's true positive rate at one of ``rates``."""
+        found = np.flatnonzero(np.isclose(self.rates, rate, rtol=0, atol=1e-12))
+        if not len(found):
+            raise ParameterError(f"The curves are not known at {rate!r}: give marks=[{rate!r}] to from_scores.")
+        return {
+            curve.label: (
+                float(curve.mean[found[0]]),
+                None if curve.deviation is None else float(curve.deviation[found[0]]),
+            )
+            for curve in self.curves
+        }
+
+    def plot(self, title: str | None = None, *, max_rate: float = 1.0, bands: bool = True) -> Figure:
+        """Draw the figure and return it.
+
+        Parameters
+        ----------
+        title : str, optional
+        max_rate : float
+            Show false positive rates up to here.
+        bands : bool
+            Whether to draw one standard deviation around the means; of many methods they cover each other.
+        """
+        if not 0 < max_rate <= 1:
+            raise ParameterError(f"max_rate must be greater than 0 and at most 1, got {max_rate!r}.")
+        banded = bands and any(curve.deviation is not None for curve in self.curves)
+        labels = [textwrap.fill(self._legend(curve), _LINE) for curve in self.curves]
+        n_lines = sum(label.count("\n") + 1 for label in labels) + banded
+        height = 5.5 + 0.19 * n_lines + (0.3 if title else 0.0)
+        figure, axis = plt.subplots(figsize=(5.4, height), layout="constrained")
+        axis.plot([0, 1], [0, 1], color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        lines = [
+            self._draw(axis, curve, style, bands)
+            for curve, style in zip(self.curves, distinct(len(self.curves)), strict=True)
+        ]
+        for mark in self.marks:
+            axis.axvline(mark, color="black", linewidth=0.8, linestyle=":", zorder=1)
+            if mark <= max_rate:
+                axis.annotate(
+                    f"{mark:g}",
+                    (mark, 1.012),
+                    xycoords=("data", "axes fraction"),
+                    fontsize=7,
+                    ha="center",
+                    va="bottom",
+                    rotation=90,
+                )
+        axis.set_xlim(-0.01 * max_rate, 1.01 * max_rate)
+        axis.set_ylim(-0.01, 1.01)
+        axis.set_box_aspect(1)
+        if max_rate == 1:
+            axis.xaxis.set_major_locator(MultipleLocator(0.2))
+        axis.yaxis.set_major_locator(MultipleLocator(0.2))
+        axis.grid(color="#E5E5E5", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.set_xlabel(as_written(self.xlabel), fontsize=9)
+        axis.set_ylabel(as_written(self.ylabel), fontsize=9)
+        bare(axis)
+        if title:
+            figure.suptitle(as_written(title), fontsize=11)
+        figure.legend(
+            lines,
+            list(map(as_written, labels)),
+            loc="outside lower center",
+            fontsize=8,
+            frameon=False,
+            handlelength=3.2,
+            title="bands: one standard deviation" if banded else None,
+            title_fontsize=8,
+        )
+        return figure
+
+    def _legend(self, curve: RocCurve) -> str:
+        if not self.marks:
+            return curve.legend
+        found = curve.mean[np.searchsorted(self.rates, self.marks)]
+        return (
+            f"{curve.legend}; {', '.join(f'{value:.2f}' for value in found)} at the mark{'s' if len(found) > 1 else ''}"
+        )
+
+    def _draw(self, axis: Any, curve: RocCurve, style: dict[str, Any], bands: bool) -> Any:
+        look = {"color": style["color"], "linestyle": style["linestyle"], "linewidth": 1.7}
+        (line,) = axis.plot(self.rates, curve.mean, zorder=3, **look)
+        if bands and curve.deviation is not None:
+            low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
+            low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)  # there are no rates outside
+            axis.fill_between(self.rates, low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=2)
+        if self.marks:
+            places = np.searchsorted(self.rates, self.marks)
+            axis.plot(
+                self.rates[places],
+                curve.mean[places],
+                linestyle="",
+                marker=style["marker"],
+                color=style["color"],
+                markeredgecolor="white",
+                markersize=6,
+                zorder=4,
+            )
+        return line
+
+
+def _checked_folds(label: str, given: Sequence[Fold]) -> list[tuple[Array, Array]]:
+    folds = []
+    for number, pair in enumerate(given, start=1):
+        where = f"{label!r}, fold {number}"
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"{where}: expected a pair (truth, scores), got {described(pair)}.")
+        truth, scores = np.asarray(pair[0]), np.asarray(pair[1])
+        if scores.dtype.kind not in "iufb":
+            raise InputError(f"{where}: scores must be numbers.")
+        if truth.ndim != 1 or truth.shape != scores.shape:
+            raise InputError(
+                f"{where}: truth and scores must be one label and one score a bag, got shapes {truth.shape} and "
+                f"{scores.shape}."
+            )
+        if not np.isfinite(scores).all():
+            raise InputError(f"{where}: the score of bag {np.flatnonzero(~np.isfinite(scores))[0]} is not finite.")
+        if len(np.unique(truth)) < 2:
+            raise InputError(f"{where}: all bags have the same label; a curve needs both kinds (stratify the folds).")
+        folds.append((truth, scores))
+    if not folds:
+        raise InputError(f"{label!r} has no folds: give at least one pair (truth, scores).")
+    return folds
+
+
+def _positive(truths: Sequence[Array], wanted: Any) -> Any:
+    """Return the positive label, of two."""
+    known = np.unique(np.concatenate(truths)).tolist()
+    if len(known) != 2:
+        raise InputError(f"A curve tells two kinds apart; the labels are {listed(known)}.")
+    if wanted is not None and wanted not in known:
+        raise ParameterError(f"positive must be one of the labels {listed(known)}, got {wanted!r}.")
+    return known[1] if wanted is None else wanted
+
+
+def _curve(label: str, folds: Sequence[tuple[Array, Array]], rates: Array) -> RocCurve:
+    detected = np.array([true_positive_rates(truth, scores, rates) for truth, scores in folds])
+    return RocCurve(label, detected, np.array([roc_auc_score(truth, scores) for truth, scores in folds]))
