@@ -97,6 +97,22 @@ def test_output_that_cannot_be_written(tmp_path, monkeypatch):
     assert "Permission denied" in message
 
 
+def test_results_for_programs(tmp_path, monkeypatch):
+    import fuzzymil.demo
+    import fuzzymil.experiments
+
+    def results(*args):
+        args[-1].print("for people")
+        return {"accuracy": {"unseen": 0.5}, "nothing": float("nan")}
+
+    monkeypatch.setattr(fuzzymil.demo, "run_demo", results)
+    monkeypatch.setattr(fuzzymil.experiments, "reproduce", results)
+    for command in (["demo"], ["reproduce", "synthetic"]):
+        assert invoke(*command, "-o", tmp_path).stdout == "for people\n"
+        told = invoke(*command, "-o", tmp_path, "--json").stdout
+        assert json.loads(told) == {"accuracy": {"unseen": 0.5}, "nothing": None}
+
+
 @pytest.mark.parametrize(
     "arguments", [["demo", "--seed", "-1"], ["demo", "--seed", "x"], ["dmo"], ["demo", "--colour"]]
 )
@@ -128,6 +144,7 @@ def test_help_waits_for_nothing_heavy():
         "import sys\n"
         "from fuzzymil.cli import app\n"
         "app(['--help'], standalone_mode=False)\n"
+        "app(['fit', '--help'], standalone_mode=False)\n"
         "heavy = {'jax', 'jaxlib', 'sklearn', 'scipy', 'numpy', 'matplotlib', 'optax', 'pandas'} & set(sys.modules)\n"
         "print('HEAVY', sorted(heavy))\n"
     )

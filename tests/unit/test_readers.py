@@ -390,3 +390,22 @@ def test_a_large_file_is_read_whole(tmp_path):
         write_bags(bags, tmp_path / name, kind)
         found = read_bags(tmp_path / name)
         assert (found.shape, found.instances.shape) == ((100,), (6600, 166))
+
+
+def test_columns_that_are_no_features_are_left_out(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("bag,label,url,width,date\nb1,0,/a,2.5,2026-01-01\nb2,1,/b,1,2026-01-02\n")
+    bags = read_bags(path, drop=["url", "date"])
+    assert bags.feature_names == ("width",)
+    assert bags.instances.tolist() == [[2.5], [1.0]]
+    with pytest.raises(DataFileError, match=r"column 'url'.*leave the column out with drop="):
+        read_bags(path)
+    with pytest.raises(DataFileError, match=r"no column 'uri' to drop; there are 'bag', 'label'"):
+        read_bags(path, drop=["uri"])
+    with pytest.raises(DataFileError, match="'label' is the bag or the label and cannot be dropped"):
+        read_bags(path, drop=["label"])
+    with pytest.raises(ParameterError, match=r"write \['url'\]"):
+        read_bags(path, drop="url")
+    (tmp_path / "plain.txt").write_text("0,b1,2.5\n1,b2,1\n")
+    with pytest.raises(ParameterError, match="drop= is for CSV with a header"):
+        read_bags(tmp_path / "plain.txt", drop=["width"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,12 @@ def guess_format(
 
 
 def read_bags(
-    path: Path_, *, format: str | None = None, bag: str | int | None = None, label: str | int | None = None
+    path: Path_,
+    *,
+    format: str | None = None,
+    bag: str | int | None = None,
+    label: str | int | None = None,
+    drop: Sequence[str] = (),
 ) -> Bags:
     r"""Read bags from a file or folder.
 
@@ -97,6 +103,8 @@ def read_bags(
         The column (position from 0 without a header), attribute or variable that names the bag and gives
         its label. Default: columns called ``bag``, ``bag_id``, ... and ``label``, ``class``, ``target``,
         ``y``, ...; if several look alike an error asks.
+    drop : sequence of str
+        Columns of a CSV file to leave out: dates, addresses and other text that is no feature.
 
     Returns
     -------
@@ -121,7 +129,14 @@ def read_bags(
     (['b1', 'b2'], [0, 1], ('width',))
     """
     file = DataFile(path)
-    return _format(file, format, bag, label).read(file, bag, label)
+    known = _format(file, format, bag, label)
+    if not drop:
+        return known.read(file, bag, label)
+    if known.name != "csv":
+        raise ParameterError(f"drop= is for CSV with a header; {file.path} is read as {known.title}.")
+    if isinstance(drop, str):
+        raise ParameterError(f"drop must be a list of columns, got {drop!r}: write [{drop!r}].")
+    return delimited.read_csv(file, bag, label, drop)
 
 
 def write_bags(bags: Bags, path: Path_, format: str | None = None) -> None:

@@ -152,8 +152,11 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown}, ... ({len(names)} columns)"
 
 
-def read_csv(file: DataFile, bag: Column = None, label: Column = None) -> Bags:
-    """Read a table with a header: one row an instance, a column for the bag and mostly one for its label."""
+def read_csv(file: DataFile, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> Bags:
+    """Read a table with a header: one row an instance, a column for the bag and mostly one for its label.
+
+    Columns named in ``drop`` are left out.
+    """
     bag, label = csv_columns(file, bag, label)
     rows, lines = _rows(file)
     names = [name.strip() for name in rows.pop(0)]
@@ -164,7 +167,12 @@ def read_csv(file: DataFile, bag: Column = None, label: Column = None) -> Bags:
     if INSTANCE_LABEL in names:
         roles.setdefault("truth", names.index(INSTANCE_LABEL))
     columns = {role: [row[at] for row in rows] for role, at in roles.items()}
-    apart = sorted(set(roles.values()), reverse=True)
+    for name in drop:
+        if name not in names:
+            raise file.error(f"there is no column {name!r} to drop; there are {_listed(names)}", header_line)
+        if name in (bag, label):
+            raise file.error(f"the column {name!r} is the bag or the label and cannot be dropped", header_line)
+    apart = sorted({*roles.values(), *(names.index(name) for name in drop)}, reverse=True)
     features = _without(list(names), apart)
     if not features:
         raise file.error(f"there is no feature column beside {_listed(names)}", header_line)

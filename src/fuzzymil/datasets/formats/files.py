@@ -115,7 +115,7 @@ class DataFile:
         if column is not None:
             place += f", column {column}"
         joint = ": " if line is not None or column is not None else " "
-        return DataFileError(f"{place}{joint}{message}.")
+        return DataFileError(f"{place}{joint}{message}{'' if message.endswith('?') else '.'}")
 
 
 def bare_name(path: Path) -> str:

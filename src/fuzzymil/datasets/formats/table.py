@@ -67,7 +67,7 @@ def _number(file: DataFile, field: str, n: int, place: Callable[[int], tuple[int
             return float(field)
     except ValueError:
         pass
-    advice = "write numbers only, or take the column out of the file"
+    advice = "write numbers only, or leave the column out with drop=..."
     if field.count(",") == 1:
         advice = "write a decimal point, not a comma"
     raise file.error(f"expected a number, found {_short(field)}; {advice}", *place(n))

@@ -1,0 +1,199 @@
+"""The commands that learn: ``fit``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fuzzymil.cli import options
+from fuzzymil.cli.application import app, examples
+from fuzzymil.cli.console import STANDARD, check_target, emit, emit_json, is_terminal, note
+from fuzzymil.cli.reading import Columns, Source, read_data, read_model, save
+from fuzzymil.cli.settings import Task, chosen_task, given, new_estimator
+from fuzzymil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fuzzymil.bags import Bags
+
+__all__ = ["fit", "trained"]
+
+_INTERRUPTED = "Training was interrupted"
+
+
+@app.command(
+    epilog=examples(
+        "fuzzymil fit visits.csv --bag user --label converted -o model.json",
+        "fuzzymil fit visits.csv --bag user --label converted --n-rules 4 --max-terms 2",
+        'fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set "frozen=rule 1"',
+        "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
+    )
+)
+def fit(
+    data: options.Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model; - is standard output.")
+    ] = Path("model.json"),
+    bag: options.BagColumn = None,
+    label: options.LabelColumn = None,
+    drop: options.Drop = None,
+    format: options.DataFormat = None,
+    task: Annotated[Task, typer.Option(help="What is predicted (auto: what the labels look like).")] = Task.auto,
+    n_rules: options.NRules = None,
+    max_terms: options.MaxTerms = None,
+    alpha: options.Alpha = None,
+    order: options.Order = None,
+    n_members: options.NMembers = None,
+    n_restarts: options.NRestarts = None,
+    max_epochs: options.MaxEpochs = None,
+    learning_rate: options.LearningRate = None,
+    init: options.Init = None,
+    settings: options.Settings = None,
+    go_on: Annotated[
+        Path | None,
+        typer.Option("--continue", metavar="MODEL", help="Go on training this model, with its own settings."),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep training there every few seconds: the same command, begun again after it was stopped or killed, "
+            "goes on and ends with the same numbers.",
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Learn rules from bags and write them to a model file.
+
+    Ctrl-C keeps the rules as trained so far.
+    """
+    chosen = given(
+        n_rules=n_rules,
+        max_terms=max_terms,
+        alpha=alpha,
+        order=order,
+        n_members=n_members,
+        n_restarts=n_restarts,
+        max_epochs=max_epochs,
+        learning_rate=learning_rate,
+    )
+    check_target(output)
+    before, remembered = (None, None) if go_on is None else _to_go_on(go_on, chosen, settings, init)
+    source = read_data(data, Columns.from_options(bag, label, drop), format, remembered=remembered, labels=True)
+    if before is None:
+        model, bags = new_estimator(chosen_task(task, source.bags), chosen, settings or (), init, seed), source.bags
+    else:
+        model, bags = before, source.fitting(before)
+    if checkpoint is not None:
+        model.set_params(checkpoint=str(checkpoint))
+    began = time.perf_counter()
+    interrupted = trained([model], [bags], shows=not as_json)
+    seconds = time.perf_counter() - began
+    save(model, output, source.columns)
+    if as_json and output != STANDARD:
+        emit_json(_facts(model, bags, output, seconds, interrupted))
+    else:
+        _tell(model, bags, output, seconds)
+    if interrupted:
+        _tell_how_to_go_on(model, source, output, checkpoint)
+        raise typer.Exit(130)
+
+
+def _to_go_on(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:
+    """Return the model that training goes on from, with the settings that may still change."""
+    changes = {name: chosen[name] for name in ("max_epochs", "learning_rate") if name in chosen}
+    if settings or init is not None or len(chosen) > len(changes):
+        raise ParameterError(
+            "--continue keeps the model's settings: besides --max-epochs and --learning-rate, leave them out."
+        )
+    model, columns = read_model(path)
+    if not hasattr(model, "warm_start"):
+        raise ParameterError(f"{path} holds a {type(model).__name__}, which is not trained: nothing can be continued.")
+    return model.set_params(**changes, warm_start=True), columns
+
+
+def trained(models: Sequence[Any], parts: Sequence[Bags], *, shows: bool = True) -> bool:
+    """Fit each model on its own bags, networks all at once; return whether Ctrl-C cut that short.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        Of one kind and with equal settings.
+    parts : sequence of Bags
+        With labels.
+    shows : bool
+        Whether to show a progress bar with the time left, where somebody is looking.
+    """
+    from fuzzymil.estimators.base import Network
+    from fuzzymil.estimators.together import fit_together
+    from fuzzymil.runtime import enable_compilation_cache
+
+    enable_compilation_cache()
+    networks = isinstance(models[0], Network)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        if networks:
+            for model in models:
+                model.set_params(verbose=shows and is_terminal(sys.stdout))
+        if networks and len(models) > 1:
+            fit_together(models, parts)
+        else:
+            for model, bags in zip(models, parts, strict=True):
+                model.fit(bags, bags.labels)
+    if networks:  # how they were trained is no part of what was learned
+        for model in models:
+            model.set_params(verbose=False, warm_start=False, checkpoint=None)
+    interrupted = [warning for warning in caught if str(warning.message).startswith(_INTERRUPTED)]
+    for warning in caught:
+        if warning not in interrupted:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return bool(interrupted)
+
+
+def _facts(model: Any, bags: Bags, output: Path, seconds: float, interrupted: bool) -> dict[str, Any]:
+    return {
+        "model": output,
+        "estimator": type(model).__name__,
+        "n_bags": bags.n_bags,
+        "n_features": bags.n_features,
+        "n_rules": model.rules_.n_rules,
+        "n_members": len(model.members_),
+        "n_epochs": model.n_iter_,
+        "seconds": round(seconds, 3),
+        "score_on_training_bags": model.score(bags),
+        "interrupted": interrupted,
+    }
+
+
+def _tell(model: Any, bags: Bags, output: Path, seconds: float) -> None:
+    say = note if output == STANDARD else emit
+    members = f"{len(model.members_)} members of " if len(model.members_) > 1 else ""
+    how = f"{type(model).__name__}, {model.n_iter_} epochs, {seconds:.1f} s"
+    say(f"Learned {members}{model.rules_.n_rules} rules ({how}).")
+    measure = (
+        "of the training bags are predicted right" if hasattr(model, "classes_") else "is the R2 on the training bags"
+    )
+    score = f"{model.score(bags):.1%}" if hasattr(model, "classes_") else f"{model.score(bags):.3f}"
+    say(f"{score} {measure}; what to expect of other bags, fuzzymil evaluate tells.")
+    if output != STANDARD:
+        say(f"Wrote {output}. See the rules: fuzzymil rules {output}")
+
+
+def _tell_how_to_go_on(model: Any, source: Source, output: Path, checkpoint: Path | None) -> None:
+    done = len(model.history_["loss"])
+    place = "on standard output" if output == STANDARD else f"in {output}"
+    if checkpoint is None:
+        data = "DATA" if source.name == "standard input" else shlex.quote(source.name)
+        file = "MODEL" if output == STANDARD else shlex.quote(str(output))
+        left = max(model.max_epochs - done, 1)
+        how = f"go on with\n  fuzzymil fit {data} --continue {file} --max-epochs {left} -o {file}"
+    else:
+        how = f"run the same command again to go on from {checkpoint}."
+    note(f"Stopped (Ctrl-C) after {done} of {model.max_epochs} epochs. The model so far is {place}; {how}")

@@ -1,0 +1,231 @@
+"""Bags, models and rules from the files that the user names; what is guessed about them is said aloud."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuzzymil import storage
+from fuzzymil.cli.console import STANDARD, check_target, emit, note
+from fuzzymil.errors import InputError, ModelFileError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from fuzzymil.bags import Bags
+    from fuzzymil.datasets import Guess
+
+__all__ = ["Columns", "Source", "at_hand", "read_data", "read_model", "read_rules_or_model", "save"]
+
+_INPUT = "standard input"
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """Which columns of a table name the bag and give its label, where that is known, and which are no features."""
+
+    bag: str | int | None = None
+    label: str | int | None = None
+    drop: tuple[str, ...] = ()
+
+    @classmethod
+    def from_options(cls, bag: str | None, label: str | None, drop: Sequence[str] | None = None) -> Columns:
+        """Return what the user named; a number is a position.
+
+        Examples
+        --------
+        >>> Columns.from_options("molecule", "3", ["date", "url"])
+        Columns(bag='molecule', label=3, drop=('date', 'url'))
+        """
+        found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
+        return cls(found[0], found[1], tuple(drop or ()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """Bags, and where they came from."""
+
+    name: str
+    bags: Bags
+    guess: Guess
+    columns: Columns
+
+    def fitting(self, model: Any) -> Bags:
+        """Return the bags with the model's features, by name and in its order; others are left out and named."""
+        known = getattr(model, "feature_names_in_", None)
+        names = self.bags.feature_names
+        if known is None or names is None or tuple(known) == names:
+            return self.bags  # what is wrong with them the model itself will say
+        absent = [name for name in known if name not in names]
+        if absent:
+            raise InputError(
+                f"{self.name} has no column {absent[0]!r}, which the model was fitted on (it needs {listed(known)}; "
+                f"there are {listed(names)}).{did_you_mean(absent[0], names)}"
+            )
+        spare = [name for name in names if name not in known]
+        if spare:
+            note(f"Left out, since the model does not know them: {listed(spare)}.")
+        places = [names.index(name) for name in known]
+        return self.bags.map_instances(lambda instances: instances[:, places], [*map(str, known)])
+
+
+@contextlib.contextmanager
+def at_hand(path: Path, suffix: str = "") -> Iterator[Path]:
+    """Give a file that can be read twice: the one named, or a copy of standard input."""
+    if path != STANDARD:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
+        copy = Path(folder) / f"input{suffix}"
+        copy.write_bytes(sys.stdin.buffer.read())
+        try:
+            yield copy
+        except (InputError, ModelFileError) as problem:
+            raise InputError(str(problem).replace(str(copy), _INPUT)) from None
+
+
+def read_data(
+    path: Path,
+    columns: Columns,
+    format: str | None = None,
+    *,
+    remembered: Columns | None = None,
+    labels: bool = False,
+) -> Source:
+    """Read bags and say how they were read.
+
+    Parameters
+    ----------
+    path : Path
+        ``-`` for standard input.
+    columns : Columns
+        As the user said; what is missing is what the model remembers, if the file has it, else guessed.
+    format : str, optional
+    remembered : Columns, optional
+        The columns that a model was fitted with.
+    labels : bool
+        Whether the command cannot do without labels.
+    """
+    from fuzzymil.datasets import FORMATS, guess_format, read_bags
+
+    with at_hand(path) as file:
+        name = _INPUT if path == STANDARD else str(path)
+        used = columns if remembered is None else _as_before(file, columns, remembered, format)
+        guess = guess_format(file, format=format, bag=used.bag, label=used.label)
+        if labels and FORMATS[guess.format].columns is not None and guess.label is None:
+            raise InputError(
+                f"{name} has no column that looks like the label of a bag: name it with --label{_likely(file, guess)}."
+            )
+        bags = read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
+    if labels and bags.labels is None:
+        raise InputError(f"{name} has no labels, which this command needs.")
+    guessed = [
+        f"--{role}" for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None
+    ]
+    how = f"{guess} (guessed: {' and '.join(guessed)} can say otherwise)" if guessed else str(guess)
+    note(f"{name}: {how}; {str(bags).removeprefix('Bags(').removesuffix(')')}.")
+    return Source(name, bags, guess, Columns(guess.bag, guess.label, used.drop))
+
+
+def _likely(file: Path, guess: Guess) -> str:
+    """List the columns of a table that could be meant."""
+    if guess.format != "csv":
+        return ""
+    names = _header(file)
+    return f", one of {listed(name for name in names if name != guess.bag)}"
+
+
+def _header(file: Path) -> list[str]:
+    from fuzzymil.datasets.formats import DataFile, delimited
+
+    return delimited.fields_of(next(DataFile(file).numbered_lines())[1])
+
+
+def _as_before(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
+    """Return the columns of the model's own data for those not named, as far as the file has them."""
+    from fuzzymil.datasets import guess_format
+
+    bag = remembered.bag if columns.bag is None else columns.bag
+    label = remembered.label if columns.label is None else columns.label
+    for attempt in (Columns(bag, label), Columns(bag, columns.label)):
+        with contextlib.suppress(ValueError):
+            guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
+            spare = _header(file) if guess.format == "csv" else []
+            return dataclasses.replace(attempt, drop=tuple(name for name in remembered.drop if name in spare))
+    return columns
+
+
+# ---------------------------------------------------------------------- models
+
+
+def read_model(path: Path) -> tuple[Any, Columns]:
+    """Return a fitted model, and the columns of the data it was fitted on where its file tells."""
+    from fuzzymil.estimators import load_model
+
+    _check_there(path, "model")
+    with at_hand(path) as file:
+        try:
+            model = load_model(file)
+        except ModelFileError as problem:
+            raise ModelFileError(_about_a_model(str(problem), file)) from None
+        columns = json.loads(file.read_text(encoding="utf-8")).get("columns")
+    if not isinstance(columns, dict):
+        return model, Columns()
+    return model, Columns(columns.get("bag"), columns.get("label"), tuple(columns.get("drop", ())))
+
+
+def _about_a_model(problem: str, file: Path) -> str:
+    problem = problem.replace("Save the model again with model.save(path).", "fuzzymil fit writes such files.")
+    if file.suffix.lower() in (".csv", ".tsv", ".data", ".arff", ".mat", ".txt", ".gz"):
+        problem += " The model comes first, then the data."
+    return problem
+
+
+def read_rules_or_model(path: Path) -> Any:
+    """Return a fitted model, or the rules of a file that holds no more than these."""
+    from fuzzymil import rulefile
+    from fuzzymil.estimators import persistence
+    from fuzzymil.formats import read_rules
+    from fuzzymil.formats.files import ENDINGS
+    from fuzzymil.mamdani import file as mamdani
+
+    _check_there(path, "model or rules")
+    if ENDINGS.get(path.suffix.lower(), "json") != "json":
+        return read_rules(path)
+    with at_hand(path, ".json") as file:
+        kinds = {module.FORMAT: module.FORMAT_VERSION for module in (persistence, rulefile, mamdani)}
+        try:
+            kind = storage.read_document(file, kinds)["format"]
+        except ModelFileError as problem:
+            raise ModelFileError(_about_a_model(str(problem), file)) from None
+        return read_model(file)[0] if kind == persistence.FORMAT else read_rules(file)
+
+
+def _check_there(path: Path, what: str) -> None:
+    if path == STANDARD:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name the file of the {what}.")
+    if not path.exists():
+        raise InputError(f"{path} is not there: name the file of the {what} (fuzzymil fit writes models).")
+    if not path.stat().st_size:
+        raise InputError(f"{path} is empty: name the file of the {what} (fuzzymil fit writes models).")
+
+
+def save(model: Any, path: Path, columns: Columns) -> None:
+    """Write a model with the columns of its data, so that other commands need not be told again."""
+    check_target(path)
+    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
+        file = Path(folder) / "model.json"
+        model.save(file)
+        document = json.loads(file.read_text(encoding="utf-8"))
+    document["columns"] = dataclasses.asdict(columns)
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
+    if path == STANDARD:
+        emit(text)
+    else:
+        storage.write_atomically(path, f"{text}\n")
