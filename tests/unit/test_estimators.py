@@ -633,12 +633,12 @@ def test_a_warning_points_at_the_line_that_fits():
 
 def test_verbose_shows_a_bar(capsys):
     model = classifier(verbose=True).fit(BAGS, Y)
-    out = capsys.readouterr().out
+    out = capsys.readouterr().err
     assert "MIANFISClassifier" in out
     assert "5/5" in out
     assert "loss" in out
     np.testing.assert_array_equal(model.decision_function(BAGS), classifier().fit(BAGS, Y).decision_function(BAGS))
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 # ---------------------------------------------------------------------- weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -141,7 +140,7 @@ def trained(models: Sequence[Any], parts: Sequence[Bags], *, shows: bool = True)
         warnings.simplefilter("always", UserWarning)
         if networks:
             for model in models:
-                model.set_params(verbose=shows and is_terminal(sys.stdout))
+                model.set_params(verbose=shows and is_terminal())
         if networks and len(models) > 1:
             fit_together(models, parts)
         else:

@@ -14,11 +14,12 @@ __all__ = ["progress_bar"]
 
 @contextlib.contextmanager
 def progress_bar(title: str, *, enabled: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Give a function that shows how far training has come, or None when that is not wanted."""
+    """Give a function that shows on standard error how far training has come, or None when that is not wanted."""
     if not enabled:
         yield None
         return
     # Here and not above: only those who ask for a bar wait for rich to load.
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -26,13 +27,13 @@ def progress_bar(title: str, *, enabled: bool) -> Iterator[Callable[[Progress], 
         TextColumn(title),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.4g}"),
+        TextColumn("{task.fields[loss]}"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns) as bar:
-        task = bar.add_task(title, total=None, loss=float("nan"))
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=None, loss="compiling")
 
         def report(now: Progress) -> None:
-            bar.update(task, completed=now.epoch, total=now.max_epochs, loss=float(np.nanmin(now.loss)))
+            bar.update(task, completed=now.epoch, total=now.max_epochs, loss=f"loss {np.nanmin(now.loss):.4g}")
 
         yield report

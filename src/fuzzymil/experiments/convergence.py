@@ -77,7 +77,7 @@ def _units(options: Options) -> list[Unit]:
                 "radius": RADIUS,
             },
             0.06 * len(seeds) if MODES[mode]["batch_size"] else 2.0,
-            lambda mode=mode, update=update: _train(options, mode, update),  # type: ignore[misc]
+            lambda mode=mode, update=update: _train(options, mode, update),
         )
         for mode in MODES
         for update, words in UPDATES.items()

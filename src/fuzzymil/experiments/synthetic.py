@@ -85,7 +85,7 @@ def _units(options: Options) -> list[Unit]:
                         f"alpha {alpha:g}, {restarts} start(s), data {number + 1}",
                         {"experiment": "synthetic", "seed": seed, "estimator": estimator, "radius": RADIUS},
                         0.1 * restarts,
-                        lambda seed=seed, alpha=alpha, restarts=restarts: _learn(seed, alpha, restarts),  # type: ignore[misc]
+                        lambda seed=seed, alpha=alpha, restarts=restarts: _learn(seed, alpha, restarts),
                     )
                 )
     return units
