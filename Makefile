@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 # Tests run in parallel processes; one compute thread each is plenty.
 TEST   := JAX_PLATFORMS=cpu $(BIN)/python -m pytest
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -19,6 +19,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site, in site/; a broken link, anchor or name is an error.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/run.py
@@ -36,5 +40,9 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
+$(VENV)/.docs: pyproject.toml $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

@@ -1,0 +1,59 @@
+"""Draw the figures of the pages again: ``python docs/building/figures.py``; the molecules need ``FUZZYMIL_DATA``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from fuzzymil import MIANFISClassifier
+from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
+from fuzzymil.plots import ExplanationDisplay, MembershipDisplay, SpaceDisplay
+
+DOCS = Path(__file__).parents[1]
+FIGURES = DOCS / "figures"
+
+
+def save(figure: plt.Figure, name: str) -> None:
+    """Write a figure whose file changes only if the picture does."""
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
+        figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
+    plt.close(figure)
+    print(f"Wrote {name}.svg")
+
+
+def understanding() -> None:
+    """Draw the model of the page on understanding rules."""
+    bags = make_two_concepts(random_state=3)
+    model = MIANFISClassifier(max_terms=2, alpha=5, random_state=0).fit(bags[::2])
+    save(MembershipDisplay.from_rules(model.rules_, model.initial_rules_).plot(), "understanding-membership")
+    why = model.explain(bags, bag="concept1-2")
+    save(ExplanationDisplay.from_explanation(why).plot(), "understanding-explanation")
+
+
+def visits() -> None:
+    """Draw the model of the tutorial on visits."""
+    bags = read_bags(DOCS.parent / "examples" / "visits.csv", bag="user", label="converted")
+    model = MIANFISClassifier(max_terms=2, random_state=0).fit(bags)
+    save(SpaceDisplay.from_model(model, bags, bag="u16", features=["seconds_per_page", "pages"]).plot(), "visits-space")
+
+
+def molecules() -> None:
+    """Draw the explanation of the tutorial on molecules."""
+    bags = load_musk1()
+    rest, held = train_test_split(np.arange(len(bags)), test_size=0.25, stratify=bags.labels, random_state=0)
+    train, test = bags[rest], bags[held]
+    short = MIANFISClassifier(max_terms=3, random_state=0).fit(train)
+    why = short.explain(test, bag=test.ids[test.labels == 1][0])
+    save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
+
+
+if __name__ == "__main__":
+    mpl.use("Agg")  # no window
+    FIGURES.mkdir(exist_ok=True)
+    understanding()
+    visits()
+    molecules()

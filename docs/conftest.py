@@ -1,0 +1,23 @@
+"""Pages run in a folder of their own that holds the example files; those on benchmark data say when it is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+collect_ignore = ["building"]  # needs what only builders of the site have
+
+
+@pytest.fixture(autouse=True)
+def _folder_of_the_page(request, tmp_path, monkeypatch):
+    page = Path(request.node.path)
+    if "load_musk1" in page.read_text(encoding="utf-8") and "FUZZYMIL_DATA" not in os.environ:
+        pytest.skip(f"{page.name} needs MUSK 1: FUZZYMIL_DATA names no folder with the benchmark data")
+    for example in EXAMPLES.glob("*.csv"):
+        shutil.copy(example, tmp_path)
+    monkeypatch.chdir(tmp_path)

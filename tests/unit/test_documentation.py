@@ -1,0 +1,165 @@
+"""The documentation: its commands do what it shows, its names exist, and nothing on it goes unchecked.
+
+Python examples on the pages are doctests, which pytest collects from ``docs`` by itself.
+"""
+
+import ast
+import doctest
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import fuzzymil
+from fuzzymil import MIANFISClassifier
+from fuzzymil.cli import app
+from fuzzymil.experiments import EXPERIMENTS
+
+ROOT = Path(__file__).parents[2]
+PAGES = {str(path.relative_to(ROOT / "docs")): path.read_text("utf-8") for path in sorted(ROOT.glob("docs/**/*.md"))}
+FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+NOT_RUN = "<!-- not run: "
+SHOWN_ONLY = {"text"}  # languages of blocks that nobody would try to run
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+    runs: bool
+
+
+def blocks(page):
+    """Fenced blocks; one with a comment ``not run: reason`` on the line above it does not run."""
+    text = PAGES[page]
+    return [
+        Block(found[2], found[3], not text[: found.start()].rstrip().rpartition("\n")[2].lstrip().startswith(NOT_RUN))
+        for found in FENCE.finditer(text)
+    ]
+
+
+# ---------------------------------------------------------------------- commands
+
+WITH_COMMANDS = [page for page in PAGES if any(block.language == "console" and block.runs for block in blocks(page))]
+
+
+def commands(page):
+    """Pairs of command and shown output ('' where none is)."""
+    for block in blocks(page):
+        if block.language == "console" and block.runs:
+            for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                yield command, output
+
+
+def run(command):
+    """Exit code and output. Ours runs in this process, which has everything imported and compiled."""
+    if command.startswith("fuzzymil ") and not re.search(r"[|<>]", command):
+        result = CliRunner().invoke(app, shlex.split(command, comments=True)[1:])
+        return result.exit_code, result.output
+    result = subprocess.run(command, shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return result.returncode, result.stdout
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS)
+def test_commands_do_what_the_page_shows(page, tmp_path, monkeypatch):
+    for example in (ROOT / "examples").glob("*.csv"):
+        shutil.copy(example, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    monkeypatch.setattr("fuzzymil.runtime.enable_compilation_cache", lambda *_: None)  # tests have their own
+    checker = doctest.OutputChecker()
+    for command, shown in commands(page):
+        code, output = run(command)
+        expected = re.search(r"# exits with (\d+)", command)
+        assert code == (int(expected[1]) if expected else 0), f"$ {command}\n{output}"
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert not shown.strip() or checker.check_output(shown, output, flags), f"$ {command}\n{output}"
+
+
+def test_the_pages_show_commands():
+    assert "commands.md" in WITH_COMMANDS
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_runs_or_says_why_not(page):
+    for block in blocks(page):
+        tried = block.language == "console" or (block.language == "pycon" and block.text.lstrip().startswith(">>>"))
+        assert tried or not block.runs or block.language in SHOWN_ONLY, block.text
+
+
+# ---------------------------------------------------------------------- names
+
+
+def resolve(name):
+    """What a dotted name stands for."""
+    module, rest = fuzzymil, name.split(".")[1:]
+    found = module
+    for place, part in enumerate(rest):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            found = importlib.import_module(".".join(["fuzzymil", *rest[: place + 1]]))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_on_the_page_exist(page):
+    for name in set(re.findall(r"(?<=[\[`])fuzzymil(?:\.\w+)+(?=[\]`])", PAGES[page])):
+        resolve(name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_on_the_page_exist(page):
+    known = get_command(app).commands
+    for command in re.findall(r"(?:`|^\$ )fuzzymil ([a-z]+[^`\n]*)", PAGES[page], re.MULTILINE):
+        words = command.split()
+        assert words[0] in known, command
+        inner = {"reproduce": {*EXPERIMENTS, "all"}, "data": known["data"].commands}.get(words[0])
+        assert inner is None or set(words[1:2]) <= set(inner), command
+
+
+def test_the_paper_map_is_complete():
+    page = PAGES["paper-map.md"]
+    equations = {int(number) for number in re.findall(r"\((\d+)\)", page)}
+    assert equations >= set(range(1, 52))
+    tables, figures = (page.partition(f"## {name}\n")[2].partition("\n## ")[0] for name in ("Tables", "Figures"))
+    assert re.findall(r"^\| ([IV]+) ", tables, re.MULTILINE) == ["I", "II", "III", "IV", "V"]
+    assert {int(number) for number in re.findall(r"[|,] (\d+) `", figures)} == set(range(1, 15))
+
+
+def test_the_reference_has_every_public_name():
+    reference = "\n".join(text for page, text in PAGES.items() if page.startswith("reference/"))
+    listed = set(re.findall(r"^::: (\S+)$", reference, re.MULTILINE))
+    missing = {f"fuzzymil.{name}" for name in fuzzymil.__all__ if name != "__version__"} - listed
+    assert not missing
+    packages = {f"fuzzymil.{path.parent.name}" for path in ROOT.glob("src/fuzzymil/*/__init__.py")}
+    inner = {"fuzzymil.cli", "fuzzymil.estimators", "fuzzymil.pages"}
+    assert packages - inner <= listed  # a package on the page brings all that its __all__ names
+
+
+# ---------------------------------------------------------------------- facts that are told twice
+
+
+def test_defaults_on_the_settings_page_are_the_estimators():
+    told = re.findall(r"^((?:`\w+=[^`]+`(?:, )?)+)$", PAGES["settings.md"], re.MULTILINE)
+    pairs = [pair.split("=") for line in told for pair in re.findall(r"`([^`]+)`", line)]
+    assert len(pairs) > 15
+    defaults = MIANFISClassifier().get_params()
+    assert {name: defaults[name] for name, _ in pairs} == {name: ast.literal_eval(value) for name, value in pairs}
+
+
+def test_benchmark_figures_are_the_readmes():
+    def rows(text):
+        return [line for line in text.splitlines() if re.match(r"\| .*ANFIS.*\d|\| AUC", line)]
+
+    assert rows(PAGES["benchmarks.md"]) == rows((ROOT / "README.md").read_text("utf-8"))
