@@ -186,3 +186,10 @@ def test_extreme_may_be_great_but_not_negative():
     assert kinds(healthy().diagnose(BAGS, extreme=7.0)) == []
     with pytest.raises(ParameterError, match="extreme must be a number from 0 to inf, got -1"):
         healthy().diagnose(BAGS, extreme=-1.0)
+
+
+def test_a_rule_for_anything_else_may_always_have_a_say():
+    rules = RuleBase.parse(
+        "VARIABLE x FROM 0 TO 1: low = Gaussian(0, 0.01)\nIF x is low THEN y = 1\nIF anything THEN y = 0"
+    )
+    assert not [found for found in rules.diagnose([[[0.5]], [[0.8]], [[1.0]]]) if found.kind == "always fires"]

@@ -83,8 +83,11 @@ def test_conditions_left_out_are_shown_as_any():
 def test_a_variable_that_no_rule_uses():
     x = Variable("x", {"low": Gaussian(0, 1), "high": Gaussian(1, 1)}, 0, 1)
     rules = RuleBase((x, Variable("y")), (Rule({"x": "low"}, ((0.0,),)), Rule({"x": "high"}, ((1.0,),))))
-    axes = panels(MembershipDisplay.from_rules(rules).plot(), 2)
-    assert [len(axis.get_lines()) for axis in axes.ravel()] == [1, 0, 1, 0]
+    display = MembershipDisplay.from_rules(rules)
+    assert display.features == ["x"]
+    assert [len(axis.get_lines()) for axis in panels(display.plot(), 1).ravel()] == [1, 1]
+    only_anything = MembershipDisplay.from_rules(RuleBase((x, Variable("y")), (Rule({}, ((0.5,),)),)))
+    assert [axis.texts[0].get_text() for axis in panels(only_anything.plot(), 1).ravel()] == ["any"]
 
 
 def test_of_many_features_the_narrowest_are_shown():

@@ -46,8 +46,8 @@ def make_two_concepts(
     Returns
     -------
     Bags
-        With labels 0 and 1, ``instance_labels`` (0, or the number of the concept an instance was drawn
-        from) and ids that tell the concept.
+        Sorted by concept, so shuffle them before cutting folds. With labels 0 and 1, ``instance_labels`` (0,
+        or the number of the concept an instance was drawn from) and ids that tell the concept.
 
     Examples
     --------

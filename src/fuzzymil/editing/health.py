@@ -126,7 +126,7 @@ def _dominant(case: _Case) -> Iterator[Finding]:
         return
     often = (case.found.normalised > limit).mean(axis=0)
     for number, part in enumerate(often, start=1):
-        if part >= nearly_all:
+        if part >= nearly_all and case.base.rules[number - 1].antecedent:  # "IF anything" is meant to
             yield Finding(
                 "always fires",
                 (number,),

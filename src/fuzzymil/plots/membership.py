@@ -73,14 +73,16 @@ class MembershipDisplay:
         rules, initial : RuleBase
             With the same variables and rules.
         max_features : int
-            Show at most so many features, those with the narrowest sets.
+            Show at most so many features, those with the narrowest sets; features that no rule asks about are left out.
         output : int
             Whose conclusions name and colour the rules.
         """
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
-        shown = np.sort(np.argsort(relative, kind="stable")[:max_features])
+        asked = {name for rule in rules.rules for name in rule.antecedent}
+        order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
+        shown = np.sort((order or [0])[:max_features])  # rules without any condition still have one column
         constants = rules.coefs[:, output, 0]
         linear = [" + ..." if np.any(rows[output][1:]) else "" for rows in rules.coefs]
         curves = []
