@@ -18,7 +18,7 @@ import matplotlib as mpl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from fuzzymil import storage
 from fuzzymil._version import __version__
@@ -27,6 +27,7 @@ from fuzzymil.experiments.benchmarks import BENCHMARK
 from fuzzymil.experiments.convergence import CONVERGENCE
 from fuzzymil.experiments.document import show
 from fuzzymil.experiments.dropout import DROPOUT
+from fuzzymil.experiments.landmine import LANDMINE
 from fuzzymil.experiments.page import render
 from fuzzymil.experiments.parts import Parts
 from fuzzymil.experiments.rules import RULES
@@ -36,7 +37,7 @@ from fuzzymil.experiments.table import TABLE
 
 __all__ = ["EXPERIMENTS", "Stopped", "reproduce"]
 
-EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE)}
+EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE, LANDMINE)}
 KIND, VERSION = "fuzzymil-results", 1
 ROOM = 50 * 2**20  # bytes that all files of a full run stay well below
 
@@ -90,7 +91,7 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
             for unit in units:
                 bar.update(task, description=f"{experiment.name}: {unit.label}")
                 try:
-                    results.append(_result(parts, unit, heard))
+                    results.append(_result(parts, unit, heard, [results[place] for place in unit.needs]))
                 except KeyboardInterrupt:
                     raise Stopped(done, sum(len(units) for _, units in plans.values())) from None
                 done += 1
@@ -158,7 +159,7 @@ def _heard() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _result(parts: Parts, unit: Unit, heard: threading.Event) -> Results:
+def _result(parts: Parts, unit: Unit, heard: threading.Event, given: Sequence[Results] = ()) -> Results:
     kept = parts.find(unit)
     if kept is not None:
         return kept
@@ -166,7 +167,7 @@ def _result(parts: Parts, unit: Unit, heard: threading.Event) -> Results:
     with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # divergence is counted in the results
         warnings.filterwarnings("ignore", "Training was interrupted", UserWarning)
-        result = unit.work()
+        result = unit.work(*given)
     if heard.is_set():
         raise KeyboardInterrupt
     return parts.keep(unit, result)

@@ -60,12 +60,15 @@ class Unit:
         About how many seconds it takes, for the time left.
     work : callable
         Returns the result as JSON holds it.
+    needs : tuple of int
+        Places of earlier units of the experiment, whose results ``work`` takes in this order.
     """
 
     label: str
     settings: Mapping[str, Any]
     cost: float
-    work: Callable[[], Results]
+    work: Callable[..., Results]
+    needs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

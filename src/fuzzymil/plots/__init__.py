@@ -6,6 +6,7 @@ from fuzzymil.plots.firing import FiringDisplay
 from fuzzymil.plots.grid import RuleGridDisplay
 from fuzzymil.plots.membership import MembershipDisplay
 from fuzzymil.plots.path import PathDisplay, PathPanel
+from fuzzymil.plots.radar import CubeDisplay
 from fuzzymil.plots.ranks import RanksDisplay
 from fuzzymil.plots.roc import RocCurve, RocDisplay
 from fuzzymil.plots.scores import DistributionDisplay, ScoresDisplay
@@ -18,6 +19,7 @@ __all__ = [
     "FAINT",
     "HIGH",
     "LOW",
+    "CubeDisplay",
     "CurvesDisplay",
     "DistributionDisplay",
     "ExplanationDisplay",

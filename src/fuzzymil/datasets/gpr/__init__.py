@@ -1,0 +1,40 @@
+"""Simulated alarms of a ground-penetrating radar, from raw cubes to bags; and the same chain for cubes of your own."""
+
+from fuzzymil.datasets.gpr.alarms import (
+    AlarmSet,
+    Detectors,
+    calibrate,
+    draw_alarms,
+    features_of,
+    make_gpr_alarms,
+)
+from fuzzymil.datasets.gpr.conditions import DIFFICULTIES, Conditions
+from fuzzymil.datasets.gpr.features import FEATURES, windows
+from fuzzymil.datasets.gpr.geometry import GRID, Grid
+from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES
+from fuzzymil.datasets.gpr.prescreener import Screening, check_cube, screen
+from fuzzymil.datasets.gpr.simulation import Alarm, draw_alarm, simulate_alarm
+
+__all__ = [
+    "CLUTTER",
+    "DIFFICULTIES",
+    "FEATURES",
+    "GRID",
+    "KINDS",
+    "MINES",
+    "Alarm",
+    "AlarmSet",
+    "Conditions",
+    "Detectors",
+    "Grid",
+    "Screening",
+    "calibrate",
+    "check_cube",
+    "draw_alarm",
+    "draw_alarms",
+    "features_of",
+    "make_gpr_alarms",
+    "screen",
+    "simulate_alarm",
+    "windows",
+]

@@ -1,0 +1,314 @@
+"""Bags of simulated radar alarms, and of alarms that somebody measured, ready for the fusion.
+
+An alarm is a bag of fifteen depth windows with four features each. The two edge histogram detectors among them judge
+by prototypes, which come from a calibration set: simulated alarms of its own, never those of the bags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.gpr.edges import N_WINDOWS
+from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, window_truth
+from fuzzymil.datasets.gpr.neighbours import Prototypes, confidences, learn_prototypes
+from fuzzymil.datasets.gpr.prescreener import check_cube
+from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
+from fuzzymil.errors import InputError, ParameterError
+
+__all__ = ["AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
+
+_CALIBRATION = {"high-metal mine": 60, "low-metal mine": 60, "clutter": 120}  # alarms behind the prototypes
+_CALIBRATION_SEED = 20090000  # of the detectors that nobody calibrated anew
+
+
+@dataclass(frozen=True)
+class Detectors:
+    """The two edge histogram detectors, calibrated.
+
+    Attributes
+    ----------
+    down_track, cross_track : Prototypes
+        Of EHDDT and of EHDCT.
+    """
+
+    down_track: Prototypes
+    cross_track: Prototypes
+
+    def features(self, measured: Measured) -> Array:
+        """Return the features (N_WINDOWS, 4) of a cube's windows, in the order of `FEATURES`."""
+        return np.column_stack(
+            [
+                confidences(measured.down_track, self.down_track),
+                confidences(measured.cross_track, self.cross_track),
+                measured.widths,
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class AlarmSet:
+    """Simulated alarms with all that is known about them.
+
+    Attributes
+    ----------
+    bags : Bags
+        As `make_gpr_alarms` returns them.
+    kinds : array of str, shape (n_bags,)
+        What lies in the ground.
+    energies : array of shape (n_bags, N_WINDOWS)
+        Mean squares around the alarm, in units of the background's.
+    target_energies : array of shape (n_bags, N_WINDOWS)
+        The same of the mine's or the clutter's echoes alone.
+    seeds : array of int, shape (n_bags,)
+        ``draw_alarm(asked, difficulty, seed)`` draws the cube again.
+    asked : array of str, shape (n_bags,)
+        What the simulator was asked for: a kind of mine, or "clutter".
+    facts : list of dict
+        Depth, soil and so on, for people.
+    """
+
+    bags: Bags
+    kinds: Array
+    energies: Array
+    target_energies: Array
+    seeds: Array
+    asked: Array
+    facts: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """An alarm without its cube."""
+
+    kind: str
+    measured: Measured
+    facts: dict[str, Any]
+
+
+def _draw(asked: str, difficulty: str, seed: int) -> _Drawn:
+    with threadpool_limits(1):  # the workers are the parallelism, and sums in one order are the same everywhere
+        alarm = draw_alarm(asked, difficulty, seed)
+        return _Drawn(alarm.kind, measure(alarm.cube, alarm.target), dict(alarm.facts))
+
+
+def _draw_all(asked: Sequence[str], difficulty: str, seeds: Array, n_jobs: int | None) -> list[_Drawn]:
+    jobs = (delayed(_draw)(kind, difficulty, int(seed)) for kind, seed in zip(asked, seeds, strict=True))
+    found: list[_Drawn] = Parallel(n_jobs=n_jobs)(jobs)
+    return found
+
+
+def calibrate(
+    difficulty: str = "medium",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    *,
+    counts: Mapping[str, int] | None = None,
+) -> Detectors:
+    """Make the detectors' prototypes from simulated alarms drawn for that purpose.
+
+    Prototypes of mines come from windows with at least half the target energy of the mine's strongest one. Three in
+    four of those of clutter come from windows in which something stands out, with at least half the energy of the
+    alarm's loudest one; the rest from the others.
+
+    Parameters
+    ----------
+    difficulty : {"easy", "medium", "hard"}
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Processes; the result does not depend on it.
+    counts : mapping of str to int, optional
+        Alarms of each kind ("high-metal mine", "low-metal mine", "clutter"). Default: 60, 60 and 120.
+
+    Examples
+    --------
+    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
+    >>> detectors = calibrate("easy", random_state=0, counts=few)
+    >>> detectors.down_track.points.shape
+    (70, 35)
+    """
+    rng = check_random_state(random_state)
+    asked = _listed(_CALIBRATION if counts is None else counts)
+    drawn = _draw_all(asked, difficulty, rng.randint(2**31 - 1, size=len(asked)), n_jobs)
+    mines = [one.measured for one in drawn if one.kind in MINES]
+    clutter = [one.measured for one in drawn if one.kind not in MINES]
+    if not mines or not clutter:
+        raise ParameterError("Calibration needs alarms of mines and of clutter: ask for some of each in counts.")
+    held = np.stack([one.target_energies for one in mines])
+    heard = np.stack([one.energies for one in clutter])
+    typical = window_truth(held).astype(bool) & (held >= held.max(axis=1, keepdims=True) / 2)
+    loud = heard >= heard.max(axis=1, keepdims=True) / 2
+    down, cross = (
+        learn_prototypes(
+            np.stack([getattr(one, plane) for one in mines])[typical],
+            np.stack([getattr(one, plane) for one in clutter])[loud],
+            np.stack([getattr(one, plane) for one in clutter])[~loud],
+            random_state=int(rng.randint(2**31 - 1)),
+        )
+        for plane in ("down_track", "cross_track")
+    )
+    return Detectors(down, cross)
+
+
+@lru_cache(maxsize=3)
+def _usual_detectors(difficulty: str, n_jobs: int | None) -> Detectors:
+    return calibrate(difficulty, _CALIBRATION_SEED, n_jobs)
+
+
+def _listed(counts: Mapping[str, int]) -> list[str]:
+    return [kind for kind, n in counts.items() for _ in range(n)]
+
+
+def draw_alarms(
+    n_high_metal: int = 100,
+    n_low_metal: int = 100,
+    n_clutter: int = 200,
+    difficulty: str = "medium",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    *,
+    detectors: Detectors | None = None,
+) -> AlarmSet:
+    """Simulate alarms and describe their windows, keeping all that is known about them.
+
+    Parameters are those of `make_gpr_alarms`.
+
+    Examples
+    --------
+    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
+    >>> detectors = calibrate("easy", random_state=0, counts=few)
+    >>> alarms = draw_alarms(1, 0, 1, "easy", random_state=1, detectors=detectors)
+    >>> alarms.energies.shape, str(alarms.kinds[0])
+    ((2, 15), 'high-metal mine')
+    """
+    counts = {"high-metal mine": n_high_metal, "low-metal mine": n_low_metal, "clutter": n_clutter}
+    for what, n in counts.items():
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
+            raise ParameterError(f"The number of alarms of kind {what!r} must be a whole number from 0, got {n!r}.")
+    asked = _listed(counts)
+    if not asked:
+        raise ParameterError("There are no alarms to simulate: all three numbers are 0.")
+    seeds = check_random_state(random_state).randint(2**31 - 1, size=len(asked))
+    detectors = _usual_detectors(difficulty, n_jobs) if detectors is None else detectors
+    drawn = _draw_all(asked, difficulty, seeds, n_jobs)
+    is_mine = np.array([int(one.kind in MINES) for one in drawn])
+    held = np.stack([one.measured.target_energies for one in drawn])
+    bags = Bags(
+        np.concatenate([detectors.features(one.measured) for one in drawn]),
+        N_WINDOWS * np.arange(len(drawn) + 1),
+        ids=_numbered([one.kind for one in drawn]),
+        feature_names=FEATURES,
+        labels=is_mine,
+        instance_labels=(window_truth(held) * is_mine[:, None]).ravel(),
+    )
+    return AlarmSet(
+        bags,
+        np.array([one.kind for one in drawn]),
+        np.stack([one.measured.energies for one in drawn]),
+        held,
+        seeds,
+        np.array(asked),
+        [one.facts for one in drawn],
+    )
+
+
+def _numbered(kinds: Sequence[str]) -> list[str]:
+    counts: dict[str, int] = {}
+    names = []
+    for kind in kinds:
+        counts[kind] = counts.get(kind, 0) + 1
+        names.append(f"{kind} {counts[kind]}")
+    return names
+
+
+def make_gpr_alarms(
+    n_high_metal: int = 100,
+    n_low_metal: int = 100,
+    n_clutter: int = 200,
+    difficulty: str = "medium",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    *,
+    detectors: Detectors | None = None,
+) -> Bags:
+    """Simulate alarms of a ground-penetrating radar as bags of depth windows.
+
+    Parameters
+    ----------
+    n_high_metal, n_low_metal : int
+        Mines of either kind, the positive bags.
+    n_clutter : int
+        Alarms without a mine, of six kinds.
+    difficulty : {"easy", "medium", "hard"}
+    random_state : int, RandomState or None
+        Of the alarms.
+    n_jobs : int, optional
+        Processes; the alarms do not depend on it.
+    detectors : Detectors, optional
+        From `calibrate`. Default: ones that are calibrated on alarms of this difficulty with seeds of their own, once
+        in a process.
+
+    Returns
+    -------
+    Bags
+        Of 15 instances with the features "EHDDT", "EHDCT" (confidences from 0 to 1), "width down-track" and "width
+        cross-track" (metres); labels 1 for mines, else 0; ``instance_labels`` 1 for windows that hold a mine; ids such
+        as "low-metal mine 17".
+
+    Examples
+    --------
+    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
+    >>> detectors = calibrate("easy", random_state=0, counts=few)
+    >>> bags = make_gpr_alarms(2, 1, 2, "easy", random_state=1, detectors=detectors)
+    >>> bags
+    Bags(5 bags, 75 instances, 4 features, 15 instances a bag)
+    >>> bags.ids[:3].tolist()
+    ['high-metal mine 1', 'high-metal mine 2', 'low-metal mine 1']
+    """
+    return draw_alarms(n_high_metal, n_low_metal, n_clutter, difficulty, random_state, n_jobs, detectors=detectors).bags
+
+
+def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Sequence[Any] | None = None) -> Bags:
+    """Describe cubes that were measured, or simulated elsewhere, by the same features.
+
+    Parameters
+    ----------
+    cubes : iterable of arrays of shape (n_channels, n_scans, n_samples)
+        Sampled like `GRID`, with the alarm in the middle. `check_cube` tells what is refused; whether there is an alarm
+        at all, `screen` tells.
+    detectors : Detectors
+        From `calibrate`.
+    ids : sequence, optional
+        Names of the cubes.
+
+    Returns
+    -------
+    Bags
+        Without labels, which are the user's to give.
+
+    Examples
+    --------
+    >>> from fuzzymil.datasets.gpr.simulation import simulate_alarm
+    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
+    >>> detectors = calibrate("easy", random_state=0, counts=few)
+    >>> features_of([simulate_alarm("high-metal mine", "easy", random_state=5).cube], detectors)
+    Bags(1 bag, 15 instances, 4 features, 15 instances a bag)
+    """
+    given = list(cubes)
+    names = list(range(len(given))) if ids is None else list(ids)
+    if len(names) != len(given):
+        raise InputError(f"There are {len(given)} cubes but {len(names)} ids: give one for each cube.")
+    bags = []
+    for name, cube in zip(names, given, strict=True):
+        bags.append(detectors.features(measure(check_cube(cube, name=str(name)), name=str(name))))
+    return Bags.from_list(bags, FEATURES, ids=names)

@@ -1,0 +1,249 @@
+"""Landmine detection by fusing radar discriminators (the paper's application), on simulated alarms.
+
+The paper's radar data was never published. Alarms are simulated, from the raw cube to the four features of each depth
+window (`fuzzymil.datasets.gpr`), and every number says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.gpr import alarms as gpr
+from fuzzymil.datasets.gpr import edges, prescreener
+from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
+from fuzzymil.datasets.gpr.features import FEATURES
+from fuzzymil.datasets.gpr.neighbours import Prototypes
+from fuzzymil.experiments.folds import splits
+from fuzzymil.experiments.landmine_methods import METHODS, PAPER, REFERENCE, VARIANTS, Answers, Method, fired_windows
+from fuzzymil.experiments.landmine_numbers import summarise
+from fuzzymil.experiments.landmine_report import draw, section
+from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.partition import even_split
+
+__all__ = ["LANDMINE"]
+
+COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
+QUICK_COUNTS = {"high-metal mine": 50, "low-metal mine": 70, "clutter": 120}
+CALIBRATION = {"high-metal mine": 100, "low-metal mine": 100, "clutter": 200}
+QUICK_CALIBRATION = {"high-metal mine": 30, "low-metal mine": 30, "clutter": 60}
+ORDER = ("medium", "easy", "hard")  # the one that was planned for comes first
+N_CHUNKS = 6  # what is simulated between two savings
+ALARM_COST = 0.08  # seconds of one alarm on two idle cores, for the time left
+_RULED = (REFERENCE, PAPER)  # whose rules are kept and shown
+
+
+def _difficulties(options: Options) -> tuple[str, ...]:
+    return ORDER[:1] if options.quick else ORDER
+
+
+def _n_folds(options: Options) -> int:
+    return 5 if options.quick else 10
+
+
+def _n_repeats(options: Options) -> int:
+    return options.repeats or (1 if options.quick else 3)
+
+
+def _variants(options: Options) -> dict[str, Method]:
+    kept = ("the paper's start, the library's training", "alpha 5")
+    return {name: VARIANTS[name] for name in kept} if options.quick else VARIANTS
+
+
+def _check(options: Options) -> None:
+    """Everything is simulated: there is no data to miss."""
+
+
+# ---------------------------------------------------------------------- units
+
+
+def _units(options: Options) -> list[Unit]:
+    units: list[Unit] = []
+    for difficulty in _difficulties(options):
+        start = len(units)
+        chain = _chain(options, difficulty)
+        units.append(_calibration_unit(options, difficulty, chain))
+        n_chunks = 1 if options.quick else N_CHUNKS
+        chunks = tuple(range(start + 1, start + 1 + n_chunks))
+        units += [_chunk_unit(options, difficulty, chain, start, n, n_chunks) for n in range(n_chunks)]
+        for kind, methods, repeats in (
+            ("method", METHODS, _n_repeats(options)),
+            ("variant", _variants(options), 1),
+        ):
+            for name, method in methods.items():
+                for repeat in range(repeats):
+                    seeds = seeds_of(_n_folds(options) + 1, options.seed, "landmine", difficulty, "folds", repeat)
+                    settings = {**chain, kind: name, "recipe": method.settings(), "seeds": seeds}
+                    label = f"{difficulty}, {name}, repeat {repeat + 1}"
+
+                    def work(*chunks: Results, method: Method = method, seeds: list[int] = seeds) -> Results:
+                        return _answers(method, alarms_of(chunks), seeds)
+
+                    units.append(Unit(label, settings, _cost(method, options), work, chunks))
+    return units
+
+
+def _cost(method: Method, options: Options) -> float:
+    learns = hasattr(method, "estimator")
+    return (4.0 if learns else 0.1) * (0.3 if options.quick else 1.0)
+
+
+def _chain(options: Options, difficulty: str) -> Results:
+    """Return all that the alarms and their features depend on, apart from the library."""
+    return {
+        "experiment": "landmine",
+        "difficulty": difficulty,
+        "conditions": dataclasses.asdict(DIFFICULTIES[difficulty]),
+        "least_energy": prescreener.LEAST_ENERGY,
+        "edge_threshold": edges.THRESHOLD,
+        "calibration": QUICK_CALIBRATION if options.quick else CALIBRATION,
+        "counts": QUICK_COUNTS if options.quick else COUNTS,
+        "seed": options.seed,
+    }
+
+
+def _calibration_unit(options: Options, difficulty: str, chain: Results) -> Unit:
+    seed = seeds_of(1, options.seed, "landmine", difficulty, "calibration")[0]
+    counts = chain["calibration"]
+
+    def work() -> Results:
+        detectors = gpr.calibrate(difficulty, seed, options.jobs or -1, counts=counts)
+        return {
+            name: {"points": rounded(own.points, 9), "labels": rounded(own.labels, 9), "reach": own.reach}
+            for name, own in (("down_track", detectors.down_track), ("cross_track", detectors.cross_track))
+        }
+
+    settings = {**chain, "part": "calibration", "seeds": [seed]}
+    return Unit(f"{difficulty}, calibration", settings, ALARM_COST * sum(counts.values()), work)
+
+
+def _chunk_unit(options: Options, difficulty: str, chain: Results, needs: int, number: int, n_chunks: int) -> Unit:
+    seed = seeds_of(n_chunks, options.seed, "landmine", difficulty, "alarms")[number]
+    counts = [int(even_split(n, n_chunks)[number]) for n in chain["counts"].values()]
+
+    def work(calibration: Results) -> Results:
+        detectors = gpr.Detectors(**{name: _prototypes(own) for name, own in calibration.items()})
+        return _as_numbers(gpr.draw_alarms(*counts, difficulty, seed, options.jobs or -1, detectors=detectors))
+
+    settings = {**chain, "part": f"alarms {number + 1} of {n_chunks}", "seeds": [seed]}
+    label = f"{difficulty}, simulating alarms, {number + 1} of {n_chunks}"
+    return Unit(label, settings, ALARM_COST * sum(counts), work, (needs,))
+
+
+def _prototypes(numbers: Results) -> Prototypes:
+    return Prototypes(np.array(numbers["points"]), np.array(numbers["labels"]), numbers["reach"])
+
+
+def _as_numbers(alarms: gpr.AlarmSet) -> Results:
+    shape = (*alarms.energies.shape, len(FEATURES))
+    return {
+        "features": np.round(alarms.bags.instances.reshape(shape), 6).tolist(),
+        "truth": np.asarray(alarms.bags.instance_labels).reshape(shape[:2]).tolist(),
+        "energies": np.round(alarms.energies, 4).tolist(),
+        "target_energies": np.round(alarms.target_energies, 4).tolist(),
+        "kinds": alarms.kinds.tolist(),
+        "asked": alarms.asked.tolist(),
+        "seeds": alarms.seeds.tolist(),
+        "depths": [one.get("depth") for one in alarms.facts],
+    }
+
+
+def alarms_of(chunks: Sequence[Results]) -> gpr.AlarmSet:
+    """Put together what units simulated."""
+    every = {name: [value for chunk in chunks for value in chunk[name]] for name in chunks[0]}
+    features = np.array(every["features"])
+    asked = np.array(every["asked"])
+    n_bags, n_windows, n_features = features.shape
+    bags = Bags(
+        features.reshape(-1, n_features),
+        n_windows * np.arange(n_bags + 1),
+        feature_names=FEATURES,
+        labels=(asked != "clutter").astype(int),
+        instance_labels=np.array(every["truth"]).ravel(),
+    )
+    return gpr.AlarmSet(
+        bags,
+        np.array(every["kinds"]),
+        np.array(every["energies"]),
+        np.array(every["target_energies"]),
+        np.array(every["seeds"]),
+        asked,
+        [{} if depth is None else {"depth": depth} for depth in every["depths"]],
+    )
+
+
+def _answers(method: Method, alarms: gpr.AlarmSet, seeds: Sequence[int]) -> Results:
+    """Cross-validate a method; both kinds of mines are spread evenly over the folds."""
+    parts = splits(alarms.asked, len(seeds) - 1, seeds[0])
+    answers = method(alarms, parts, seeds[1:])
+    folds = np.empty(len(alarms.asked), int)
+    for number, (_, outside) in enumerate(parts):
+        folds[outside] = number
+    found: Results = {"scores": rounded(answers.scores), "folds": folds.tolist()}
+    if answers.pointed is not None:
+        found["pointed"] = answers.pointed.tolist()
+    if answers.windows is not None:
+        truth = np.asarray(alarms.bags.instance_labels).reshape(answers.windows.shape)
+        found["instance_auc"] = [
+            float(roc_auc_score(truth[outside].ravel(), answers.windows[outside].ravel())) for _, outside in parts
+        ]
+    if answers.models:
+        found |= _trained(answers, alarms, parts[0][1])
+    return found
+
+
+def _trained(answers: Answers, alarms: gpr.AlarmSet, outside: Array) -> Results:
+    """Return the training error of each fold and, of models of bags, what the first fold's rules say of its alarms."""
+    first = answers.models[0]
+    if not hasattr(first, "history_"):
+        return {}
+    curves = [model.history_["rmse"] for model in answers.models]
+    n_epochs = max(map(len, curves))
+    found: Results = {
+        "rmse": [rounded(curve) for curve in curves],
+        "stopped": sum(len(curve) < n_epochs for curve in curves),  # they diverged
+    }
+    if answers.windows is not None and first.n_features_in_ == alarms.bags.n_features and hasattr(first, "alpha"):
+        fired = fired_windows(first.rules_, alarms.bags[outside])
+        found["rules"] = {
+            "initial": first.initial_rules_.to_dict(),
+            "trained": first.rules_.to_dict(),
+            "outside": outside.tolist(),
+            "windows": fired.windows.tolist(),
+            "shares": rounded(fired.shares, 4),
+        }
+    return found
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def _collect(options: Options, parts: list[Results]) -> Results:
+    rest = iter(parts)
+    found: Results = {}
+    n_chunks = 1 if options.quick else N_CHUNKS
+    for difficulty in _difficulties(options):
+        next(rest)  # the calibration
+        alarms = alarms_of([next(rest) for _ in range(n_chunks)])
+        methods = {name: [next(rest) for _ in range(_n_repeats(options))] for name in METHODS}
+        variants = {name: [next(rest)] for name in _variants(options)}
+        seed = seeds_of(1, options.seed, "landmine", difficulty, "bootstrap")[0]
+        found[difficulty] = summarise(alarms, methods, variants, seed)
+    settings: dict[str, Any] = {
+        "n_folds": _n_folds(options),
+        "n_repeats": _n_repeats(options),
+        "counts": QUICK_COUNTS if options.quick else COUNTS,
+        "calibration": QUICK_CALIBRATION if options.quick else CALIBRATION,
+        "reference": REFERENCE,
+        "paper": PAPER,
+    }
+    return {"settings": settings, "difficulties": found}
+
+
+LANDMINE = Experiment("landmine", "Landmine detection, simulated", _check, _units, _collect, draw, section)

@@ -1,0 +1,263 @@
+"""From cubes to bags: alignment, edges, widths, neighbours, windows, and the sets of simulated alarms."""
+
+import numpy as np
+import pytest
+
+from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
+from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
+from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
+from fuzzymil.datasets.gpr.features import FEATURES, measure, window_truth, windows
+from fuzzymil.datasets.gpr.geometry import GRID
+from fuzzymil.datasets.gpr.neighbours import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
+from fuzzymil.datasets.gpr.simulation import draw_alarm
+from fuzzymil.datasets.gpr.widths import signature_width
+from fuzzymil.errors import InputError, ParameterError
+
+FEW = {"high-metal mine": 8, "low-metal mine": 8, "clutter": 8}
+
+
+@pytest.fixture(scope="module")
+def detectors():
+    return calibrate("easy", random_state=100, counts=FEW)
+
+
+@pytest.fixture(scope="module")
+def alarms(detectors):
+    return draw_alarms(2, 1, 2, "easy", 101, detectors=detectors)
+
+
+# ---------------------------------------------------------------------- alignment
+
+
+def traces(ground, echo=None):
+    """Cubes whose traces have a ground pulse at ``ground`` (c, s) and, after it, an echo."""
+    t = np.arange(GRID.n_samples)
+    cube = -np.exp(-(((t - ground[..., None]) / 3) ** 2))
+    return cube if echo is None else cube + 0.5 * np.exp(-(((t - ground[..., None] - echo) / 3) ** 2))
+
+
+def test_ground_is_found_to_a_fraction_of_a_sample():
+    ground = 25 + np.random.RandomState(0).uniform(-2, 2, size=GRID.shape[:2])
+    assert np.abs(ground_peaks(traces(ground)) - ground).max() < 0.05
+
+
+def test_a_stronger_echo_of_the_other_sign_is_not_taken_for_the_ground():
+    ground = np.full(GRID.shape[:2], 25.0)
+    cube = traces(ground)
+    cube[:, 30, 28] = 5.0  # near enough to be looked at
+    assert np.abs(ground_peaks(cube) - ground).max() < 0.05
+
+
+def test_aligned_traces_are_alike_whatever_the_height():
+    rng = np.random.RandomState(1)
+    ground = 25 + rng.uniform(-3, 3, size=GRID.shape[:2])
+    aligned = align(traces(ground, echo=60), ground_peaks(traces(ground, echo=60)))
+    assert aligned.shape == (*GRID.shape[:2], DEPTHS)
+    assert aligned.std(axis=(0, 1)).max() < 0.02
+    assert abs(SKIP + STEP * aligned[0, 0].argmax() - 60 * GRID.sample_spacing) < STEP
+
+
+def test_depths_past_the_record_count_as_background():
+    cube = np.random.RandomState(2).normal(size=GRID.shape)
+    aligned = align(cube, np.full(GRID.shape[:2], 50.0))
+    assert np.isnan(aligned[..., -1]).all()
+    whitened = whiten(aligned, background_of(aligned))
+    assert (whitened[..., -1] == 0).all()
+    assert np.isfinite(whitened).all()
+
+
+def test_whitening_does_away_with_what_is_everywhere():
+    rng = np.random.RandomState(3)
+    cube = rng.normal(size=(*GRID.shape[:2], DEPTHS)) * np.linspace(1, 9, DEPTHS)
+    cube += rng.normal(scale=50, size=(GRID.n_channels, 1, DEPTHS))
+    whitened = whiten(cube, background_of(cube))
+    assert np.allclose(whitened.std(axis=(0, 1)), 1, atol=0.1)
+    assert np.abs(whitened.mean(axis=1)).max() < 1
+
+
+# ---------------------------------------------------------------------- edges
+
+
+def ramp(along, depth):
+    """A plane wave: large steps where ``along * place + depth * time`` passes a multiple of six."""
+    place, time = np.arange(24)[:, None], np.arange(104)
+    return (100.0 * (((along * place + depth * time) // 6) % 2))[None]
+
+
+@pytest.mark.parametrize(
+    ("along", "depth", "kind"),
+    [(1, 0, "vertical"), (0, 1, "horizontal"), (1, -1, "diagonal"), (1, 1, "antidiagonal")],
+    ids=["vertical", "horizontal", "diagonal", "antidiagonal"],
+)
+def test_edges_are_told_by_direction(along, depth, kind):
+    found = edge_kinds(ramp(along, depth))[0, 2:-2, 2:-2]
+    counts = np.bincount(found.ravel(), minlength=5)
+    assert EDGES[counts[:4].argmax()] == kind
+    assert counts[EDGES.index(kind)] > 0.9 * counts[:4].sum()
+
+
+def test_noise_has_hardly_any_edges():
+    quiet = edge_kinds(np.random.RandomState(4).normal(size=(6, 24, 104)))
+    assert (quiet == EDGES.index("none")).mean() > 0.8  # one of four operators is beyond two deviations
+
+
+def test_a_hyperbola_rises_stays_and_falls():
+    place, time = np.arange(24)[:, None], np.arange(104)
+    apex = 22 + np.sqrt(100 + (1.2 * (place - 11.5)) ** 2)
+    wave = 60 * np.exp(-(((time - apex) / 2) ** 2))
+    histogram = edge_histograms(wave[None]).reshape(N_WINDOWS, PARTS, len(EDGES))[5]  # samples 30 to 49
+    rising, falling = histogram[0], histogram[-1]  # depth shrinks towards the middle, then grows
+    assert rising[EDGES.index("antidiagonal")] > 3 * rising[EDGES.index("diagonal")]
+    assert falling[EDGES.index("diagonal")] > 3 * falling[EDGES.index("antidiagonal")]
+    middle = histogram[PARTS // 2]
+    assert middle[:4].argmax() == EDGES.index("horizontal")
+
+
+def test_histograms_are_shares():
+    histogram = edge_histograms(10 * np.random.RandomState(5).normal(size=(6, 24, 104)))
+    assert histogram.shape == (N_WINDOWS, 35)
+    assert np.allclose(np.square(histogram).reshape(N_WINDOWS, PARTS, 5).sum(axis=2), 1)
+
+
+# ---------------------------------------------------------------------- widths
+
+
+@pytest.mark.parametrize("n", [1, 4, 12])
+def test_width_of_a_box(n):
+    energy = np.ones(24)
+    energy[5 : 5 + n] += 7.0
+    assert np.isclose(signature_width(energy, np.array(1.0), 0.05), 0.05 * n)
+
+
+def test_width_of_a_gaussian():
+    x = np.arange(-200, 201)
+    found = signature_width(np.exp(-0.5 * (x / 20) ** 2), np.array(0.0), 1.0)
+    assert np.isclose(found, 2 * np.sqrt(np.pi) * 20)  # (∫e)² / ∫e²
+
+
+def test_no_signature_has_no_width():
+    assert signature_width(np.full((2, 9), 0.5), np.array([1.0, 0.5]), 0.05).tolist() == [0, 0]
+
+
+# ---------------------------------------------------------------------- neighbours
+
+
+def test_confidence_by_hand():
+    points = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [50.0]])
+    labels = np.array([1.0, 0.8, 0.6, 0.4, 0.2, 1.0])
+    expected = (
+        sum(label / (1 + max(0.0, d / 2 - 1) ** 2) for label, d in zip(labels, range(NEIGHBOURS), strict=False)) / 5
+    )
+    assert np.isclose(confidences(np.array([[0.0]]), Prototypes(points, labels, reach=2.0))[0], expected)
+
+
+def test_soft_labels_keep_the_class_and_tell_the_company():
+    rng = np.random.RandomState(6)
+    mines, clutter = rng.normal(5, 0.1, size=(8, 3)), rng.normal(0, 0.1, size=(8, 3))
+    stray = np.array([[0.0, 0.0, 0.0]])  # a mine among clutter
+    labels = soft_labels(np.concatenate([mines, stray, clutter]), np.arange(17) < 9)
+    assert np.allclose(labels[:8], 1)
+    assert labels[8] == 0.51
+    assert (labels[9:] <= 0.49).all()
+
+
+def test_prototypes_need_enough_descriptors():
+    few, many = (np.random.RandomState(7).normal(size=(n, 2)) for n in (7, 99))
+    with pytest.raises(InputError, match="30 prototypes of mines need as many different descriptors, got 7"):
+        learn_prototypes(few, many, many)
+
+
+# ---------------------------------------------------------------------- windows
+
+
+def test_window_truth_needs_share_and_strength():
+    energies = np.array([[10.0, 2.0, 1.9, 0.0], [0.6, 0.4, 0.5, 0.1], [0.0, 0.0, 0.0, 0.0]])
+    assert window_truth(energies).tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
+
+
+def test_truth_is_where_the_target_is():
+    rng = np.random.RandomState(8)
+    ground = np.full(GRID.shape[:2], 25.0)
+    start, stop = windows()[9]
+    target = np.zeros(GRID.shape)
+    target[8:16, 25:35, 25 + (start + stop) // 2] = 50.0
+    cube = 100 * traces(ground) + rng.normal(size=GRID.shape)
+    held = window_truth(measure(cube + target, target).target_energies)
+    assert held[9] == 1
+    assert held.sum() <= 4
+    assert not held[:6].any()
+
+
+def test_a_cube_without_noise_is_refused():
+    with pytest.raises(InputError, match=r"background of cube still does not vary at all 0\.6 ns below the ground"):
+        measure(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
+
+
+# ---------------------------------------------------------------------- sets of alarms
+
+
+def test_alarms_do_not_depend_on_the_number_of_processes(alarms, detectors):
+    two = draw_alarms(2, 1, 2, "easy", 101, n_jobs=2, detectors=detectors)
+    for name in ("instances", "labels", "instance_labels", "ids"):
+        assert np.array_equal(getattr(alarms.bags, name), getattr(two.bags, name))
+    assert np.array_equal(alarms.energies, two.energies)
+
+
+def test_bags_tell_what_they_are(alarms, detectors):
+    bags = alarms.bags
+    assert bags.feature_names == FEATURES
+    assert bags.sizes.tolist() == [15] * 5
+    assert bags.labels.tolist() == [1, 1, 1, 0, 0]
+    assert bags.ids[:3].tolist() == ["high-metal mine 1", "high-metal mine 2", "low-metal mine 1"]
+    truth = bags.instance_labels.reshape(5, 15)
+    assert truth[:3].any(axis=1).all()
+    assert not truth[3:].any()
+    assert ((bags.instances[:, :2] >= 0) & (bags.instances[:, :2] <= 1)).all()
+    assert (bags.instances[:, 2:] <= 1.2).all()  # metres, of slices 1.2 m long
+    other = make_gpr_alarms(2, 0, 0, "easy", 102, detectors=detectors)
+    assert not np.array_equal(bags.instances[:30], other.instances)
+
+
+def test_calibration_follows_its_seed(detectors):
+    again = calibrate("easy", random_state=100, counts=FEW)
+    assert np.array_equal(again.down_track.points, detectors.down_track.points)
+    assert again.cross_track.reach == detectors.cross_track.reach
+
+
+def test_a_users_cubes_go_the_same_way(alarms, detectors):
+    cubes = [draw_alarm(alarms.asked[b], "easy", int(alarms.seeds[b])).cube for b in (0, 3)]
+    bags = features_of(cubes, detectors, ids=["lane 1", "lane 2"])
+    assert np.array_equal(bags.instances, alarms.bags[[0, 3]].instances)
+    assert bags.ids.tolist() == ["lane 1", "lane 2"]
+    assert bags.labels is None
+
+
+def test_a_users_cubes_are_checked(detectors):
+    cube = draw_alarm("high-metal mine", "easy", 101).cube
+    with pytest.raises(InputError, match="2 cubes but 1 ids"):
+        features_of([cube, cube], detectors, ids=["lane 1"])
+    broken = cube.copy()
+    broken[3, 4, 5] = np.nan
+    with pytest.raises(InputError):
+        features_of([broken], detectors)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [((0, 0, 0), "no alarms to simulate"), ((-1, 0, 1), "whole number from 0")],
+    ids=["none", "less"],
+)
+def test_numbers_of_alarms_are_checked(counts, message, detectors):
+    with pytest.raises(ParameterError, match=message):
+        make_gpr_alarms(*counts, detectors=detectors)
+
+
+def test_calibration_needs_both_classes():
+    with pytest.raises(ParameterError, match="of mines and of clutter"):
+        calibrate("easy", counts={"clutter": 1})
+
+
+def test_detectors_are_plain_values(detectors):
+    assert isinstance(detectors, Detectors)
+    with pytest.raises(AttributeError):
+        detectors.down_track = None

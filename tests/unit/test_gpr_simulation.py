@@ -1,0 +1,428 @@
+"""The simulated radar against closed forms, and the door that cubes come in by."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from fuzzymil.datasets import gpr
+from fuzzymil.datasets.gpr import simulation
+from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
+from fuzzymil.datasets.gpr.echoes import (
+    Body,
+    Ground,
+    body_echoes,
+    interface_echoes,
+    interface_reflection,
+    pulse,
+    record,
+    ringing_ricker,
+    surface_echoes,
+)
+from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT, Grid, refracted_ray
+from fuzzymil.datasets.gpr.prescreener import check_cube, screen
+from fuzzymil.datasets.gpr.simulation import CLUTTER, KINDS, MINES, draw_alarm, simulate_alarm
+from fuzzymil.errors import InputError, InputTypeError, ParameterError
+
+CHANNEL, SCAN = 12, 30
+OVER = {"x": float(GRID.x[SCAN]), "y": float(GRID.y[CHANNEL])}  # straight below an antenna
+
+EMPTY = Conditions(
+    n_scatterers=(0, 0), n_decoys=(0, 0), n_layers=(0, 0), roughness=(0, 0), jitter=0.0, brightness=0.0, aim=0.0
+)
+
+
+def recorded(bodies, ground, frequency=1.2e9):
+    return record(*body_echoes(bodies, ground, GRID), pulse(GRID, frequency, ringing=0.0), GRID)
+
+
+def peak(trace):
+    """Time and height of the greatest value, by a parabola through three samples."""
+    k = int(np.abs(trace).argmax())
+    left, top, right = trace[k - 1 : k + 2].astype(float)
+    shift = 0.5 * (left - right) / (left - 2 * top + right)
+    return GRID.start + (k + shift) * GRID.sample_spacing, top - 0.25 * (left - right) * shift
+
+
+# ---------------------------------------------------------------------- travel time
+
+
+def test_without_refraction_the_moveout_is_a_hyperbola():
+    ground = Ground.flat(GRID, permittivity=1.0, height=0.2)
+    times, _ = body_echoes([Body(**OVER, depth=0.3, reflection=1.0, size=0.1)], ground, GRID)
+    away = np.hypot(GRID.x - OVER["x"], (GRID.y - OVER["y"])[:, None])
+    np.testing.assert_allclose(times[0], 2 * np.sqrt(0.5**2 + away**2) / SPEED_OF_LIGHT, rtol=1e-12)
+
+
+@pytest.mark.parametrize("height", [0.15, 0.30])
+@pytest.mark.parametrize("index", [1.7, 3.75])
+@pytest.mark.parametrize("depth", [0.02, 0.3, 8.0])
+def test_rays_take_the_least_time_and_obey_snell(depth, index, height):
+    offsets = np.array([0.0, 0.1, 0.5, 1.6])
+    ray = refracted_ray(offsets, depth, height, index)
+    for offset, path in zip(offsets, ray.air + index * ray.ground, strict=True):
+
+        def optical(crossing, offset=offset):
+            return np.hypot(height, crossing) + index * np.hypot(depth, offset - crossing)
+
+        least = minimize_scalar(optical, bounds=(0, offset + 1e-9), method="bounded", options={"xatol": 1e-9}).fun
+        assert path == pytest.approx(least, abs=1e-9)
+    np.testing.assert_allclose(np.sqrt(1 - ray.cos_air**2), index * np.sqrt(1 - ray.cos_ground**2), atol=1e-7)
+    crossed = np.sqrt(ray.air**2 - height**2) + np.sqrt(ray.ground**2 - depth**2)
+    np.testing.assert_allclose(crossed, offsets, atol=1e-6)
+
+
+def test_recorded_moveout_is_within_a_tenth_of_a_sample():
+    ground = Ground.flat(GRID, permittivity=9.0, height=0.2)
+    body = Body(**OVER, depth=0.15, reflection=-1.0, size=0.1)
+    cube = recorded([body], ground)
+    for scan in range(SCAN - 12, SCAN + 13):  # 0.6 m to both sides
+        offset = abs(GRID.x[scan] - OVER["x"])
+        least = minimize_scalar(
+            lambda u, offset=offset: np.hypot(0.2, u) + 3.0 * np.hypot(0.15, offset - u),
+            bounds=(0, offset + 1e-9),
+            method="bounded",
+            options={"xatol": 1e-9},
+        ).fun
+        assert abs(peak(cube[CHANNEL, scan])[0] - 2 * least / SPEED_OF_LIGHT) < 0.1 * GRID.sample_spacing
+
+
+def test_a_dome_is_flatter_than_a_point_and_starts_at_its_top():
+    ground = Ground.flat(GRID)
+    point, dome = (Body(**OVER, depth=0.1, reflection=-1.0, size=0.3, radius=radius) for radius in (0.0, 0.3))
+    times, amplitudes = body_echoes([point, dome], ground, GRID)
+    assert times[0, CHANNEL, SCAN] == pytest.approx(times[1, CHANNEL, SCAN])
+    aside = np.arange(SCAN + 1, SCAN + 8)
+    assert (times[1, CHANNEL, aside] < times[0, CHANNEL, aside]).all()
+    fall = amplitudes[:, CHANNEL, SCAN + 6] / amplitudes[:, CHANNEL, SCAN]
+    assert fall[1] > fall[0]  # so its signature is wider
+
+
+def test_a_cylinder_is_a_hyperbola_across_and_level_along():
+    along_track = Body(**OVER, depth=0.1, reflection=-1.0, size=0.02, radius=0.02, heading=0.0)
+    times, amplitudes = body_echoes([along_track], Ground.flat(GRID), GRID)
+    assert np.ptp(times[0], axis=1).max() < 1e-20
+    assert np.ptp(amplitudes[0], axis=1).max() < 1e-12
+    assert (np.diff(times[0, CHANNEL:, SCAN]) > 0).all()
+    ends = dataclasses.replace(along_track, reach=0.5)
+    faded = body_echoes([ends], Ground.flat(GRID), GRID)[1][0, CHANNEL] / amplitudes[0, CHANNEL]
+    np.testing.assert_allclose(faded, np.exp(-(((GRID.x - OVER["x"]) / 0.5) ** 4)), rtol=1e-9)
+
+
+def test_lift_and_hollows_shift_echoes_to_first_order():
+    flat = Ground.flat(GRID, permittivity=9.0, height=0.2)
+    body = Body(**OVER, depth=0.15, reflection=-1.0, size=0.1)
+    uneven = dataclasses.replace(flat, lift=flat.lift + 0.004, hollows=flat.hollows + 0.003)
+    exact = dataclasses.replace(flat, height=0.207)
+    times, _ = body_echoes([body], uneven, GRID)
+    wanted, _ = body_echoes([dataclasses.replace(body, depth=0.147)], exact, GRID)
+    assert np.abs(times - wanted)[0, CHANNEL, SCAN] < 1e-15
+    assert np.abs(times - wanted).max() < 0.02 * GRID.sample_spacing
+    for mine, theirs in zip(surface_echoes(uneven), surface_echoes(exact), strict=True):
+        np.testing.assert_allclose(mine, theirs)
+
+
+# ---------------------------------------------------------------------- amplitude and sign
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+def test_amplitude_falls_with_depth_as_the_formula_says(radius):
+    n, height, attenuation = 3.0, 0.2, 2.0
+    ground = Ground.flat(GRID, n**2, attenuation, height)
+    depths = np.array([0.05, 0.1, 0.2, 0.4])
+    found = []
+    for depth in depths:
+        body = Body(**OVER, depth=depth, reflection=-1.0, size=0.3, radius=radius)
+        found.append(peak(recorded([body], ground)[CHANNEL, SCAN])[1])
+    way = height + depths / n
+    wanted = -(1 - 0.5**2) * np.exp(-2 * attenuation * depths) / way * 0.3 / (n * way + radius)
+    np.testing.assert_allclose(found, wanted, rtol=0.03)
+    assert (np.diff(np.abs(found)) < 0).all()
+
+
+def test_amplitude_falls_with_attenuation_as_the_formula_says():
+    body = Body(**OVER, depth=0.2, reflection=-1.0, size=0.3, radius=0.3)
+    weak, strong = (recorded([body], Ground.flat(GRID, attenuation=a)) for a in (1.0, 4.0))
+    ratio = np.abs(strong[CHANNEL, SCAN]).max() / np.abs(weak[CHANNEL, SCAN]).max()
+    assert ratio == pytest.approx(np.exp(-2 * 3.0 * 0.2), rel=1e-4)
+
+
+def test_the_antenna_looks_down():
+    ground = Ground.flat(GRID, permittivity=1.0, attenuation=0.0, height=0.2)
+    _, amplitudes = body_echoes([Body(**OVER, depth=0.2, reflection=1.0, size=0.1)], ground, GRID)
+    away = np.hypot(0.4, GRID.x - OVER["x"])
+    np.testing.assert_allclose(amplitudes[0, CHANNEL], (0.4 / away) ** 2 * 0.1 / away**2, rtol=1e-9)
+
+
+def test_interfaces_echo_as_very_flat_domes_do():
+    ground = Ground.flat(GRID)
+    dome = Body(**OVER, depth=0.2, reflection=0.1, size=1e6, radius=1e6)
+    times, amplitudes = interface_echoes(np.full((1, 24, 60), 0.2), np.array([0.1]), ground)
+    other_times, other_amplitudes = body_echoes([dome], ground, GRID)
+    assert times[0, CHANNEL, SCAN] == pytest.approx(other_times[0, CHANNEL, SCAN], rel=1e-6)
+    assert amplitudes[0, CHANNEL, SCAN] == pytest.approx(other_amplitudes[0, CHANNEL, SCAN], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "soil", "sign"),
+    [("high-metal mine", 9.0, -1), ("low-metal mine", 9.0, 1), ("low-metal mine", 1.5, -1), ("void", 9.0, 1)],
+)
+def test_polarity(kind, soil, sign):
+    """Metal and denser matter turn the sign; plastic in soil, and air, keep it."""
+    settled = {"permittivity": (soil, soil), "mine_depth": (0.1, 0.1), "void_spread": 0.0, "void_depth": (0.1, 0.1)}
+    alarm = simulate_alarm(kind, dataclasses.replace(EMPTY, **settled), random_state=1)
+    above = alarm.target[CHANNEL, SCAN]
+    height, index = alarm.facts["height"], np.sqrt(soil)
+    top = (2 * (height + index * 0.1) / SPEED_OF_LIGHT - GRID.start) / GRID.sample_spacing
+    first = above[: round(top) + 2]  # what follows comes from the bottom, the rim and ringing
+    assert np.sign(first[np.abs(first).argmax()]) == sign
+    assert alarm.facts["depth"] == pytest.approx(0.1)
+
+
+def test_reflection_at_an_interface_depends_on_the_side():
+    assert interface_reflection(4.0, 4.0) == 0
+    assert interface_reflection(2.0, 7.0) == -interface_reflection(7.0, 2.0) < 0
+
+
+def test_the_surface_is_a_mirror_at_the_antennas_height():
+    ground = Ground.flat(GRID, permittivity=9.0, height=0.25)
+    cube = record(*surface_echoes(ground), pulse(GRID, 1.2e9, 0.0), GRID)
+    time, height = peak(cube[3, 7])
+    assert abs(time - 2 * 0.25 / SPEED_OF_LIGHT) < 0.1 * GRID.sample_spacing
+    assert height == pytest.approx(-0.5 / 0.25, rel=0.03)
+
+
+# ---------------------------------------------------------------------- recording
+
+
+def test_pulses_keep_their_shape_between_samples_and_leave_at_the_ends():
+    spectrum = pulse(GRID, 1.0e9, 0.2)
+    when = GRID.start + np.linspace(-1.0, GRID.n_samples + 1.0, 24 * 60).reshape(1, 24, 60) * GRID.sample_spacing
+    cube = record(when, np.ones_like(when), spectrum, GRID)
+    wanted = ringing_ricker(GRID.times - when[0, ..., None], 1.0e9, 0.2)
+    inside = (when[0] >= GRID.start) & (when[0] < GRID.times[-1])
+    assert np.abs(cube - wanted)[inside].max() < 0.03  # of a pulse of height 1, all of it from sharing the spikes
+    outside = (when[0] < GRID.start) | (when[0] > GRID.times[-1] + GRID.sample_spacing)
+    assert outside.any()
+    assert np.abs(cube[outside]).max() == 0
+
+
+def test_echoes_add_up():
+    ground, spectrum = Ground.flat(GRID), pulse(GRID, 1.2e9, 0.1)
+    bodies = [Body(0.1 * k, 0.0, 0.1 + 0.05 * k, -1.0, 0.1) for k in range(3)]
+    together = record(*body_echoes(bodies, ground, GRID), spectrum, GRID)
+    alone = sum(record(*body_echoes([body], ground, GRID), spectrum, GRID) for body in bodies)
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    assert not record(*body_echoes([], ground, GRID), spectrum, GRID).any()
+
+
+def test_noise_has_the_stated_energy_and_is_all_there_is_beside_the_surface():
+    quiet, loud = (simulate_alarm("bare soil", dataclasses.replace(EMPTY, noise=s), 3).cube for s in (0.0, 0.01))
+    assert (loud - quiet).std() == pytest.approx(0.01, rel=0.01)
+    assert abs((loud - quiet).mean()) < 1e-4
+    assert np.abs(quiet[..., 140:]).max() < 1e-5  # 5 ns after the surface its pulse is over
+
+
+# ---------------------------------------------------------------------- alarms
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind(kind):
+    alarm = simulate_alarm(kind, random_state=0)
+    assert alarm.kind == kind
+    assert alarm.is_mine == (kind in MINES) != (kind in CLUTTER)
+    assert alarm.cube.shape == alarm.target.shape == GRID.shape
+    assert alarm.cube.dtype == alarm.target.dtype == np.float32
+    assert np.isfinite(alarm.cube).all()
+    assert alarm.target.any() == (kind != "bare soil")
+    assert {"permittivity", "attenuation", "height", "frequency"} <= set(alarm.facts)
+    assert all(isinstance(value, float) for value in alarm.facts.values())
+    energy = np.square(alarm.target).sum(axis=2)
+    if kind != "bare soil":  # in the middle, where the alarm is
+        channel, scan = np.unravel_index(energy.argmax(), energy.shape)
+        assert max(abs(GRID.x[scan]), abs(GRID.y[channel])) < 0.3
+    check_cube(alarm.cube)
+
+
+def test_the_scene_does_not_depend_on_the_target_gain():
+    kind, faint = "rock", dataclasses.replace(conditions_of("medium"), target_gain=0.1)
+    usual, weak = simulate_alarm(kind, random_state=4), simulate_alarm(kind, faint, random_state=4)
+    np.testing.assert_allclose(usual.cube - usual.target, weak.cube - weak.target, atol=1e-5)
+    np.testing.assert_allclose(0.125 * usual.target, weak.target, atol=1e-7)
+
+
+def test_seeds():
+    first, again, other = (simulate_alarm("rock", random_state=seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first.cube, again.cube)
+    np.testing.assert_array_equal(first.target, again.target)
+    assert first.facts == again.facts
+    assert np.abs(first.cube - other.cube).max() > 0.1
+    assert first.facts["permittivity"] != other.facts["permittivity"]
+    rng = np.random.RandomState(5)
+    np.testing.assert_array_equal(simulate_alarm("rock", random_state=rng).cube, first.cube)
+    assert np.abs(simulate_alarm("rock", random_state=rng).cube - first.cube).max() > 0.1
+
+
+def test_harder_means_less_signal_beside_the_clutter():
+    def log_ratio(difficulty, seed):
+        alarm = simulate_alarm("low-metal mine", difficulty, random_state=seed)
+        rest = alarm.cube - alarm.target
+        rest = (rest - rest.mean(axis=1, keepdims=True))[..., 60:]  # below the ground, without what is level
+        return np.log(np.square(alarm.target[..., 60:]).sum() / np.square(rest).sum())
+
+    easy, medium, hard = (np.mean([log_ratio(name, seed) for seed in range(4)]) for name in ("easy", "medium", "hard"))
+    assert easy > medium + np.log(1.5)  # the same seeds: the same ground and the same mines
+    assert medium > hard + np.log(1.5)
+
+
+@pytest.mark.parametrize(("group", "kinds"), [("mine", MINES), ("clutter", CLUTTER)], ids=["mine", "clutter"])
+def test_alarms_of_a_group_are_raised_by_the_prescreener(group, kinds):
+    alarm = draw_alarm(group, random_state=2)
+    assert alarm.kind in kinds
+    assert screen(alarm.cube).raised
+    assert alarm.facts["tries"] >= 1
+    np.testing.assert_array_equal(draw_alarm(group, random_state=2).cube, alarm.cube)
+
+
+def test_what_is_never_raised_is_an_error(monkeypatch):
+    monkeypatch.setattr(simulation, "_MOST_TRIES", 2)
+    with pytest.raises(ParameterError, match=r"no alarm in 2 passes over 'bare soil'.*target_gain"):
+        draw_alarm("bare soil", EMPTY, random_state=0)
+
+
+def test_unknown_names_are_told():
+    with pytest.raises(ParameterError, match=r"Unknown kind of alarm: 'rok'.*Did you mean 'rock'"):
+        simulate_alarm("rok")
+    with pytest.raises(ParameterError, match=r"Unknown kind of alarm: 'mines'.*Did you mean 'mine'"):
+        draw_alarm("mines")
+    with pytest.raises(ParameterError, match=r"Unknown difficulty: 'hrad'.*Did you mean 'hard'"):
+        simulate_alarm("rock", "hrad")
+    with pytest.raises(InputTypeError, match=r"name or Conditions, got 3"):
+        simulate_alarm("rock", 3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"height": (0.3, 0.15)}, r"range of height must go from the lower"),
+        ({"noise": float("nan")}, r"range of noise"),
+        ({"permittivity": (0.5, 3.0)}, r"permittivity must be at least 1.0: that of air"),
+        ({"n_decoys": (-1, 2)}, r"n_decoys must be at least 0"),
+        ({"height": (0.0, 0.2)}, r"height must be at least 0.1"),
+    ],
+    ids=["reversed", "nan", "permittivity", "count", "height"],
+)
+def test_impossible_conditions(changed, message):
+    with pytest.raises(ParameterError, match=message):
+        simulate_alarm("rock", Conditions(**changed))
+
+
+# ---------------------------------------------------------------------- the prescreener
+
+
+@pytest.fixture(scope="module")
+def mine():
+    return simulate_alarm("high-metal mine", "easy", random_state=0).cube
+
+
+def test_the_prescreener_raises_what_is_in_the_middle_only(mine):
+    found = screen(mine)
+    assert found.raised
+    assert found.energy > 10
+    assert max(abs(found.x), abs(found.y)) < 0.2
+    nothing = screen(simulate_alarm("bare soil", EMPTY, random_state=0).cube)
+    assert not nothing.raised
+    assert nothing.energy < 2
+    assert nothing.reason.endswith("times the background's energy (an alarm needs 2.5)")
+
+
+@pytest.mark.parametrize(("axis", "shift", "place"), [(1, 25, 1.25), (1, -24, -1.2), (0, 11, 0.55)])
+def test_a_target_at_the_edge_is_rejected(axis, shift, place):
+    """Targets that are moved there, in scenes without any other."""
+    alarm = simulate_alarm("high-metal mine", dataclasses.replace(EMPTY, target_gain=0.5), random_state=0)
+    moved = alarm.cube - alarm.target + np.roll(alarm.target, shift, axis)
+    found = screen(moved)
+    assert not found.raised
+    assert (found.x if axis else found.y) == pytest.approx(place, abs=0.2)
+
+
+def test_something_stronger_at_the_edge_is_told():
+    alarm = simulate_alarm("high-metal mine", EMPTY, random_state=0)
+    found = screen(alarm.cube + 0.8 * np.roll(alarm.target, 9, axis=0))
+    assert found.raised  # the weaker one is at the edge
+    found = screen(alarm.cube + 2 * np.roll(alarm.target, 9, axis=0))
+    assert found.energy > 2.5
+    assert not found.raised
+    assert found.y == pytest.approx(0.45, abs=0.1)
+    assert f"{found.y:+.2f} m cross-track of the middle: centre the cube there" in found.reason
+
+
+def broken(cube, change):
+    cube = cube.copy()
+    change(cube)
+    return cube
+
+
+def missing(cube):
+    cube[3, 7, 11] = np.nan
+    cube[4, 0, 0] = np.inf
+
+
+def silent(cube):
+    cube[[2, 5]] = 0
+
+
+def dropped(cube):
+    cube[6, 10] = 1.5
+
+
+def clipped(cube):
+    cube[9] = cube[9].clip(-0.4, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            missing,
+            r"The cube has 2 samples that are no finite numbers, the first in channel 3, scan 7, sample 11 \(nan\)",
+        ),
+        (silent, r"channels that recorded nothing in at least one scan: 2, 5 \(counted from 0\)"),
+        (dropped, r"channels that recorded nothing in at least one scan: 6 "),
+        (clipped, r"channels that are saturated .*: 9 \(counted from 0\)"),
+    ],
+    ids=["not finite", "silent channels", "silent trace", "saturated channel"],
+)
+def test_damaged_cubes_are_refused(mine, change, message):
+    with pytest.raises(InputError, match=message):
+        check_cube(broken(mine, change))
+
+
+@pytest.mark.parametrize(
+    "shape", [(24, 60), (60, 24, 256), (24, 60, 255), (1, 24, 60, 256), ()], ids=lambda shape: f"{len(shape)} axes"
+)
+def test_other_shapes_are_refused(shape):
+    with pytest.raises(InputError, match=r"has the shape .*, expected \(24, 60, 256\): channels, scans, samples"):
+        check_cube(np.ones(shape))
+
+
+def test_grids_with_too_few_background_scans_are_refused():
+    short = Grid(n_scans=30)
+    with pytest.raises(InputError, match=r"cube north has 6 background scans .* at least 12 are needed"):
+        check_cube(np.random.RandomState(0).normal(size=short.shape), short, name="north")
+
+
+def test_cubes_of_other_types():
+    rng = np.random.RandomState(0)
+    whole = np.round(1000 * rng.normal(size=GRID.shape)).astype(np.int16)
+    assert check_cube(whole).dtype == np.float64
+    with pytest.raises(InputTypeError):
+        check_cube(whole.astype(str))
+    with pytest.raises(InputTypeError, match="Complex"):
+        check_cube(whole.astype(complex))
+
+
+def test_names_of_the_package():
+    assert gpr.simulate_alarm is simulate_alarm
+    assert all(hasattr(gpr, name) for name in gpr.__all__)
