@@ -1,0 +1,396 @@
+"""The report: what it tells of each kind of model, and that it is one page which nothing can break out of."""
+
+import dataclasses
+import datetime
+import html.parser
+import re
+
+import numpy as np
+import pytest
+
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, RuleBase
+from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.report import Report, write_report
+from fuzzymil.report.performance import Basis
+
+HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details></template><!--"
+
+EXPERT = """
+    VARIABLE hue [deg] FROM 0 TO 1: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+    VARIABLE texture: smooth = Triangular(-1, 0, 1)
+    IF hue is very blue AND NOT texture is smooth THEN sky = 1
+    IF hue is red OR texture is smooth THEN sky = 0
+    IF anything THEN sky = 0.2 WITH 0.1
+"""
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would see: elements, ids and text outside scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.ids, self.links, self.words, self.open = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.elements.append((tag, given))
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given[key] for key in ("src", "href", "action") if given.get(key)]
+        if tag not in ("meta", "img", "input", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+    def count(self, tag):
+        return sum(tag == name for name, _ in self.elements)
+
+    def items(self, kind):
+        return [given for _, given in self.elements if "data-item" in given and kind in given.get("class", "")]
+
+
+def some_bags(seed=0, n_bags=18):
+    """Bags of three points, positive if one of them lies in the lower left (few sizes: few programs to compile)."""
+    rng = np.random.default_rng(seed)
+    cube = rng.uniform(0, 2, (n_bags, 3, 2))
+    cube[::2, 1] = rng.normal(0.4, 0.15, (len(cube[::2]), 2))
+    return Bags.from_list(list(cube), labels=np.arange(n_bags) % 2 == 0, ids=[f"bag-{b}" for b in range(n_bags)])
+
+
+def trained(kind=MIANFISClassifier, **settings):
+    return kind(n_rules=2, alpha=5, max_epochs=10, random_state=0, **settings)
+
+
+@pytest.fixture(scope="module")
+def bags():
+    return some_bags()
+
+
+@pytest.fixture(scope="module")
+def model(bags):
+    return trained().fit(bags)
+
+
+@pytest.fixture(scope="module")
+def report(model, bags):
+    return Report.of(model, bags, n_folds=3)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return Page(report.to_html())
+
+
+def test_sections_come_in_the_order_of_reading(page):
+    sections = [given["id"] for tag, given in page.elements if tag == "section"]
+    assert sections == ["data", "performance", "rules", "health", "bags", "settings"]
+    assert [link for link in page.links if link.startswith("#")][1:] == [f"#{name}" for name in sections]
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+
+
+def test_data_are_summed_up(page, bags):
+    assert f"Instances {bags.n_instances}" in page.text
+    assert f"{bags.sizes.min()} to {bags.sizes.max()}, median" in page.text
+    assert "Missing values none" in page.text
+    for label in (False, True):
+        assert f"{label} {(bags.labels == label).sum()} 50 %" in page.text
+
+
+def test_rules_stand_in_words_beside_their_sets(page, model):
+    for line in model.rules_.to_text().split("\n"):
+        name, _, words = line.partition(": ")
+        assert f"{name} " in page.text
+        assert words in page.text
+    assert len(page.items("card")) - len(page.items("bag")) == 2
+    assert "Gaussian(" in page.text
+
+
+def test_performance_names_folds_bags_and_spread(page, report, bags):
+    assert report.performance.basis is Basis.REFITTED
+    assert len(report.performance.folds) == 3
+    assert f"Cross-validated on {bags.n_bags} bags in n = 3 folds (stratified by class" in page.text
+    accuracy = report.performance.measures["Accuracy"]
+    assert f"{accuracy.mean():.3f} ± {accuracy.std(ddof=1):.3f}" in page.text
+    assert "those are training numbers: do not quote them" in page.text
+    assert report.performance.confusion.sum() == bags.n_bags
+    assert (
+        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 1
+    )
+
+
+def test_folds_are_disjoint_stratified_and_left_out(report, bags):
+    folds = report.performance.folds
+    np.testing.assert_array_equal(np.sort(np.concatenate([fold.truth for fold in folds])), np.sort(bags.labels))
+    shares = [fold.truth.mean() for fold in folds]
+    assert max(shares) - min(shares) < 0.2
+    # Numbers of models that had seen the fold would be those of the model itself.
+    assert report.itself.measures["Area under the ROC curve"].mean() != pytest.approx(
+        report.performance.measures["Area under the ROC curve"].mean(), abs=1e-12
+    )
+
+
+def test_most_and_least_certain_bags_are_explained_without_script(report, page, bags):
+    order = np.argsort(report.answers.certainty, kind="stable")
+    headings = page.text[page.text.index("The least certain") : page.text.index("All bags")]
+    for place in (*order[:3], *order[-3:]):
+        assert str(bags.ids[place]) in headings
+    assert page.count("article") == 6
+    assert headings.count("Contributions to the decision value") == 6
+
+
+def test_every_bag_can_be_opened_and_sorted(page, bags, report):
+    items = page.items("bag")
+    assert [given["data-name"] for given in items] == [str(name) for name in bags.ids]
+    margins = np.abs(report.answers.output[:, 0] - 0.5)
+    np.testing.assert_allclose([float(given["data-certainty"]) for given in items], margins, rtol=1e-6)
+    wrong = ["wrong" in given["data-kinds"].split() for given in items]
+    np.testing.assert_array_equal(wrong, report.answers.predictions != bags.labels)
+
+
+def test_tools_wait_for_the_script(page):
+    tools = [given for _, given in page.elements if given.get("class") == "tools"]
+    assert tools
+    assert all("hidden" in given for given in tools)
+
+
+def test_health_settings_and_versions_are_told(page, report):
+    assert report.diagnoses == tuple(base.diagnose(report.answers.read) for base in report.answers.members)
+    for question in ("Dead rules", "Dominating rules", "Duplicate rules"):
+        assert question in page.text
+    for finding in report.diagnoses[0]:
+        assert finding.message in page.text
+    assert "n_rules 2" in page.text
+    assert "max_epochs 10" in page.text
+    assert "fuzzymil 0." in page.text
+    assert "scikit-learn 1." in page.text
+
+
+def test_nothing_comes_from_elsewhere(report, page):
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    assert not re.search(r"https?:|//[a-z]|@import|url\(", report.to_html())
+    policy = next(given["content"] for _, given in page.elements if given.get("http-equiv"))
+    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert "unsafe" not in policy
+
+
+def test_same_page_but_for_the_date(report, model, bags):
+    again = dataclasses.replace(Report.of(model, bags, n_folds=3), made_on=report.made_on)
+    assert again.to_html() == report.to_html()
+    later = dataclasses.replace(report, made_on=datetime.date(2031, 5, 6))
+    assert later.to_html() == report.to_html().replace(report.made_on.isoformat(), "2031-05-06")
+
+
+def test_order_of_instances_does_not_matter(report, model, bags):
+    turned = Bags.from_list([part[::-1] for part in bags], labels=bags.labels, ids=bags.ids)
+    again = Report.of(model, turned, cross_validate=False)
+    np.testing.assert_allclose(again.answers.certainty, report.answers.certainty, rtol=1e-9)
+    assert [card.text for card in again.cards] == [card.text for card in report.cards]
+
+
+def test_expert_rules_are_measured_as_they_are():
+    rng = np.random.default_rng(0)
+    parts = list(rng.uniform(0, 1, (12, 3, 2)))
+    given = Bags.from_list(parts, ["hue", "texture"], labels=["sky", "no sky"] * 6)
+    report = Report.of(MISugeno(rules=EXPERT).fit(given), given, n_folds=4)
+    assert report.performance.basis is Basis.UNSEEN
+    assert report.itself is None
+    text = Page(report.to_html()).text
+    assert "they were not learned from these bags" in text
+    assert "IF hue is very blue AND NOT (texture is smooth) THEN sky = 1" in text
+    assert "NOT texture is smooth" in text
+    assert "This rule asks for nothing: it fires on every bag." in text
+    assert "hue [deg]" in text
+
+
+def test_bags_that_no_rule_knows():
+    rules = "VARIABLE x: low = Triangular(0, 1, 2) IF x is low THEN y = 1"
+    given = Bags.from_list([[[1.0]], [[9.0]], [[1.5], [7.0]]], ["x"])
+    model = MISugeno(rules=rules, threshold=None, default=0.25).fit(given)
+    page = Page(Report.of(model, given).to_html())
+    assert "No rule fires on this bag: the answer is the default, y = 0.25." in page.text
+    assert "The bags carry no labels" in page.text
+    assert "Performance" in page.text
+    assert page.count("img") == 0
+
+
+def test_several_classes(bags):
+    names = np.array(["neither", "lower & left", "upper <right>"])
+    rules = RuleBase.from_arrays(
+        [[0.4, 0.4], [1.0, 1.0], [1.6, 1.6]], np.full((3, 2), 0.3), np.eye(3)[:, :, None], output_names=sorted(names)
+    )
+    given = Bags(bags.instances, bags.offsets, ids=bags.ids, labels=names[np.arange(18) % 3])
+    report = Report.of(MISugeno(rules=rules).fit(given), given, n_folds=3)
+    page = Page(report.to_html())
+    assert report.performance.confusion.shape == (3, 3)
+    assert any("mean of each class against the rest" in name for name in report.performance.measures)
+    assert "taken for upper <right>" in page.text
+    assert page.count("right") == 0
+    assert sorted(card.speaks_for for card in report.cards) == sorted(names)
+
+
+def test_numbers(bags):
+    y = np.maximum.reduceat(bags.instances[:, 0], bags.offsets[:-1])
+    report = Report.of(trained(MIANFISRegressor).fit(bags, y), bags, y, n_folds=3)
+    page = Page(report.to_html())
+    assert report.performance.basis is Basis.REFITTED
+    assert next(iter(report.performance.measures)).startswith("Coefficient of determination")
+    assert page.count("img") == 1
+    assert "What is to be predicted" in page.text
+    errors = [float(given["data-error"]) for given in page.items("bag")]
+    np.testing.assert_allclose(errors, np.abs(report.answers.output[:, 0] - y), rtol=1e-6, atol=1e-7)
+
+
+def test_two_numbers(bags):
+    coefs = np.array([[[0.0], [1.0]], [[2.0], [3.0]]])
+    rules = RuleBase.from_arrays([[0.4, 0.4], [1.6, 1.6]], np.full((2, 2), 0.3), coefs, output_names=["a", "b"])
+    y = np.stack([bags.instances[::3, 0], bags.instances[::3, 1]], axis=1)
+    report = Report.of(MISugeno(rules=rules, threshold=None).fit(bags, y), bags, y, n_folds=3)
+    page = Page(report.to_html())
+    assert len(report.performance.measures) == 6
+    assert page.count("img") == 2
+    assert "Mean absolute error of b" in page.text
+
+
+def test_committee(bags):
+    model = trained(n_members=2).fit(bags)
+    report = Report.of(model, bags, cross_validate=False)
+    page = Page(report.to_html())
+    cards = [given for given in page.items("card") if "bag" not in given["class"]]
+    assert len(cards) == 4
+    assert ["open" in given for given in cards] == [True] * 2 + [False] * 2
+    assert "Rule 1 of member 2" in page.text
+    assert report.performance.basis is Basis.SEEN
+    assert "If it was trained on these bags, these are training numbers" in page.text
+
+
+def test_many_features_stay_small(tmp_path):
+    rng = np.random.default_rng(0)
+    rules = RuleBase.from_arrays(rng.normal(0, 1, (4, 166)), np.full((4, 166), 3.0), [0, 1, 0, 1])
+    given = Bags.from_list(list(rng.normal(0, 1, (24, 3, 166))), labels=np.arange(24) % 2)
+    write_report(MISugeno(rules=rules).fit(given), given, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(text) < 1_000_000
+    page = Page(text)
+    assert page.text.count("158 further conditions") == 4
+    assert "160 further conditions, each satisfied by" in page.text
+    assert len(page.items("")) == 166 + 4 + 24
+
+
+def test_missing_values_are_counted_and_drawn(bags):
+    holes = bags.map_instances(lambda x: np.where(np.arange(len(x))[:, None] % 5 == [0, 9], np.nan, x))
+    rules = RuleBase.from_arrays([[0.4, 0.4], [1.6, 1.6]], np.full((2, 2), 0.3), [1, 0])
+    model = MISugeno(rules=rules, missing="ignore").fit(holes)
+    page = Page(Report.of(model, holes, cross_validate=False, max_bags=4).to_html())
+    missing = int(np.isnan(holes.instances).sum())
+    assert f"Missing values {missing} of {holes.instances.size}" in page.text
+    assert "nan" not in page.text.lower()
+    assert len(page.items("bag")) == 4
+    assert f"4 of {holes.n_bags} bags" in page.text
+
+
+def test_changed_rules_are_not_learned_anew(model, bags):
+    changed = model.with_rules(model.rules_.edit(weights={1: 0.5}))
+    report = Report.of(changed, bags)
+    assert report.performance.basis is Basis.SEEN
+    assert "not changed by hand afterwards" in Page(report.to_html()).text
+
+
+def test_held_out_bags(model):
+    fresh = some_bags(seed=1, n_bags=9)
+    report = Report.of(model, fresh, held_out=True, n_folds=50)
+    assert report.performance.basis is Basis.UNSEEN
+    assert len(report.performance.folds) == 4
+
+
+def test_one_class_and_one_bag(model, bags):
+    one = bags[[0]]
+    report = Report.of(model, one)
+    assert len(report.performance.folds) == 1
+    text = Page(report.to_html()).text
+    assert "There is no cross-validation" in text
+    assert "Area under" not in text
+    assert "2 rules on 1 bag" in text
+
+
+def test_names_cannot_break_out():
+    parts = [[[0.1 * k, 1.0], [1.0 - 0.1 * k, 0.0]] for k in range(8)]
+    ids = [f"{HOSTILE}{k}" for k in range(8)]
+    names = [f"a{HOSTILE}", f"b{HOSTILE}"]
+    labels = np.array([f"yes{HOSTILE}", f"no{HOSTILE}"])[np.arange(8) % 2]
+    given = Bags.from_list(parts, names, labels=labels, ids=ids)
+    rules = RuleBase.from_arrays(
+        [[0.2, 0.9], [0.8, 0.1]], np.full((2, 2), 0.3), [0, 1], feature_names=names, output_names=[f"y{HOSTILE}"]
+    )
+    text = Report.of(MISugeno(rules=rules).fit(given), given, title=HOSTILE, n_folds=2).to_html()
+    page = Page(text)
+    assert page.open == []
+    assert page.count("script") == 1
+    assert page.count("img") == 1  # the ROC curve
+    assert all(not key.startswith("on") for _, given in page.elements for key in given)
+    assert "<!--" not in text
+    assert page.text.count(f"predicted yes{HOSTILE}") + page.text.count(f"predicted no{HOSTILE}") >= 8
+    assert [item["data-name"] for item in page.items("bag")] == ids
+
+
+def test_file_is_written_whole_or_not_at_all(tmp_path, report, model, bags, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("older")
+    monkeypatch.setattr(Report, "to_html", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(model, bags, path, cross_validate=False, max_bags=2)
+    assert path.read_text() == "older"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("", IsADirectoryError), ("no/report.html", FileNotFoundError)], ids=["folder", "nowhere"]
+)
+def test_a_wrong_place_is_told_before_the_work(tmp_path, model, bags, monkeypatch, name, error):
+    monkeypatch.setattr(Report, "of", lambda *_, **__: pytest.fail("the work was begun"))
+    with pytest.raises(error, match="folder"):
+        write_report(model, bags, tmp_path / name)
+
+
+def test_progress_is_told(model, bags):
+    calls = []
+    Report.of(model, bags, cross_validate=False, max_bags=3, progress=lambda *call: calls.append(call))
+    assert calls == [
+        ("performance", 0, 1),
+        ("performance", 1, 1),
+        *(("explanations", done, 3) for done in range(4)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_folds": 1}, "n_folds must be a whole number, at least 2"),
+        ({"max_bags": 0}, "max_bags must be a whole number, at least 1"),
+        ({"n_folds": 2.5}, "n_folds must be a whole number"),
+    ],
+    ids=["one-fold", "no-bags", "half-a-fold"],
+)
+def test_settings_out_of_range(model, bags, settings, message):
+    with pytest.raises(ParameterError, match=message):
+        Report.of(model, bags, **settings)
+
+
+def test_model_without_rules_to_explain(bags):
+    with pytest.raises(ParameterError, match="got MIMamdani"):
+        Report.of(MIMamdani(), bags)
+
+
+def test_label_that_is_no_class(model, bags):
+    labels = np.where(np.arange(bags.n_bags) == 2, 5, 1)
+    with pytest.raises(InputError, match=f"Bag {bags.ids[2]} has the label 5, which is none of the model's classes"):
+        Report.of(model, bags, labels)
