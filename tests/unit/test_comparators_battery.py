@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from fuzzymil import Bags, PerInstance, comparators
 from fuzzymil.comparators.base import BagClassifier
-from fuzzymil.errors import InputError
+from fuzzymil.errors import InputError, ParameterError
 
 NAMES = sorted(comparators.__all__)
 # Settings that take little time, for whichever estimators have them.
@@ -273,3 +273,11 @@ def test_pipelines_cross_validation_and_searches(name):
     grid = {"perinstance__transformer": [StandardScaler(), MinMaxScaler()]}
     search = GridSearchCV(model, grid, cv=folds, error_score="raise").fit(TRAIN, TRAIN.labels)
     assert search.predict(TEST).shape == (len(TEST),)
+
+
+def test_a_fit_that_failed_leaves_no_fitted_estimator():
+    model = comparators.MIGraph(edge_gamma=-1.0)
+    with pytest.raises(ParameterError):
+        model.fit([[[0.0]], [[1.0]]], [0, 1])
+    with pytest.raises(NotFittedError):
+        model.predict([[[0.0]]])

@@ -110,6 +110,26 @@ def test_instances_that_negative_bags_have_too_are_no_starts():
         DiverseDensity().fit([[[0.0]], [[0.0], [3.0]]], [1, 0])
 
 
+def test_where_all_instances_are_shared_the_means_of_bags_are_tried():
+    bags, labels = [[[0.0], [4.0]], [[0.0], [4.0]], [[0.0]], [[4.0]]], [1, 1, 0, 0]
+    assert starting_points(Bags.from_list(bags), np.array(labels) == 1, 1.0, 5).tolist() == [[2.0], [2.0]]
+    assert np.isfinite(DiverseDensity().fit(bags, labels).concept_.cost)
+
+
+def test_dd_svm_does_without_concepts_of_a_class_that_has_none():
+    shared = [
+        [[0.0], [5.0]],
+        [[0.0], [5.1]],
+        [[0.0], [5.2]],
+        [[0.0]],
+        [[0.0], [0.0]],
+    ]  # all that is negative is in positives
+    labels = [1, 1, 1, 0, 0]
+    assert DDSVM().fit(shared, labels).predict(shared).tolist() == labels
+    with pytest.raises(InputError, match="no concept tells them apart"):
+        DDSVM().fit([[[0.0]], [[0.0]]], [1, 0])
+
+
 def test_the_threshold_makes_the_fewest_errors():
     rng = np.random.RandomState(2)
     for _ in range(20):

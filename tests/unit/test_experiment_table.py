@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import stats
 from sklearn.pipeline import Pipeline
 
 from fuzzymil import Bags, comparators
@@ -18,7 +19,7 @@ from fuzzymil.experiments.document import Table, Text
 from fuzzymil.experiments.folds import splits
 from fuzzymil.experiments.published import PRINTED, QUOTED
 from fuzzymil.experiments.statistics import holm, ranking
-from fuzzymil.experiments.table_report import against_own, section
+from fuzzymil.experiments.table_report import against_own, ranks, section
 from fuzzymil.plots import RanksDisplay
 
 METHODS = {OWN: Contestant(APR()), "Citation-KNN": Contestant(CitationKNN(), {"n_references": [1, 2]})}
@@ -56,6 +57,25 @@ def test_fold_is_scored_on_bags_that_no_step_has_seen(bags):
     assert other["chosen"] == found["chosen"]
     assert other["accuracy"] == pytest.approx(1 - found["accuracy"])
     assert other["auc"] == pytest.approx(1 - found["auc"])
+
+
+def test_nothing_is_learned_from_the_test_bags(bags, monkeypatch):
+    """Test bags that lie elsewhere move neither the scaling, nor what is chosen, nor what is learned."""
+    split = splits(np.asarray(bags.labels), 5, seed=1)[0]
+    fitted = []
+    prepared = table._prepared
+    monkeypatch.setattr(table, "_prepared", lambda *given: fitted.append(prepared(*given)) or fitted[-1])
+    away = np.array(bags.instances)
+    away[np.isin(bags.bag_index, split[1])] += 100.0
+    contestant = METHODS["MI-kernel"]
+    for instances in (bags.instances, away):
+        moved = Bags(instances, bags.offsets, labels=bags.labels)
+        table.measure_fold(contestant, contestant.grid, moved, split, 3, seed=2)
+    one, other = fitted
+    assert one.get_params()["method__C"] == other.get_params()["method__C"]
+    inside = bags[split[0]]
+    np.testing.assert_array_equal(one["scale"].transform(inside).instances, other["scale"].transform(inside).instances)
+    np.testing.assert_array_equal(one.decision_function(inside), other.decision_function(inside))
 
 
 def test_choice_is_by_accuracy_then_auc_then_place(bags, monkeypatch):
@@ -111,8 +131,11 @@ def test_groups_of_the_diagram():
 def test_ruler_that_does_not_fit_is_told_in_words():
     wide = RanksDisplay({"a": 1.0, "b": 2.0}, 9.0).plot().axes[0]
     assert any("more than all ranks span" in text.get_text() for text in wide.texts)
+    assert not RanksDisplay({"a": 1.0, "b": 2.0}).groups()
     narrow = RanksDisplay({"a": 1.0, "b": 2.0}, 0.7).plot().axes[0]
     assert any(text.get_text() == "critical difference 0.7" for text in narrow.texts)
+    unknown = RanksDisplay({"a": 1.0, "b": 2.0}).plot().axes[0]
+    assert not any("critical" in text.get_text() for text in unknown.texts)
 
 
 # ---------------------------------------------------------------------- words
@@ -151,10 +174,36 @@ def test_sentences_follow_the_numbers():
 
 
 def test_tests_are_paired_and_corrected():
-    found = against_own(made_up(0.9, 0.7), "musk1")
-    test, p = found["MILES"]
-    assert test.mean == pytest.approx(20 + 2 * np.cos(np.arange(10)).mean())
-    assert p >= test.p
+    results = made_up(0.72, 0.7)
+    found = against_own(results, "musk1")
+    own = np.asarray(results["sets"]["musk1"][OWN]["accuracy"][0])
+    by_hand = {}
+    for method in ("MILES", "mi-Net"):
+        apart = 100 * (own - np.asarray(results["sets"]["musk1"][method]["accuracy"][0]))
+        t = apart.mean() / np.sqrt((1 / 10 + 1 / 9) * apart.var(ddof=1))
+        by_hand[method] = 2 * stats.t.sf(abs(t), 9)
+        assert found[method][0].p == pytest.approx(by_hand[method])
+    less, more = sorted(by_hand, key=by_hand.get)
+    assert found[less][1] == pytest.approx(2 * by_hand[less])
+    assert found[more][1] == pytest.approx(max(2 * by_hand[less], by_hand[more]))
+    assert 0 < by_hand[less] < 0.5
+
+
+def test_equal_accuracies_share_a_rank():
+    results = made_up(0.8, 0.8)
+    folds = list(np.array([7, 8, 9, 7, 8, 8, 7, 9, 6, 9]) / 9)
+    for own in results["sets"].values():
+        own[OWN]["accuracy"], own["MILES"]["accuracy"] = [folds], [sorted(folds)]
+    assert ranks(results).ranks[:2] == (1.5, 1.5) or ranks(results).ranks[:2] == (2.5, 2.5)
+    assert "shared" in words_of(results)
+
+
+def test_twins_of_the_own_method_are_not_ranked():
+    results = made_up(0.9, 0.7)
+    for own in results["sets"].values():
+        own[f"{OWN}, 10 members"] = own[OWN]
+    assert len(ranks(results).ranks) == 3
+    assert "among 3 methods" in words_of(results)
 
 
 def test_quoted_figures_stand_beside_measured_ones():

@@ -11,7 +11,7 @@ from fuzzymil.errors import InputError
 from fuzzymil.experiments import running, study
 from fuzzymil.experiments.benchmarks import BENCHMARK, recipes
 from fuzzymil.experiments.document import Section, Text
-from fuzzymil.experiments.folds import Recipe, _chosen, _splits, _with, cross_validate, fit_folds
+from fuzzymil.experiments.folds import Recipe, _chosen, splits, _with, cross_validate, fit_folds
 from fuzzymil.experiments.parts import Parts
 from fuzzymil.experiments.published import PRINTED
 from fuzzymil.experiments.running import Stopped, reproduce
@@ -44,7 +44,7 @@ def test_test_bags_change_nothing_that_is_fitted(pipeline):
     recipe = short(recipes("musk1", quick=True)[pipeline])
     bags = musk_like()
     labels = np.asarray(bags.labels)
-    splits = _splits(labels, 3, 7)
+    splits = splits(labels, 3, 7)
     seeds = seeds_of(3, "leak")
 
     def fitted(data):

@@ -7,6 +7,9 @@ Each takes bags as they come. Scaling is a step of its own:
 >>> from fuzzymil import PerInstance
 >>> from fuzzymil.comparators import CitationKNN
 >>> model = make_pipeline(PerInstance(StandardScaler()), CitationKNN())
+
+Most of them are not symmetrical: a positive bag has at least one positive instance. The label that sorts last is the
+positive one: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive".
 """
 
 from fuzzymil.comparators.alp_svm import ALPSVM

@@ -39,7 +39,9 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : Bags, or anything `as_bags` takes
         y : array of shape (n_bags,), optional
-            Default: the labels the bags carry.
+            Default: the labels the bags carry. The label that sorts last (1 of 0 and 1, "yes" of "no" and
+            "yes") is the positive class, of bags with at least one positive instance. Mind names: of "MUSK"
+            and "NON-MUSK" it would be the second.
         """
         bags = complete_bags(self, X, allow_missing=False)
         classes, positive = _two_classes(bags, y, type(self).__name__)
@@ -57,7 +59,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the decision values (n_bags,), greater than 0 for the second class."""
 
     def _bags(self, X: Any) -> Bags:
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")  # the last to be set: a fit that failed leaves none
         bags = complete_bags(self, X, allow_missing=False)
         compare_features(self, bags)
         return bags

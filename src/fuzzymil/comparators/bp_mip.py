@@ -54,7 +54,8 @@ class BPMIP(InstanceNetwork):
     -----
     Decision values are outputs less 0.5, of bags and of instances (`predict_instances`).
 
-    Departures: the original takes one bag at a time with a fixed step and stops at a given error; here
+    Departures, as far as the original's text could be had: it takes one bag at a time with a fixed step and stops at a
+    given error, and bags that are already right may not count in it; here all errors are squared, and
     Adam with weight decay takes all bags at once, for a fixed number of steps. Instances that share the
     greatest output share the gradient.
 

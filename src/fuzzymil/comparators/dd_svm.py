@@ -10,6 +10,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators.base import BagClassifier, BoolArray, check_integer, check_real
 from fuzzymil.comparators.density import Concept, climb, starting_points
 from fuzzymil.comparators.instance_kernel import kernel_width
+from fuzzymil.errors import InputError
 
 __all__ = ["DDSVM", "distinct_concepts", "nearness"]
 
@@ -27,9 +28,11 @@ def distinct_concepts(concepts: list[Concept], likeness: float) -> list[Concept]
     >>> [concept.cost for concept in distinct_concepts([at(1.0, 2.0), at(1.01, 1.0), at(5.0, 2.5), at(7.0, 9.0)], 0.05)]
     [1.0, 2.5]
     """
+    kept: list[Concept] = []
+    if not concepts:
+        return kept
     costs = np.array([concept.cost for concept in concepts])
     middle = (costs.min() + costs.max()) / 2
-    kept: list[Concept] = []
     for c in np.argsort(costs, kind="stable"):
         point = _weighed(concepts[c])
         unlike = all(np.linalg.norm(point - _weighed(k)) >= likeness * np.linalg.norm(_weighed(k)) for k in kept)
@@ -88,6 +91,8 @@ class DDSVM(BagClassifier):
 
     Notes
     -----
+    A class all of whose instances occur in bags of the other class, too, may have no concepts of its own.
+
     Departures: the original climbs from every instance. Its threshold on densities is half way between the
     least and the greatest found; here half way in logarithms, in which they are computed.
 
@@ -132,6 +137,10 @@ class DDSVM(BagClassifier):
             for wanted in (positive, ~positive)
             for concept in distinct_concepts(self._concepts(bags, wanted), self.likeness)
         ]
+        if not self.concepts_:
+            raise InputError(
+                "No point is near bags of one class and away from the other's: no concept tells them apart."
+            )
         places = nearness(bags, self.concepts_)
         self.machine_ = SVC(C=self.C, gamma=kernel_width(self.gamma, places)).fit(places, positive)
 

@@ -16,7 +16,6 @@ from scipy.spatial.distance import cdist
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators.base import BoolArray
-from fuzzymil.errors import InputError
 
 __all__ = ["Concept", "best_threshold", "climb", "noisy_or_loss", "starting_points"]
 
@@ -113,7 +112,8 @@ def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: i
     """Return instances of positive bags that are the densest points to begin with.
 
     Of each positive bag the instance with the greatest diverse density at equal scales is taken, and of
-    these the densest ``max_starts``.
+    these the densest ``max_starts``. An instance that is in a negative bag too has no density. If all are, the bags'
+    means are tried in their place.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: i
     Returns
     -------
     array of shape (n_starts, n_features)
-        Densest first.
+        Densest first; empty where no point has any density.
 
     Examples
     --------
@@ -134,16 +134,18 @@ def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: i
     >>> starting_points(bags, np.array([True, True, False]), 1.0, max_starts=1)
     array([[0.]])
     """
-    points, costs = [], []
-    for bag in bags[positive]:
-        distances = scale**2 * cdist(bag, bags.instances, "sqeuclidean")
-        found = [noisy_or_loss(row, bags.offsets[:-1], positive)[0] for row in distances]
-        points.append(bag[np.argmin(found)])
-        costs.append(min(found))
-    order = np.argsort(costs, kind="stable")[: min(max_starts, np.isfinite(costs).sum())]
-    if not len(order):
-        raise InputError("Every instance of a positive bag is in a negative bag too: no concept tells them apart.")
-    return np.array(points)[order]
+    own = bags[positive]
+    for candidates in (list(own), [bag.mean(axis=0, keepdims=True) for bag in own]):
+        points, costs = [], []
+        for rows in candidates:
+            distances = scale**2 * cdist(rows, bags.instances, "sqeuclidean")
+            found = [noisy_or_loss(row, bags.offsets[:-1], positive)[0] for row in distances]
+            points.append(rows[np.argmin(found)])
+            costs.append(min(found))
+        order = np.argsort(costs, kind="stable")[: min(max_starts, np.isfinite(costs).sum())]
+        if len(order):
+            return np.array(points)[order]
+    return np.empty((0, bags.n_features))
 
 
 def best_threshold(distances: Array, positive: BoolArray) -> float:

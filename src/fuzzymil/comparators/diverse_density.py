@@ -8,6 +8,7 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators.base import BoolArray, InstanceScores, check_integer, check_real
 from fuzzymil.comparators.density import Concept, best_threshold, climb, noisy_or_loss, starting_points
+from fuzzymil.errors import InputError
 
 __all__ = ["DiverseDensity", "EMDD"]
 
@@ -68,6 +69,8 @@ class DiverseDensity(InstanceScores):
         check_integer("max_steps", self.max_steps, 1)
         check_real("init_scale", self.init_scale, low=0.0, open_low=True)
         starts = starting_points(bags, positive, self.init_scale, self.max_starts)
+        if not len(starts):
+            raise InputError("Every instance of a positive bag is in a negative bag too: no concept tells them apart.")
         scales = np.full(bags.n_features, float(self.init_scale))
         found = [self._climb(bags, positive, start, scales) for start in starts]
         self.concept_ = min(found, key=lambda concept: concept.cost)
@@ -111,12 +114,15 @@ class EMDD(DiverseDensity):
     -----
     Departures: the original starts from all instances of some random positive bags. It returns the last
     concept, here it is the densest one. Threshold and optimiser as in `DiverseDensity`. The original's 96.8 % on
-    MUSK1 chose among concepts by the test bags; Andrews, Tsochantaridis and Hofmann (2003) report 84.8 % without.
+    MUSK1 chose among concepts by the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8 % without.
 
     References
     ----------
     Q. Zhang and S. A. Goldman (2001), EM-DD: an improved multiple-instance learning technique, Advances in
     Neural Information Processing Systems 14.
+
+    S. Andrews, I. Tsochantaridis and T. Hofmann (2002), Support vector machines for multiple-instance
+    learning, Advances in Neural Information Processing Systems 15.
 
     Examples
     --------

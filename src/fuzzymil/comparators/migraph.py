@@ -200,9 +200,12 @@ class MIGraph(BagKernelSVM):
 
     Notes
     -----
-    Departures: edges are drawn where there are more than ``max_edges``; an edge weighs the likeness of its ends
-    instead of the reciprocal of their distance, which is infinite between equal instances; and its ends
-    come in an order that does not depend on that of the instances.
+    Large bags have far more pairs of edges than of instances, so that there the edges decide nearly alone.
+
+    Departures: distances within a bag are ``1 - exp(-gamma * |x - y|^2)``, with the kernel's own gamma, so that gamma
+    changes the graph, too; edges are drawn where there are more than ``max_edges``; an edge weighs the likeness of its
+    ends instead of the reciprocal of their distance, which is infinite between equal instances; and its ends come in
+    an order that does not depend on that of the instances.
 
     References
     ----------

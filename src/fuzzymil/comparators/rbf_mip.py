@@ -141,10 +141,10 @@ class RBFMIP(BagClassifier):
 
     Notes
     -----
-    Departures: clusters by the Hausdorff distance, mergers and least squares are the original's. That the number of
-    clusters is a fraction of the bags, and the width of all units a multiple of the mean distance between clusters, is
-    chosen here, so that one default serves sets of any size and scale. Where the responses do not determine the
-    second layer, the solution of least norm is taken.
+    Clusters by the Hausdorff distance, mergers, least squares, a number of clusters that is a fraction of the bags and
+    a width in units of the mean distance between clusters follow the original as far as its text could be had; the
+    default values are our own. Where the responses do not determine the second layer, the solution of least norm is
+    taken.
 
     References
     ----------

@@ -24,8 +24,8 @@ class RanksDisplay:
     ----------
     ranks : dict of str to float
         Average rank of each method, 1 being the best.
-    critical_difference : float
-        Average ranks closer than this are not told apart.
+    critical_difference : float or None
+        Average ranks closer than this are not told apart; None where that is not known.
     note : str
         How the ranks were made.
     bold : collection of str
@@ -39,7 +39,7 @@ class RanksDisplay:
     """
 
     ranks: dict[str, float]
-    critical_difference: float
+    critical_difference: float | None = None
     note: str = ""
     bold: Collection[str] = ()
 
@@ -47,6 +47,8 @@ class RanksDisplay:
         """Return the largest groups of methods that are not told apart, the best first."""
         ordered = sorted(self.ranks, key=lambda name: self.ranks[name])
         found: list[list[str]] = []
+        if self.critical_difference is None:
+            return found
         for place, first in enumerate(ordered):
             reach = self.ranks[first] + self.critical_difference
             group = [name for name in ordered[place:] if self.ranks[name] <= reach]
@@ -78,7 +80,8 @@ class RanksDisplay:
                 label.set_fontweight("bold")
         axis.set_ylim(len(ordered) - 0.4, -1.9)
         axis.set_xlim(0.5, right + step * len(groups))
-        self._measure(axis, right)
+        if self.critical_difference is not None:
+            _measure(axis, self.critical_difference, right)
         bare(axis)
         axis.spines["left"].set_visible(False)
         axis.tick_params(axis="y", length=0)
@@ -87,17 +90,18 @@ class RanksDisplay:
             figure.suptitle(title, fontsize=11)
         return figure
 
-    def _measure(self, axis: Any, right: float) -> None:
-        """Draw the critical difference as a ruler at the top; one wider than all ranks is only told."""
-        low, high = 1.0, 1.0 + self.critical_difference
-        words = f"critical difference {self.critical_difference:.1f}"
-        if high > right:
-            axis.text(low, -1, f"{words}: more than all ranks span", ha="left", va="center", fontsize=8)
-            return
-        axis.annotate("", (low, -1), (high, -1), arrowprops={"arrowstyle": "|-|", "mutation_scale": 3, "lw": 1.1})
-        middle = ((low + high) / 2, -1)
-        axis.annotate(words, middle, (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8)
-
     def _legend(self, groups: list[list[str]]) -> str:
         bars = "; a bar at the right spans methods that are not told apart" if groups else ""
         return f"{bars}\n{self.note}" if self.note else bars
+
+
+def _measure(axis: Any, critical_difference: float, right: float) -> None:
+    """Draw the critical difference as a ruler at the top; one wider than all ranks is only told."""
+    low, high = 1.0, 1.0 + critical_difference
+    words = f"critical difference {critical_difference:.1f}"
+    if high > right:
+        axis.text(low, -1, f"{words}: more than all ranks span", ha="left", va="center", fontsize=8)
+        return
+    axis.annotate("", (low, -1), (high, -1), arrowprops={"arrowstyle": "|-|", "mutation_scale": 3, "lw": 1.1})
+    middle = ((low + high) / 2, -1)
+    axis.annotate(words, middle, (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8)
