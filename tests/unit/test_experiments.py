@@ -11,7 +11,7 @@ from fuzzymil.errors import InputError
 from fuzzymil.experiments import running, study
 from fuzzymil.experiments.benchmarks import BENCHMARK, recipes
 from fuzzymil.experiments.document import Section, Text
-from fuzzymil.experiments.folds import Recipe, _chosen, splits, _with, cross_validate, fit_folds
+from fuzzymil.experiments.folds import Recipe, _chosen, _with, cross_validate, fit_folds, splits
 from fuzzymil.experiments.parts import Parts
 from fuzzymil.experiments.published import PRINTED
 from fuzzymil.experiments.running import Stopped, reproduce
@@ -44,18 +44,18 @@ def test_test_bags_change_nothing_that_is_fitted(pipeline):
     recipe = short(recipes("musk1", quick=True)[pipeline])
     bags = musk_like()
     labels = np.asarray(bags.labels)
-    splits = splits(labels, 3, 7)
+    folds = splits(labels, 3, 7)
     seeds = seeds_of(3, "leak")
 
     def fitted(data):
-        insides = [inside for inside, _ in splits]
+        insides = [inside for inside, _ in folds]
         chosen = _chosen(recipe, data, labels, insides, seeds)
         jobs = zip(chosen, insides, seeds, strict=True)
         return chosen, [fit_folds(_with(recipe, c), [data[i]], [labels[i]], [seed])[0] for c, i, seed in jobs]
 
     chosen, models = fitted(bags)
     noise = np.random.RandomState(1).normal(scale=50.0, size=bags.instances.shape)
-    for fold, (_, outside) in enumerate(splits):
+    for fold, (_, outside) in enumerate(folds):
         replaced = np.isin(bags.bag_index, outside)
         other_chosen, others = fitted(bags.map_instances(lambda x, r=replaced: np.where(r[:, None], noise, x)))
         assert other_chosen[fold] == chosen[fold]
