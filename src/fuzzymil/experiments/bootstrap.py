@@ -144,7 +144,7 @@ def _folds(truth: Array, runs: Sequence[Run], weights: Array) -> list[tuple[Arra
 def _ratio(part: Array, whole: Array) -> Array:
     """Divide; NaN where there is no whole."""
     known = np.broadcast_to(whole > 0, part.shape)
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=known)
+    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=known))
 
 
 def interval(replicates: Array) -> Interval:

@@ -21,7 +21,16 @@ from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
 from fuzzymil.datasets.gpr.features import FEATURES
 from fuzzymil.datasets.gpr.neighbours import Prototypes
 from fuzzymil.experiments.folds import splits
-from fuzzymil.experiments.landmine_methods import METHODS, PAPER, REFERENCE, VARIANTS, Answers, Method, fired_windows
+from fuzzymil.experiments.landmine_methods import (
+    METHODS,
+    PAPER,
+    REFERENCE,
+    START,
+    VARIANTS,
+    Answers,
+    Method,
+    fired_windows,
+)
 from fuzzymil.experiments.landmine_numbers import summarise
 from fuzzymil.experiments.landmine_report import draw, section
 from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
@@ -30,13 +39,12 @@ from fuzzymil.partition import even_split
 __all__ = ["LANDMINE"]
 
 COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
-QUICK_COUNTS = {"high-metal mine": 50, "low-metal mine": 70, "clutter": 120}
+QUICK_COUNTS = {"high-metal mine": 40, "low-metal mine": 50, "clutter": 90}
 CALIBRATION = {"high-metal mine": 100, "low-metal mine": 100, "clutter": 200}
 QUICK_CALIBRATION = {"high-metal mine": 30, "low-metal mine": 30, "clutter": 60}
 ORDER = ("medium", "easy", "hard")  # the one that was planned for comes first
 N_CHUNKS = 6  # what is simulated between two savings
 ALARM_COST = 0.08  # seconds of one alarm on two idle cores, for the time left
-_RULED = (REFERENCE, PAPER)  # whose rules are kept and shown
 
 
 def _difficulties(options: Options) -> tuple[str, ...]:
@@ -52,7 +60,7 @@ def _n_repeats(options: Options) -> int:
 
 
 def _variants(options: Options) -> dict[str, Method]:
-    kept = ("the paper's start, the library's training", "alpha 5")
+    kept = ("alpha 5", "early stopping")
     return {name: VARIANTS[name] for name in kept} if options.quick else VARIANTS
 
 
@@ -126,10 +134,12 @@ def _calibration_unit(options: Options, difficulty: str, chain: Results) -> Unit
 def _chunk_unit(options: Options, difficulty: str, chain: Results, needs: int, number: int, n_chunks: int) -> Unit:
     seed = seeds_of(n_chunks, options.seed, "landmine", difficulty, "alarms")[number]
     counts = [int(even_split(n, n_chunks)[number]) for n in chain["counts"].values()]
+    high, low, clutter = counts
 
     def work(calibration: Results) -> Results:
         detectors = gpr.Detectors(**{name: _prototypes(own) for name, own in calibration.items()})
-        return _as_numbers(gpr.draw_alarms(*counts, difficulty, seed, options.jobs or -1, detectors=detectors))
+        drawn = gpr.draw_alarms(high, low, clutter, difficulty, seed, options.jobs or -1, detectors=detectors)
+        return _as_numbers(drawn)
 
     settings = {**chain, "part": f"alarms {number + 1} of {n_chunks}", "seeds": [seed]}
     label = f"{difficulty}, simulating alarms, {number + 1} of {n_chunks}"
@@ -241,6 +251,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "counts": QUICK_COUNTS if options.quick else COUNTS,
         "calibration": QUICK_CALIBRATION if options.quick else CALIBRATION,
         "reference": REFERENCE,
+        "start": START,
         "paper": PAPER,
     }
     return {"settings": settings, "difficulties": found}

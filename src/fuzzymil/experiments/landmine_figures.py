@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fuzzymil.datasets.gpr.simulation import draw_alarm
+from fuzzymil.experiments.landmine_methods import PAPER, REFERENCE, START
 from fuzzymil.experiments.study import Results
 from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, save_figure
 from fuzzymil.plots.radar import CubeDisplay
@@ -16,9 +17,10 @@ from fuzzymil.rules import RuleBase
 __all__ = ["draw", "shown_alarms"]
 
 # With bands, and without: bands of more than a few methods hide each other.
-_BANDED = ("MI-ANFIS, default", "MI-ANFIS, the paper's set-up", "ANFIS, expert's window labels", "NaiveANFIS")
+_BANDED = (REFERENCE, START, "ANFIS, expert's window labels", "NaiveANFIS")
 _PLAIN = (
-    "MI-ANFIS, default",
+    REFERENCE,
+    PAPER,
     "ANFIS, true window labels",
     "Mamdani, expert's window labels",
     "NaiveMamdani",
@@ -32,7 +34,7 @@ _RULES_SHOWN, _LEAST_SHARE = 3, 0.01  # of each alarm, those that fired most
 
 def draw(results: Results, folder: Path) -> None:
     """Write the figures."""
-    difficulties, settings = results["difficulties"], results["settings"]
+    difficulties = results["difficulties"]
     for name, own in difficulties.items():
         for stem, methods, bands in ((f"roc_{name}", _BANDED, True), (f"roc_others_{name}", _PLAIN, False)):
             display = RocDisplay.from_scores(
@@ -42,7 +44,7 @@ def draw(results: Results, folder: Path) -> None:
             )
             save_figure(display.plot(f"Simulated alarms, {name}", bands=bands), folder / f"{stem}.png")
     curves = {
-        name: [Line.mean_of(method, np.array(_padded(runs), float)) for method, runs in _shown_errors(own, settings)]
+        name: [Line.mean_of(method, np.array(_padded(runs), float)) for method, runs in _shown_errors(own)]
         for name, own in difficulties.items()
     }
     note = "mean over folds; bands: their middle half"
@@ -51,12 +53,12 @@ def draw(results: Results, folder: Path) -> None:
     )
     first = next(iter(difficulties))
     own = difficulties[first]
-    for stem, method in (("rules_paper", settings["paper"]), ("rules_default", settings["reference"])):
+    for stem, method in (("rules_start", START), ("rules_default", REFERENCE)):
         initial, trained = (RuleBase.from_dict(own["rules"][method][which]) for which in ("initial", "trained"))
         sets = MembershipDisplay.from_rules(trained, initial)
         save_figure(sets.plot(f"{method}: simulated alarms, {first}"), folder / f"{stem}.png")
-    for stem, place in shown_alarms(own, settings["reference"]).items():
-        _draw_cube(own, settings["reference"], place, first, folder / f"{stem}.png")
+    for stem, place in shown_alarms(own, REFERENCE).items():
+        _draw_cube(own, REFERENCE, place, first, folder / f"{stem}.png")
 
 
 def _by_fold(own: Results, method: str) -> list[tuple[list[int], list[float]]]:
@@ -64,8 +66,8 @@ def _by_fold(own: Results, method: str) -> list[tuple[list[int], list[float]]]:
     return [(truth[folds == fold].tolist(), scores[folds == fold].tolist()) for fold in np.unique(folds)]
 
 
-def _shown_errors(own: Results, settings: Results) -> list[tuple[str, list[list[float]]]]:
-    return [(name, own["rmse"][name]) for name in (settings["reference"], settings["paper"], "NaiveANFIS")]
+def _shown_errors(own: Results) -> list[tuple[str, list[list[float]]]]:
+    return [(name, own["rmse"][name]) for name in (REFERENCE, START, PAPER, "NaiveANFIS")]
 
 
 def _padded(runs: list[list[float]]) -> list[list[float]]:

@@ -34,8 +34,11 @@ def _why(difficulty: str, own: Results, settings: Results) -> str:
     changes = {name: variant["auc"]["minus"] for name, variant in own["variants"].items()}
     helps = [f"{name} ({minus['value']:+.3f})" for name, minus in changes.items() if verdict(minus) > 0]
     harms = [f"{name} ({minus['value']:+.3f})" for name, minus in changes.items() if verdict(minus) < 0]
-    literal = own["methods"][settings["paper"]]["auc"]["minus"]
-    against = {1: "is behind", 0: "is not told apart from", -1: "is ahead of"}[verdict(literal)]
+    against = {1: "behind", 0: "not told apart from", -1: "ahead of"}
+    words = []
+    for name in (settings["start"], settings["paper"]):
+        minus = own["methods"][name]["auc"]["minus"]
+        words.append(f"{against[verdict(minus)]} “{name}” (which differs by {signed(minus)})")
     rivals = {name: m["auc"]["minus"]["value"] for name, m in own["methods"].items() if verdict(m["auc"]["minus"]) > 0}
     tail = ""
     if rivals:
@@ -47,7 +50,7 @@ def _why(difficulty: str, own: Results, settings: Results) -> str:
         )
     return (
         f"Simulated, {difficulty}: clearly better than the default: {listed(helps)}; clearly worse: {listed(harms)}. "
-        f"The library's default {against} the paper's set-up (which differs by {signed(literal)}).{tail}"
+        f"The library's default is {' and '.join(words)}.{tail}"
     )
 
 
@@ -59,8 +62,8 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
         Figure(
             "rmse", "Training error over the epochs (simulated alarms). NaiveANFIS counts windows, MI-ANFIS alarms."
         ),
-        Figure("rules_paper", f"Rules of the paper's set-up before (dashed) and after training; {where}."),
-        _rules_table(f"The rules of the paper's set-up in words ({where})", own["rules"][settings["paper"]]),
+        Figure("rules_start", f"Rules with the paper's start before (dashed) and after training; {where}."),
+        _rules_table(f"The rules with the paper's start in words ({where})", own["rules"][settings["start"]]),
         Figure("rules_default", f"Rules of the library's default before (dashed) and after training; {where}."),
         _rules_table(f"The rules of the default in words ({where})", own["rules"][settings["reference"]]),
         Figure(

@@ -27,7 +27,7 @@ def right_windows(alarms: AlarmSet) -> Array:
     Where no window holds more of it than half the background's energy, it is the loudest window.
     """
     seen = alarms.target_energies.max(axis=1) > 0.5
-    return np.where(seen, alarms.target_energies.argmax(axis=1), alarms.energies.argmax(axis=1))
+    return np.asarray(np.where(seen, alarms.target_energies.argmax(axis=1), alarms.energies.argmax(axis=1)))
 
 
 def summarise(

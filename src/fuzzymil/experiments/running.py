@@ -87,7 +87,7 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
         done = 0
         for experiment in chosen:
             parts, units = plans[experiment.name]
-            results = []
+            results: list[Results] = []
             for unit in units:
                 bar.update(task, description=f"{experiment.name}: {unit.label}")
                 try:

@@ -93,13 +93,15 @@ class _Drawn:
 
     kind: str
     measured: Measured
+    held: Array  # energies of the target alone, (N_WINDOWS,)
     facts: dict[str, Any]
 
 
 def _draw(asked: str, difficulty: str, seed: int) -> _Drawn:
     with threadpool_limits(1):  # the workers are the parallelism, and sums in one order are the same everywhere
         alarm = draw_alarm(asked, difficulty, seed)
-        return _Drawn(alarm.kind, measure(alarm.cube, alarm.target), dict(alarm.facts))
+        measured = measure(alarm.cube, alarm.target)
+        return _Drawn(alarm.kind, measured, np.asarray(measured.target_energies), dict(alarm.facts))
 
 
 def _draw_all(asked: Sequence[str], difficulty: str, seeds: Array, n_jobs: int | None) -> list[_Drawn]:
@@ -140,19 +142,19 @@ def calibrate(
     rng = check_random_state(random_state)
     asked = _listed(_CALIBRATION if counts is None else counts)
     drawn = _draw_all(asked, difficulty, rng.randint(2**31 - 1, size=len(asked)), n_jobs)
-    mines = [one.measured for one in drawn if one.kind in MINES]
-    clutter = [one.measured for one in drawn if one.kind not in MINES]
+    mines = [one for one in drawn if one.kind in MINES]
+    clutter = [one for one in drawn if one.kind not in MINES]
     if not mines or not clutter:
         raise ParameterError("Calibration needs alarms of mines and of clutter: ask for some of each in counts.")
-    held = np.stack([one.target_energies for one in mines])
-    heard = np.stack([one.energies for one in clutter])
+    held = np.stack([one.held for one in mines])
+    heard = np.stack([one.measured.energies for one in clutter])
     typical = window_truth(held).astype(bool) & (held >= held.max(axis=1, keepdims=True) / 2)
     loud = heard >= heard.max(axis=1, keepdims=True) / 2
     down, cross = (
         learn_prototypes(
-            np.stack([getattr(one, plane) for one in mines])[typical],
-            np.stack([getattr(one, plane) for one in clutter])[loud],
-            np.stack([getattr(one, plane) for one in clutter])[~loud],
+            np.stack([getattr(one.measured, plane) for one in mines])[typical],
+            np.stack([getattr(one.measured, plane) for one in clutter])[loud],
+            np.stack([getattr(one.measured, plane) for one in clutter])[~loud],
             random_state=int(rng.randint(2**31 - 1)),
         )
         for plane in ("down_track", "cross_track")
@@ -185,9 +187,8 @@ def draw_alarms(
 
     Examples
     --------
-    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
-    >>> detectors = calibrate("easy", random_state=0, counts=few)
-    >>> alarms = draw_alarms(1, 0, 1, "easy", random_state=1, detectors=detectors)
+    >>> by_hand = Prototypes(np.eye(35)[:2], np.array([1.0, 0.0]), reach=1.0)
+    >>> alarms = draw_alarms(1, 0, 1, "easy", random_state=1, detectors=Detectors(by_hand, by_hand))
     >>> alarms.energies.shape, str(alarms.kinds[0])
     ((2, 15), 'high-metal mine')
     """
@@ -202,7 +203,7 @@ def draw_alarms(
     detectors = _usual_detectors(difficulty, n_jobs) if detectors is None else detectors
     drawn = _draw_all(asked, difficulty, seeds, n_jobs)
     is_mine = np.array([int(one.kind in MINES) for one in drawn])
-    held = np.stack([one.measured.target_energies for one in drawn])
+    held = np.stack([one.held for one in drawn])
     bags = Bags(
         np.concatenate([detectors.features(one.measured) for one in drawn]),
         N_WINDOWS * np.arange(len(drawn) + 1),
@@ -298,10 +299,9 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
 
     Examples
     --------
-    >>> from fuzzymil.datasets.gpr.simulation import simulate_alarm
-    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
-    >>> detectors = calibrate("easy", random_state=0, counts=few)
-    >>> features_of([simulate_alarm("high-metal mine", "easy", random_state=5).cube], detectors)
+    >>> by_hand = Prototypes(np.eye(35)[:2], np.array([1.0, 0.0]), reach=1.0)
+    >>> cube = draw_alarm("high-metal mine", "easy", random_state=5).cube
+    >>> features_of([cube], Detectors(by_hand, by_hand))
     Bags(1 bag, 15 instances, 4 features, 15 instances a bag)
     """
     given = list(cubes)

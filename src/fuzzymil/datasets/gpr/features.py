@@ -67,7 +67,8 @@ def windows() -> list[tuple[int, int]]:
     ((12, 52), (180, 220), 15)
     """
     skip, step = round(SKIP / GRID.sample_spacing), round(STEP / GRID.sample_spacing)
-    return [(skip + step * start, skip + step * (start + LENGTH)) for start in HOP * np.arange(N_WINDOWS)]
+    starts = range(0, N_WINDOWS * HOP, HOP)
+    return [(skip + step * start, skip + step * (start + LENGTH)) for start in starts]
 
 
 def measure(cube: Array, target: Array | None = None, name: str = "") -> Measured:
@@ -156,4 +157,4 @@ def window_truth(target_energies: Array) -> Array:
     [0, 0]
     """
     enough = target_energies >= _LEAST_SHARE * target_energies.max(axis=-1, keepdims=True)
-    return (enough & (target_energies > _LEAST_RATIO)).astype(int)
+    return np.asarray(enough & (target_energies > _LEAST_RATIO)).astype(int)

@@ -62,7 +62,7 @@ def soft_labels(points: Array, is_mine: Array) -> Array:
     np.fill_diagonal(distances, np.inf)
     nearest = distances.argsort(axis=1, kind="stable")[:, : min(NEIGHBOURS, len(points) - 1)]
     share = is_mine[nearest].mean(axis=1)
-    return np.where(is_mine, 0.51, 0.0) + 0.49 * share
+    return np.asarray(np.where(is_mine, 0.51, 0.0) + 0.49 * share)
 
 
 def learn_prototypes(
