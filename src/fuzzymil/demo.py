@@ -19,12 +19,14 @@ from fuzzymil._version import __version__
 from fuzzymil.arrays import Array
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
 from fuzzymil.plots import MembershipDisplay, save_figure
+from fuzzymil.report import write_report
 from fuzzymil.rules import RuleBase
 
 __all__ = ["run_demo"]
 
 SETTINGS: dict[str, Any] = {"n_rules": 6, "init": "random", "init_bags": "all", "alpha": 5.0, "n_restarts": 4}
 SIGMA = 0.2  # radius of the true concepts
+SHOWN = 60  # unseen bags that the report explains
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,9 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     title = "Fuzzy sets of each rule, before and after training"
     save_figure(display.with_marks(marks).plot(title), output / "membership.png")
     model.save(output / "model.json")
+    write_report(
+        model, test, output / "report.html", title="The demonstration: two concepts", held_out=True, max_bags=SHOWN
+    )
     results = {
         "library": __version__,
         "settings": {**SETTINGS, "seed": seed, "sigma": SIGMA},
@@ -81,7 +86,9 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
         "fit_seconds": seconds,
     }
     storage.write_atomically(output / "results.json", json.dumps(results, indent=1) + "\n")
-    console.print(f"Wrote {output}/membership.png and .svg, model.json and results.json.")
+    console.print(
+        f"Wrote {output}/membership.png and .svg, model.json, results.json, and report.html: open it in a browser."
+    )
     return results
 
 

@@ -39,7 +39,7 @@ def test_the_demonstration(tmp_path):
     result = invoke("demo", "-o", folder)
     assert result.exit_code == 0, result.output
     assert sorted(path.name for path in folder.iterdir()) == [
-        "membership.png", "membership.svg", "model.json", "results.json",
+        "membership.png", "membership.svg", "model.json", "report.html", "results.json",
     ]  # fmt: skip
     assert (folder / "membership.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "membership.svg").read_text(encoding="utf-8")[:1000]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
@@ -197,7 +198,8 @@ def test_a_cube_without_noise_is_refused():
 
 
 def test_alarms_do_not_depend_on_the_number_of_processes(alarms, detectors):
-    two = draw_alarms(2, 1, 2, "easy", 101, n_jobs=2, detectors=detectors)
+    with parallel_config(backend="threading"):  # processes would take seconds to start
+        two = draw_alarms(2, 1, 2, "easy", 101, n_jobs=2, detectors=detectors)
     for name in ("instances", "labels", "instance_labels", "ids"):
         assert np.array_equal(getattr(alarms.bags, name), getattr(two.bags, name))
     assert np.array_equal(alarms.energies, two.energies)
