@@ -14,7 +14,7 @@ from fuzzymil.datasets.gpr.simulation import draw_alarm
 from fuzzymil.datasets.gpr.widths import signature_width
 from fuzzymil.errors import InputError, ParameterError
 
-FEW = {"high-metal mine": 8, "low-metal mine": 8, "clutter": 8}
+FEW = {"high-metal mine": 10, "low-metal mine": 10, "clutter": 16}
 
 
 @pytest.fixture(scope="module")

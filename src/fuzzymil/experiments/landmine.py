@@ -40,7 +40,6 @@ __all__ = ["LANDMINE"]
 
 COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
 QUICK_COUNTS = {"high-metal mine": 40, "low-metal mine": 50, "clutter": 90}
-CALIBRATION = {"high-metal mine": 100, "low-metal mine": 100, "clutter": 200}
 QUICK_CALIBRATION = {"high-metal mine": 30, "low-metal mine": 30, "clutter": 60}
 ORDER = ("medium", "easy", "hard")  # the one that was planned for comes first
 N_CHUNKS = 6  # what is simulated between two savings
@@ -110,7 +109,7 @@ def _chain(options: Options, difficulty: str) -> Results:
         "conditions": dataclasses.asdict(DIFFICULTIES[difficulty]),
         "least_energy": prescreener.LEAST_ENERGY,
         "edge_threshold": edges.THRESHOLD,
-        "calibration": QUICK_CALIBRATION if options.quick else CALIBRATION,
+        "calibration": QUICK_CALIBRATION if options.quick else gpr.CALIBRATION,
         "counts": QUICK_COUNTS if options.quick else COUNTS,
         "seed": options.seed,
     }
@@ -249,7 +248,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "n_folds": _n_folds(options),
         "n_repeats": _n_repeats(options),
         "counts": QUICK_COUNTS if options.quick else COUNTS,
-        "calibration": QUICK_CALIBRATION if options.quick else CALIBRATION,
+        "calibration": QUICK_CALIBRATION if options.quick else gpr.CALIBRATION,
         "reference": REFERENCE,
         "start": START,
         "paper": PAPER,

@@ -336,8 +336,8 @@ VARIANTS: dict[str, Method] = {
     "500 epochs": OnBags(MIANFISClassifier(max_epochs=500)),
     "early stopping": OnBags(MIANFISClassifier(early_stopping=True)),
     "Rule Dropout, rules kept at 0.7": OnBags(MIANFISClassifier(rule_keep_prob=0.7)),
-    "best of 5 starts": OnBags(MIANFISClassifier(n_restarts=5)),
-    "5 members": OnBags(MIANFISClassifier(n_members=5)),
+    "best of 3 starts": OnBags(MIANFISClassifier(n_restarts=3)),
+    "3 members": OnBags(MIANFISClassifier(n_members=3)),
     "linear conclusions": OnBags(MIANFISClassifier(order=1)),
     "energy as a fifth feature": OnBags(MIANFISClassifier(), loudness=True),
 }

@@ -1,6 +1,7 @@
 """Simulated alarms of a ground-penetrating radar, from raw cubes to bags; and the same chain for cubes of your own."""
 
 from fuzzymil.datasets.gpr.alarms import (
+    CALIBRATION,
     AlarmSet,
     Detectors,
     calibrate,
@@ -16,6 +17,7 @@ from fuzzymil.datasets.gpr.prescreener import Screening, check_cube, screen
 from fuzzymil.datasets.gpr.simulation import Alarm, draw_alarm, simulate_alarm
 
 __all__ = [
+    "CALIBRATION",
     "CLUTTER",
     "DIFFICULTIES",
     "FEATURES",

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.datasets.gpr.conditions import Conditions
 from fuzzymil.datasets.gpr.edges import N_WINDOWS
 from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, window_truth
 from fuzzymil.datasets.gpr.neighbours import Prototypes, confidences, learn_prototypes
@@ -26,9 +27,11 @@ from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
 from fuzzymil.errors import InputError, ParameterError
 
-__all__ = ["AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
+__all__ = ["CALIBRATION", "AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
 
-_CALIBRATION = {"high-metal mine": 60, "low-metal mine": 60, "clutter": 120}  # alarms behind the prototypes
+CALIBRATION = {"high-metal mine": 100, "low-metal mine": 100, "clutter": 200}
+"""How many alarms of each kind the prototypes come from."""
+
 _CALIBRATION_SEED = 20090000  # of the detectors that nobody calibrated anew
 
 
@@ -97,21 +100,21 @@ class _Drawn:
     facts: dict[str, Any]
 
 
-def _draw(asked: str, difficulty: str, seed: int) -> _Drawn:
+def _draw(asked: str, difficulty: str | Conditions, seed: int) -> _Drawn:
     with threadpool_limits(1):  # the workers are the parallelism, and sums in one order are the same everywhere
         alarm = draw_alarm(asked, difficulty, seed)
         measured = measure(alarm.cube, alarm.target)
         return _Drawn(alarm.kind, measured, np.asarray(measured.target_energies), dict(alarm.facts))
 
 
-def _draw_all(asked: Sequence[str], difficulty: str, seeds: Array, n_jobs: int | None) -> list[_Drawn]:
+def _draw_all(asked: Sequence[str], difficulty: str | Conditions, seeds: Array, n_jobs: int | None) -> list[_Drawn]:
     jobs = (delayed(_draw)(kind, difficulty, int(seed)) for kind, seed in zip(asked, seeds, strict=True))
     found: list[_Drawn] = Parallel(n_jobs=n_jobs)(jobs)
     return found
 
 
 def calibrate(
-    difficulty: str = "medium",
+    difficulty: str | Conditions = "medium",
     random_state: Any = None,
     n_jobs: int | None = None,
     *,
@@ -125,22 +128,22 @@ def calibrate(
 
     Parameters
     ----------
-    difficulty : {"easy", "medium", "hard"}
+    difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
     n_jobs : int, optional
         Processes; the result does not depend on it.
     counts : mapping of str to int, optional
-        Alarms of each kind ("high-metal mine", "low-metal mine", "clutter"). Default: 60, 60 and 120.
+        Alarms of each kind ("high-metal mine", "low-metal mine", "clutter"). Default: `CALIBRATION`.
 
     Examples
     --------
-    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
+    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 16}
     >>> detectors = calibrate("easy", random_state=0, counts=few)
     >>> detectors.down_track.points.shape
     (70, 35)
     """
     rng = check_random_state(random_state)
-    asked = _listed(_CALIBRATION if counts is None else counts)
+    asked = _listed(CALIBRATION if counts is None else counts)
     drawn = _draw_all(asked, difficulty, rng.randint(2**31 - 1, size=len(asked)), n_jobs)
     mines = [one for one in drawn if one.kind in MINES]
     clutter = [one for one in drawn if one.kind not in MINES]
@@ -163,7 +166,7 @@ def calibrate(
 
 
 @lru_cache(maxsize=3)
-def _usual_detectors(difficulty: str, n_jobs: int | None) -> Detectors:
+def _usual_detectors(difficulty: str | Conditions, n_jobs: int | None) -> Detectors:
     return calibrate(difficulty, _CALIBRATION_SEED, n_jobs)
 
 
@@ -175,7 +178,7 @@ def draw_alarms(
     n_high_metal: int = 100,
     n_low_metal: int = 100,
     n_clutter: int = 200,
-    difficulty: str = "medium",
+    difficulty: str | Conditions = "medium",
     random_state: Any = None,
     n_jobs: int | None = None,
     *,
@@ -236,7 +239,7 @@ def make_gpr_alarms(
     n_high_metal: int = 100,
     n_low_metal: int = 100,
     n_clutter: int = 200,
-    difficulty: str = "medium",
+    difficulty: str | Conditions = "medium",
     random_state: Any = None,
     n_jobs: int | None = None,
     *,
@@ -250,14 +253,14 @@ def make_gpr_alarms(
         Mines of either kind, the positive bags.
     n_clutter : int
         Alarms without a mine, of six kinds.
-    difficulty : {"easy", "medium", "hard"}
+    difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
         Of the alarms.
     n_jobs : int, optional
         Processes; the alarms do not depend on it.
     detectors : Detectors, optional
-        From `calibrate`. Default: ones that are calibrated on alarms of this difficulty with seeds of their own, once
-        in a process.
+        From `calibrate`. Default: ones that are calibrated on alarms of this difficulty with seeds of their own, and
+        kept for the next call.
 
     Returns
     -------
@@ -268,7 +271,7 @@ def make_gpr_alarms(
 
     Examples
     --------
-    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 8}
+    >>> few = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 16}
     >>> detectors = calibrate("easy", random_state=0, counts=few)
     >>> bags = make_gpr_alarms(2, 1, 2, "easy", random_state=1, detectors=detectors)
     >>> bags
