@@ -295,7 +295,7 @@ def test_evaluate_beside_others(desk):
     assert [len(method["folds"]) for method in found["methods"]] == [3, 3, 3, 3]
     for method in found["methods"]:
         values = [fold["accuracy"] for fold in method["folds"]]
-        assert method["measures"]["accuracy"] == {"mean": np.mean(values), "std": np.std(values), "n": 3}
+        assert method["measures"]["accuracy"] == {"mean": np.mean(values), "std": np.std(values, ddof=1), "n": 3}
     assert "Did you mean 'majority'" in bad(*arguments, "--compare", "majorty")
 
 
@@ -579,3 +579,26 @@ def test_the_story_in_the_examples_can_be_made_again():
     assert rows == [[str(value) for value in row] for row in made.rows()]
     bags = read_bags(folder / "visits.csv", bag="user", label="converted")
     assert (bags.n_bags, (bags.labels == "yes").sum()) == (made.N_BUYERS + made.N_OTHERS, made.N_BUYERS)
+
+
+def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
+    lines = table().splitlines()
+    lines[1] = lines[1].rsplit(",", 1)[0] + ","
+    data = write(tmp_path / "gap.csv", "\n".join(lines) + "\n")
+    message = bad("predict", desk / "model.json", data)
+    assert "bag b0" in message.lower()
+    assert "fit the model with --set missing=ignore" in message
+    good("fit", data, "--bag", "box", "--label", "colour", "--set", "missing=ignore", *SMALL, "-o", tmp_path / "m.json")
+    good("predict", tmp_path / "m.json", data)
+
+
+def test_advice_on_the_format_to_write_can_be_followed(desk, tmp_path):
+    common = ("data", "convert", desk / "boxes.csv", tmp_path / "out.foo", "--bag", "box", "--label", "colour")
+    assert "or give --to" in bad(*common)
+    good(*common, "--to", "csv")
+
+
+def test_the_ending_of_a_figure_is_checked_before_anything_is_told(desk, tmp_path):
+    result = run("explain", desk / "model.json", desk / "boxes.csv", "--bag", "b1", "--figure", tmp_path / "a.xyz")
+    assert result.exit_code == 2
+    assert not result.stdout

@@ -233,7 +233,6 @@ def test_errors_inside_are_not_hidden(desk, monkeypatch):
         ("or set missing='ignore' to let", "or --set missing=ignore to let"),
         ("n_rules=2 or more, or order=1.", "--n-rules 2 or more, or --order 1."),
         ("alphabet=3, rebag=2", "alphabet=3, rebag=2"),
-        ("Did you mean 'user'?.", "Did you mean 'user'?"),
     ],
 )
 def test_arguments_are_told_as_options(message, told):

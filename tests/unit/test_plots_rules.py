@@ -300,7 +300,7 @@ def test_open_rules_are_strips():
     axis = figure.axes[0]
     assert [line.get_xdata()[0] for line in axis.get_lines()] == pytest.approx([0.5, 0.7])
     assert len([patch for patch in axis.patches if isinstance(patch, Ellipse)]) == 1
-    assert "not drawn, as open in both features: rule 3" in display.note
+    assert "not drawn, as without a condition here: rule 3" in display.note
     assert "only the first condition on each feature" in display.note
 
 
@@ -500,3 +500,19 @@ def test_the_history_of_a_model():
     for nothing in ({}, {"loss": []}):
         with pytest.raises(InputError, match="There is no loss to draw"):
             CurvesDisplay.from_history(nothing)
+
+
+def test_rules_about_two_features_are_drawn_over_these():
+    rng = np.random.RandomState(0)
+    names = ["a", "b", "c", "d"]
+    bags = Bags.from_list([rng.normal(size=(3, 4)) for _ in range(6)], names)
+    terms = "".join(f"VARIABLE {name}: low = Gaussian(0, 1)\n" for name in names)
+    two = RuleBase.parse(f"{terms}IF d is low AND b is low THEN y = 1\nIF anything THEN y = 0")
+    display = SpaceDisplay.from_model(two, bags)
+    assert display.axes == ("b", "d")
+    assert "not drawn, as without a condition here: rule 2" in display.note
+    three = RuleBase.parse(f"{terms}IF d is low AND b is low AND a is low THEN y = 1\nIF anything THEN y = 0")
+    projected = SpaceDisplay.from_model(three, bags)
+    assert "principal" in projected.axes[0]
+    assert "rule 2" in projected.note
+    assert "features that a rule leaves out: mean" in projected.note

@@ -223,7 +223,10 @@ def convert(
             write_bags(bags, path, to or "csv")
             emit(path.read_text(encoding="utf-8").removesuffix("\n"))
         return
-    write_bags(bags, target, to)
+    try:
+        write_bags(bags, target, to)
+    except ParameterError as problem:  # of this command's two formats, the one that is written
+        raise ParameterError(str(problem).replace("format=", "--to")) from None
     note(f"Wrote {target}.")
     if as_json:
         emit_json({"file": target, "n_bags": bags.n_bags, "n_instances": bags.n_instances})

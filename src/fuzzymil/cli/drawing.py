@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fuzzymil.bags import Bags
 
-__all__ = ["Kind", "plot", "report", "write_figure"]
+__all__ = ["Kind", "check_figure", "plot", "report", "write_figure"]
 
 SUFFIXES = (".png", ".svg", ".pdf")
 """Ends of the names of figures."""
@@ -87,7 +87,7 @@ def plot(
     explanation: one bag, taken apart; surface: the output over two features.
     """
     target = Path(f"{kind}.png") if output is None else output
-    _check_figure(target)
+    check_figure(target)
     if data is None:
         if kind in _NEED_BAGS:
             raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
@@ -178,7 +178,8 @@ def _surface(model: Any, bags: Any, x: str | None, y: str | None) -> Any:
     return SurfaceDisplay.from_rules(model.rules_, across, up, bags=bags)
 
 
-def _check_figure(path: Path) -> None:
+def check_figure(path: Path) -> None:
+    """Raise before any work if a figure could not be written there."""
     if path == STANDARD:
         raise ParameterError("A figure is not written to standard output: name a file with -o.")
     known_name("ending of a figure's name", path.suffix.lower(), SUFFIXES)
@@ -190,7 +191,7 @@ def write_figure(figure: Figure, path: Path) -> None:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    _check_figure(path)
+    check_figure(path)
     # The same figure gives the same file: no date, no random names inside.
     dateless = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
     with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):

@@ -107,8 +107,10 @@ Settings = Annotated[
 ]
 
 
-def _setting(name: str, help: str) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(f"--{name}", help=help, rich_help_panel="Model", show_default=False)
+def _setting(name: str, help: str, min: int | None = None) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(
+        f"--{name}", help=help, min=min, rich_help_panel="Model", show_default=False
+    )
     return found
 
 
@@ -123,7 +125,7 @@ Alpha = Annotated[
 Order = Annotated[int | None, _setting("order", "0: rules conclude numbers (default); 1: linear functions.")]
 NMembers = Annotated[int | None, _setting("n-members", "Rule bases that are averaged (default: 1, which reads best).")]
 NRestarts = Annotated[int | None, _setting("n-restarts", "Starts of which the best is kept (default: 1).")]
-MaxEpochs = Annotated[int | None, _setting("max-epochs", "Passes over the bags (default: 150).")]
+MaxEpochs = Annotated[int | None, _setting("max-epochs", "Passes over the bags (default: 150).", min=1)]
 LearningRate = Annotated[float | None, _setting("learning-rate", "Step of the optimiser (default: 0.03).")]
 Init = Annotated[
     str | None,

@@ -31,7 +31,10 @@ def read_both(
         raise InputError("Standard input can be the model or the data, not both: name a file for one.")
     fitted, remembered = read_model(model)
     source = read_data(data, columns, format, remembered=remembered, labels=labels)
-    return fitted, source, source.fitting(fitted)
+    bags = source.fitting(fitted)
+    if getattr(fitted, "missing", "ignore") == "error":
+        bags.require_complete("Fill it in, or fit the model with missing='ignore': then it fits every rule.")
+    return fitted, source, bags
 
 
 # ---------------------------------------------------------------------- predict
@@ -136,8 +139,11 @@ def explain(
     as_json: options.AsJson = False,
 ) -> None:
     """Tell why a bag was decided as it was: which rules spoke, fired by which instances."""
+    from fuzzymil.cli.drawing import check_figure
+
     check_target(output)
-    check_target(figure)
+    if figure is not None:
+        check_figure(figure)
     fitted, source, bags = read_both(model, data, Columns.from_options(bag_column, label_column), format)
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which has no explanations.")

@@ -73,12 +73,12 @@ def summary(results: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
     Examples
     --------
     >>> summary([{"accuracy": 0.5}, {"accuracy": 1.0}])
-    {'accuracy': {'mean': 0.75, 'std': 0.25, 'n': 2}}
+    {'accuracy': {'mean': 0.75, 'std': 0.3535533905932738, 'n': 2}}
     """
     return {
         name: {
             "mean": float(np.mean([result[name] for result in results])),
-            "std": float(np.std([result[name] for result in results])),
+            "std": float(np.std([result[name] for result in results], ddof=1)) if len(results) > 1 else float("nan"),
             "n": len(results),
         }
         for name in (results[0] if results else ())

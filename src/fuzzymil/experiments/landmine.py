@@ -39,7 +39,7 @@ from fuzzymil.partition import even_split
 __all__ = ["LANDMINE"]
 
 COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
-QUICK_COUNTS = {"high-metal mine": 40, "low-metal mine": 50, "clutter": 90}
+QUICK_COUNTS = {"high-metal mine": 80, "low-metal mine": 100, "clutter": 180}
 QUICK_CALIBRATION = {"high-metal mine": 30, "low-metal mine": 30, "clutter": 60}
 ORDER = ("medium", "easy", "hard")  # the one that was planned for comes first
 N_CHUNKS = 6  # what is simulated between two savings

@@ -67,7 +67,8 @@ def _by_fold(own: Results, method: str) -> list[tuple[list[int], list[float]]]:
 
 
 def _shown_errors(own: Results) -> list[tuple[str, list[list[float]]]]:
-    return [(name, own["rmse"][name]) for name in (REFERENCE, START, PAPER, "NaiveANFIS")]
+    shown = (REFERENCE, START, PAPER, "NaiveANFIS")
+    return [(name.removeprefix("MI-ANFIS, "), own["rmse"][name]) for name in shown]
 
 
 def _padded(runs: list[list[float]]) -> list[list[float]]:

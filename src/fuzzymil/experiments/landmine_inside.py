@@ -43,10 +43,9 @@ def _why(difficulty: str, own: Results, settings: Results) -> str:
     tail = ""
     if rivals:
         most, best = max(rivals.values()), max(minus["value"] for minus in changes.values())
-        enough = "makes up for it" if best >= most else "does not make up for it"
         tail = (
-            f" The greatest lead of another method over the default is {most:+.3f} ({listed(list(rivals))}); the best "
-            f"change of MI-ANFIS ({best:+.3f}) {enough}."
+            f" Ahead of the default by up to {most:+.3f}: {listed(list(rivals))}; the best change of MI-ANFIS "
+            f"({best:+.3f}) {'makes up for that' if best >= most else 'does not make up for that'}."
         )
     return (
         f"Simulated, {difficulty}: clearly better than the default: {listed(helps)}; clearly worse: {listed(harms)}. "
@@ -60,7 +59,9 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
     where = f"simulated alarms, {difficulty}, first fold"
     return [
         Figure(
-            "rmse", "Training error over the epochs (simulated alarms). NaiveANFIS counts windows, MI-ANFIS alarms."
+            "rmse",
+            "Training error over the epochs (simulated alarms) of MI-ANFIS, by default, with the paper's start and "
+            "with its settings, and of NaiveANFIS, which counts windows instead of alarms.",
         ),
         Figure("rules_start", f"Rules with the paper's start before (dashed) and after training; {where}."),
         _rules_table(f"The rules with the paper's start in words ({where})", own["rules"][settings["start"]]),
@@ -77,8 +78,8 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
 
 def _rules_table(title: str, kept: Results) -> Table:
     rules = RuleBase.from_dict(kept["trained"])
-    rows = [line.split(": ", 1) for line in str(rules).splitlines()]
-    return Table(title, ["rule", "says"], rows, rules.describe_terms(2).replace("\n", "; "))
+    rows = [line.rsplit(f" THEN {rules.outputs[0]} = ", 1) for line in str(rules).splitlines()]
+    return Table(title, ["rule", "output"], rows, rules.describe_terms(2).replace("\n", "; "))
 
 
 def windows_blocks(results: Results) -> list[Block]:

@@ -173,19 +173,22 @@ def _stopped(difficulties: Results) -> str:
 
 
 def _rates_table(difficulty: str, own: Results) -> Table:
-    rows = []
-    for name, method in own["methods"].items():
-        cells = [signed(method["auc"]["minus"])]
-        for rate in FALSE_RATES:
-            found = method[f"detected at {rate:g}"]
-            cells += [f"{found['value']:.3f}", signed(found["minus"])]
-        rows.append([name, *cells])
+    measures = ["auc", *(f"detected at {rate:g}" for rate in FALSE_RATES)]
+    rows = [
+        [name, *(_with_difference(method[measure]) for measure in measures)] for name, method in own["methods"].items()
+    ]
     return Table(
-        f"Simulated alarms, {difficulty}: differences to MI-ANFIS, and mines detected at fixed false-alarm rates",
-        ["method", "AUC difference", *(h for rate in FALSE_RATES for h in (f"detected at {rate:g}", "difference"))],
+        f"Simulated alarms, {difficulty}: area, and share of mines detected at fixed false-alarm rates",
+        ["method", "AUC", *measures[1:]],
         rows,
-        "Differences are to the first row, with 95 % intervals of the paired bootstrap.",
+        "After the number, its difference to the first row with the 95 % interval of the paired bootstrap.",
     )
+
+
+def _with_difference(found: Results) -> str:
+    minus = found["minus"]
+    tail = "" if minus is None else f"; {minus['value']:+.3f} ({minus['low']:+.2f} to {minus['high']:+.2f})"
+    return f"{found['value']:.3f}{tail}"
 
 
 def _kinds_table(difficulties: Results) -> Table:

@@ -84,6 +84,9 @@ def rule_shadows(
         for axis, column in enumerate(projection.directions.argmax(axis=1)):
             centers[open_[:, column], axis] = np.nan
             matrices[open_[:, column], axis, axis] = np.inf
+    for r, rule in enumerate(rules.rules):
+        if not rule.antecedent:  # it is true everywhere, whatever the projection
+            centers[r], matrices[r] = np.nan, np.diag([np.inf, np.inf])
     said = conclusions(rules)
     several = len(rules.outputs) > 1
     kinds = said.argmax(axis=1) if several else (said[:, 0] > high).astype(int)
@@ -95,10 +98,16 @@ def rule_shadows(
         RuleShadow(r + 1, centers[r], matrices[r], int(kind), f"rule that concludes {words[kind]}")
         for r, kind in enumerate(kinds)
     )
-    notes = ["ellipses: shadows of all within one width of a rule's centre"] if mixed else []
+    notes = []
+    if mixed:
+        notes.append("ellipses: shadows of all within one width of a rule's centre")
+        if any(len(rule.antecedent) not in (0, len(rules.variables)) for rule in rules.rules):
+            notes.append("features that a rule leaves out: mean ± one deviation")
     anywhere = [rule.number for rule in found if np.isnan(rule.center).all()]
     if anywhere:
-        notes.append(f"not drawn, as open in both features: rule{'s' if len(anywhere) > 1 else ''} {listed(anywhere)}")
+        notes.append(
+            f"not drawn, as without a condition here: rule{'s' if len(anywhere) > 1 else ''} {listed(anywhere)}"
+        )
     if not all(rule.is_plain for rule in rules.rules):
         notes.append("of OR, NOT and hedges only the first condition on each feature is drawn")
     return found, "; ".join(notes)

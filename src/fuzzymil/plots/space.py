@@ -104,10 +104,11 @@ class SpaceDisplay:
     ) -> SpaceDisplay:
         """Project bags and rules onto the plane.
 
-        With two features, or two chosen ones, the axes are these features. Otherwise they are the principal components
-        of the standardised instances, and an ellipse is the shadow of all that lies within one width of the rule's
-        centre: an instance that satisfies the rule by 0.61 or more is inside, one inside need not satisfy the rule.
-        A feature that the rule leaves out counts there with the mean and the standard deviation of the instances.
+        With two features, two chosen ones, or two that the rules ask about, the axes are these features. Otherwise they
+        are the principal components of the standardised instances, and an ellipse is the shadow of all that lies
+        within one width of the rule's centre: an instance that satisfies the rule by 0.61 or more is inside, one
+        inside need not satisfy the rule. A feature that the rule leaves out counts there with the mean and the
+        standard deviation of the instances; a rule without conditions is not drawn.
 
         Parameters
         ----------
@@ -127,6 +128,9 @@ class SpaceDisplay:
         """
         rules, given = rules_of(model), as_bags(bags)
         seen = seen_bags(rules, given)
+        asked = {name for rule in rules.rules for name in rule.antecedent}
+        if features is None and len(asked) == 2:  # nothing else matters to these rules
+            features = [variable.name for variable in rules.variables if variable.name in asked]
         projection, axes, even = _view(seen, rules.variables, features)
         plain = cls._of_bags(seen, given.labels if labels is None else labels, projection, axes, even, order)
         shown, note = rule_shadows(
