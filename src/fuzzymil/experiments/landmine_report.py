@@ -173,22 +173,25 @@ def _stopped(difficulties: Results) -> str:
 
 
 def _rates_table(difficulty: str, own: Results) -> Table:
-    measures = ["auc", *(f"detected at {rate:g}" for rate in FALSE_RATES)]
+    measures = [f"detected at {rate:g}" for rate in FALSE_RATES]
     rows = [
-        [name, *(_with_difference(method[measure]) for measure in measures)] for name, method in own["methods"].items()
+        [name, _difference(method["auc"]["minus"]), *(_with_difference(method[measure]) for measure in measures)]
+        for name, method in own["methods"].items()
     ]
     return Table(
-        f"Simulated alarms, {difficulty}: area, and share of mines detected at fixed false-alarm rates",
-        ["method", "AUC", *measures[1:]],
+        f"Simulated alarms, {difficulty}: difference in area, and mines detected at fixed false-alarm rates",
+        ["method", "area", *measures],
         rows,
-        "After the number, its difference to the first row with the 95 % interval of the paired bootstrap.",
+        "Differences are to the first row, with the 95 % interval of the paired bootstrap.",
     )
 
 
 def _with_difference(found: Results) -> str:
-    minus = found["minus"]
-    tail = "" if minus is None else f"; {minus['value']:+.3f} ({minus['low']:+.2f} to {minus['high']:+.2f})"
-    return f"{found['value']:.3f}{tail}"
+    return "; ".join(filter(None, [f"{found['value']:.2f}", _difference(found["minus"])]))
+
+
+def _difference(minus: Results | None) -> str:
+    return "" if minus is None else f"{minus['value']:+.2f} ({minus['low']:+.2f} to {minus['high']:+.2f})"
 
 
 def _kinds_table(difficulties: Results) -> Table:
