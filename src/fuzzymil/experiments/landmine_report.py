@@ -14,6 +14,8 @@ __all__ = ["draw", "section"]
 LEAST_GAIN = 0.08
 """What knowing the window must gain over the best fixed one for the setting to count as genuine."""
 
+_RATES = {f"detected at {rate:g}": f"at {rate:g}" for rate in FALSE_RATES}
+
 
 def section(results: Results) -> Section:
     """Return the section of the page."""
@@ -27,9 +29,14 @@ def section(results: Results) -> Section:
             *_setting_blocks(results),
             *_areas_blocks(results),
             *_curves(first),
-            *[_rates_table(name, own) for name, own in difficulties.items()],
+            _marked_table("Share of mines detected at fixed false-alarm rates, simulated alarms", difficulties, _RATES),
+            *[_differences_table(name, own) for name, own in difficulties.items()],
             *[Text(_claims(name, own), finding=True) for name, own in difficulties.items()],
-            _kinds_table(difficulties),
+            _marked_table(
+                "Area under the ROC curve for each kind of mine against all clutter, simulated alarms",
+                difficulties,
+                {f"auc, {kind}": kind.removesuffix(" mine") for kind in MINES},
+            ),
             *[figure for name in others for figure in _curves(name)],
             *why_blocks(results),
             *rules_blocks(results, first),
@@ -172,39 +179,32 @@ def _stopped(difficulties: Results) -> str:
     return f"Trainings that diverged and were stopped: {'; '.join(broken)}." if broken else ""
 
 
-def _rates_table(difficulty: str, own: Results) -> Table:
-    measures = [f"detected at {rate:g}" for rate in FALSE_RATES]
-    rows = [
-        [name, _difference(method["auc"]["minus"]), *(_with_difference(method[measure]) for measure in measures)]
-        for name, method in own["methods"].items()
-    ]
-    return Table(
-        f"Simulated alarms, {difficulty}: difference in area, and mines detected at fixed false-alarm rates",
-        ["method", "area", *measures],
-        rows,
-        "Differences are to the first row, with the 95 % interval of the paired bootstrap.",
-    )
-
-
-def _with_difference(found: Results) -> str:
-    return "; ".join(filter(None, [f"{found['value']:.2f}", _difference(found["minus"])]))
-
-
-def _difference(minus: Results | None) -> str:
-    return "" if minus is None else f"{minus['value']:+.2f} ({minus['low']:+.2f} to {minus['high']:+.2f})"
-
-
-def _kinds_table(difficulties: Results) -> Table:
+def _marked_table(title: str, difficulties: Results, measures: dict[str, str]) -> Table:
+    """Return numbers of all methods, with arrows where they clearly differ from the first's."""
     names = next(iter(difficulties.values()))["methods"]
     rows = []
     for name in names:
-        found = [own["methods"][name][f"auc, {kind}"] for own in difficulties.values() for kind in MINES]
+        found = [own["methods"][name][measure] for own in difficulties.values() for measure in measures]
         rows.append([name, *(f"{one['value']:.3f}{mark(one['minus'])}" for one in found)])
     return Table(
-        "Area under the ROC curve for each kind of mine against all clutter, simulated alarms",
-        ["method", *(f"{d}, {kind.removesuffix(' mine')}" for d in difficulties for kind in MINES)],
+        title,
+        ["method", *(f"{difficulty}, {words}" for difficulty in difficulties for words in measures.values())],
         rows,
         "▲ clearly ahead of the first row, ▼ clearly behind it (95 % interval of the paired difference).",
+    )
+
+
+def _differences_table(difficulty: str, own: Results) -> Table:
+    rows = []
+    for name, method in own["methods"].items():
+        every = [method[measure]["minus"] for measure in ("auc", *_RATES)]
+        if None not in every:
+            rows.append([name, *(f"{m['value']:+.2f} ({m['low']:+.2f} to {m['high']:+.2f})" for m in every)])
+    return Table(
+        f"Simulated alarms, {difficulty}: differences to MI-ANFIS by default",
+        ["method", "area", *_RATES],
+        rows,
+        "With 95 % intervals of the paired bootstrap.",
     )
 
 
