@@ -5,14 +5,15 @@ import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.experiments import EXPERIMENTS, Options, landmine
+from fuzzymil.experiments import EXPERIMENTS, Options, landmine, reproduce, study
 from fuzzymil.experiments.bootstrap import Run, areas, draw_weights, interval, rates_detected
-from fuzzymil.experiments.document import Figure, Table, Text
+from fuzzymil.experiments.document import Figure, Section, Table, Text
 from fuzzymil.experiments.folds import splits
 from fuzzymil.experiments.landmine_figures import shown_alarms
 from fuzzymil.experiments.landmine_methods import (
@@ -30,6 +31,7 @@ from fuzzymil.experiments.landmine_methods import (
 from fuzzymil.experiments.landmine_numbers import FALSE_RATES, right_windows
 from fuzzymil.experiments.landmine_report import draw, section
 from fuzzymil.experiments.parts import Parts
+from fuzzymil.experiments.study import Unit
 from fuzzymil.plots.roc import true_positive_rates
 
 EPOCHS = 3
@@ -217,6 +219,30 @@ def test_units_of_a_full_run(tmp_path):
     assert landmine.COUNTS["clutter"] == landmine.COUNTS["high-metal mine"] + landmine.COUNTS["low-metal mine"]
     others = landmine._units(Options(seed=5, repeats=2))
     assert not {Parts(tmp_path).path(u) for u in units} & {Parts(tmp_path).path(u) for u in others}
+
+
+def test_units_are_given_the_results_they_need_also_kept_ones(tmp_path, monkeypatch):
+    given = []
+
+    def second(first):
+        given.append(first)
+        return {"n": first["n"] + 1}
+
+    units = [Unit("one", {"unit": 1}, 1.0, lambda: {"n": 1}), Unit("two", {"unit": 2}, 1.0, second, (0,))]
+    tiny = study.Experiment(
+        "tiny",
+        "Tiny",
+        lambda options: None,
+        lambda options: units,
+        lambda options, parts: {"found": [part["n"] for part in parts]},
+        lambda results, folder: None,
+        lambda results: Section("tiny", "Tiny"),
+    )
+    monkeypatch.setitem(EXPERIMENTS, "tiny", tiny)
+    assert reproduce(["tiny"], tmp_path, Options(), Console(quiet=True))["tiny"]["found"] == [1, 2]
+    Parts(tmp_path / "tiny" / "parts").path(units[1]).unlink()
+    assert reproduce(["tiny"], tmp_path, Options(), Console(quiet=True))["tiny"]["found"] == [1, 2]
+    assert given == [{"n": 1}, {"n": 1}]
 
 
 def test_the_command_line_knows_it():
