@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,7 +74,41 @@ POOLED_FEATURES: dict[str, Forward] = {
 }
 
 
-class MiNet(InstanceNetwork):
+class PooledNetwork(BagNetwork):
+    """What mi-Net and MI-Net share: their settings, and a pool by its name."""
+
+    pool: str
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Sequence[int] = (256, 128, 64),
+        *,
+        pool: str = "max",
+        learning_rate: float = 0.003,
+        weight_decay: float = 1.0,
+        n_epochs: int = 80,
+        random_state: Any = None,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.pool = pool
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+
+    @abstractmethod
+    def _pools(self) -> dict[str, Forward]:
+        """Return the networks by the names of their pools."""
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        known_name("pool", self.pool, self._pools())
+
+    def _forward(self) -> Forward:
+        return self._pools()[self.pool]
+
+
+class MiNet(PooledNetwork, InstanceNetwork):
     """mi-Net: a deep network gives every instance a probability, and the bag the pooled one.
 
     Parameters
@@ -126,32 +161,11 @@ class MiNet(InstanceNetwork):
     array([False,  True])
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Sequence[int] = (256, 128, 64),
-        *,
-        pool: str = "max",
-        learning_rate: float = 0.003,
-        weight_decay: float = 1.0,
-        n_epochs: int = 80,
-        random_state: Any = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.pool = pool
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.n_epochs = n_epochs
-        self.random_state = random_state
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        known_name("pool", self.pool, POOLED_LOGITS)
-
-    def _forward(self) -> Forward:
-        return POOLED_LOGITS[self.pool]
+    def _pools(self) -> dict[str, Forward]:
+        return POOLED_LOGITS
 
 
-class MINet(BagNetwork):
+class MINet(PooledNetwork):
     """MI-Net: a deep network describes every instance; the pooled description of the bag is classified.
 
     Single instances have no score: only the bag does.
@@ -204,26 +218,5 @@ class MINet(BagNetwork):
     [1, 1, 0, 0]
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Sequence[int] = (256, 128, 64),
-        *,
-        pool: str = "max",
-        learning_rate: float = 0.003,
-        weight_decay: float = 1.0,
-        n_epochs: int = 80,
-        random_state: Any = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.pool = pool
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.n_epochs = n_epochs
-        self.random_state = random_state
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        known_name("pool", self.pool, POOLED_FEATURES)
-
-    def _forward(self) -> Forward:
-        return POOLED_FEATURES[self.pool]
+    def _pools(self) -> dict[str, Forward]:
+        return POOLED_FEATURES
