@@ -14,7 +14,10 @@ from fuzzymil.errors import InputError, ModelFileError, ParameterError
 
 __all__ = ["app", "examples"]
 
-ORDER = ("fit", "evaluate", "predict", "explain", "rules", "plot", "report", "data", "demo", "reproduce", "bench")
+ORDER = (
+    *("fit", "evaluate", "predict", "explain", "rules", "plot", "report", "data"),
+    *("launch", "demo", "reproduce", "bench"),
+)
 """Commands in the order in which a newcomer meets them."""
 
 

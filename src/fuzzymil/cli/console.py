@@ -20,6 +20,7 @@ __all__ = [
     "emit_json",
     "emit_table",
     "fail",
+    "fall_silent",
     "in_options",
     "is_terminal",
     "note",
@@ -66,20 +67,30 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")
 
 
+_speaks = [True]
+
+
+def fall_silent() -> None:
+    """Leave results and notes to another process; errors are still told."""
+    _speaks[0] = False
+
+
 def note(message: str) -> None:
     """Say something that is no result, on standard error."""
-    typer.echo(message, err=True)
+    if _speaks[0]:
+        typer.echo(message, err=True)
 
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong and end with exit code 2."""
-    note(f"Error: {message}")
+    typer.echo(f"Error: {message}", err=True)
     raise typer.Exit(2)
 
 
 def emit(text: str) -> None:
     """Print a result."""
-    typer.echo(text)
+    if _speaks[0]:
+        typer.echo(text)
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:

@@ -18,8 +18,9 @@ from fuzzymil.errors import InputError, ModelFileError, did_you_mean, listed
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.datasets import Guess
+    from fuzzymil.streams import BagStream
 
-__all__ = ["Columns", "Source", "at_hand", "read_data", "read_model", "read_rules_or_model", "save"]
+__all__ = ["Columns", "Source", "at_hand", "read_data", "read_model", "read_rules_or_model", "read_stream", "save"]
 
 _INPUT = "standard input"
 
@@ -129,6 +130,31 @@ def read_data(
     how = f"{guess} (guessed: {' and '.join(guessed)} can say otherwise)" if guessed else str(guess)
     note(f"{name}: {how}; {str(bags).removeprefix('Bags(').removesuffix(')')}.")
     return Source(name, bags, guess, Columns(guess.bag, guess.label, used.drop))
+
+
+def read_stream(
+    path: Path, columns: Columns, format: str | None = None, *, remembered: Columns | None = None
+) -> tuple[BagStream, Source]:
+    """Return bags that are read part by part, and what is known of them; the source holds the first part."""
+    from fuzzymil.datasets import Guess
+    from fuzzymil.datasets.formats.parquet import ParquetBags
+    from fuzzymil.streams import BagStream
+
+    if path == STANDARD:
+        raise InputError("Standard input cannot be streamed, since it is read once: name a Parquet file.")
+    if format not in (None, "parquet") or not (path.is_dir() or path.suffix.lower() in (".parquet", ".pq")):
+        raise InputError(f"{path} cannot be streamed: fuzzymil data convert {path} data.parquet makes a file that can.")
+    before = remembered or Columns()
+    bag, label = columns.bag or before.bag, columns.label or before.label
+    drop = columns.drop or before.drop
+    table = ParquetBags(path, bag=bag, label=label, drop=drop)
+    if table.label is None:
+        raise InputError(f"{path} has no column that looks like the label of a bag: name it with --label.")
+    stream = BagStream(table.part, table.n_parts)
+    guess = Guess("parquet", table.bag, table.label)
+    counts = f"{table.n_bags:,} bags, {table.n_instances:,} instances, {len(table.feature_names):,} features"
+    note(f"{path}: {guess}; {counts} in {len(stream):,} parts.")
+    return stream, Source(str(path), stream.part(0), guess, Columns(table.bag, table.label, drop))
 
 
 def _likely(file: Path, guess: Guess) -> str:

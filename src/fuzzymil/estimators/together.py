@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from fuzzymil.errors import ParameterError
-from fuzzymil.estimators.base import Job, Network
+from fuzzymil.estimators.base import Network
+from fuzzymil.estimators.starting import Job
 
 __all__ = ["fit_together"]
 
