@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 __all__ = [
     "InputError",
     "InputTypeError",
+    "MissingExtraError",
     "ModelFileError",
     "ParameterError",
     "RuleSyntaxError",
@@ -28,6 +29,10 @@ class InputError(ValueError):
 
 class InputTypeError(InputError, TypeError):
     """Data of a kind that cannot be used (text, complex numbers, sparse matrices)."""
+
+
+class MissingExtraError(InputError, ImportError):
+    """Something that needs a package which is not installed: the message names the extra that brings it."""
 
 
 class ParameterError(ValueError):

@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -83,6 +84,26 @@ class BagStream:
         whole = as_bags(bags)
         edges = np.linspace(0, whole.n_bags, min(n_parts, whole.n_bags) + 1).astype(int)
         return cls(lambda part: whole[edges[part] : edges[part + 1]], len(edges) - 1)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write all parts to one Parquet file, whole or not at all, with a part or two in memory.
+
+        Needs pyarrow: ``pip install "fuzzymil[parquet]"``. The columns are ``bag``, ``label`` (and
+        ``instance_label``) where the bags have them, and the features. Bags without names, which every part numbers
+        from 0, get running numbers.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from fuzzymil.datasets import make_two_concepts
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "bags.parquet"
+        >>> BagStream(lambda part: make_two_concepts(random_state=part), 4).to_parquet(path)
+        >>> BagStream.from_parquet(path).part(0).n_bags
+        600
+        """
+        from fuzzymil.datasets.formats import parquet
+
+        parquet.write_parts(self, Path(path))
 
     def __len__(self) -> int:
         return len(self._numbers)
