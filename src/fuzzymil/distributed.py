@@ -163,10 +163,12 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
 
 @contextlib.contextmanager
 def _aside() -> Iterator[None]:
-    """Send what libraries print while processes connect to standard error; standard output is for results."""
+    """Keep what libraries print while processes connect off standard output, which is for results."""
     sys.stdout.flush()
     kept = os.dup(1)
-    os.dup2(2, 1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
     try:
         yield
     finally:

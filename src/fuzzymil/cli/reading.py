@@ -145,7 +145,10 @@ def read_stream(
     if format not in (None, "parquet") or not (path.is_dir() or path.suffix.lower() in (".parquet", ".pq")):
         raise InputError(f"{path} cannot be streamed: fuzzymil data convert {path} data.parquet makes a file that can.")
     before = remembered or Columns()
-    bag, label = columns.bag or before.bag, columns.label or before.label
+    bag, label = (
+        next((str(name) for name in (getattr(columns, role), getattr(before, role)) if name is not None), None)
+        for role in ("bag", "label")
+    )
     drop = columns.drop or before.drop
     table = ParquetBags(path, bag=bag, label=label, drop=drop)
     if table.label is None:
@@ -153,7 +156,7 @@ def read_stream(
     stream = BagStream(table.part, table.n_parts)
     guess = Guess("parquet", table.bag, table.label)
     counts = f"{table.n_bags:,} bags, {table.n_instances:,} instances, {len(table.feature_names):,} features"
-    note(f"{path}: {guess}; {counts} in {len(stream):,} parts.")
+    note(f"{path}: {guess}; {counts} in {len(stream):,} part{'' if len(stream) == 1 else 's'}.")
     return stream, Source(str(path), stream.part(0), guess, Columns(table.bag, table.label, drop))
 
 
