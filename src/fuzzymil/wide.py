@@ -78,7 +78,7 @@ def train_widely(
         interrupted = training.drive(max_epochs, callbacks, report, checkpoint)
         states = training.states
         final = states.best if plan.validate else states.free
-        loss, validation = training.losses(final)
+        loss, validation = training.final_losses(final)
         params = natural(_expanded(final), _expanded(training.fixed), plan)
     return Result(
         entries(jax.tree.map(lambda values: values[0], params)),
@@ -178,6 +178,12 @@ class _Training:
             sums += np.stack([np.asarray(values, np.float64) for values in found])
         trained, weights, validated, held = sums
         return trained / np.where(weights > 0, weights, 1.0), validated / np.where(held > 0, held, 1.0)
+
+    def final_losses(self, free: Free) -> tuple[Array, Array]:
+        """Return the losses by which fits are compared; a single one needs no further pass over all bags."""
+        if len(self.keys) == 1 and not self.plan.validate and self.history:
+            return self.history[-1][0], np.full(1, np.nan)
+        return self.losses(free)
 
     # ------------------------------------------------------------------ many epochs
 
