@@ -394,5 +394,5 @@ def test_the_page_tells_what_became_of_the_papers_settings(results):
     own["curves"][PAPER] = np.where(np.array(own["folds"]) == 0, 0.1, np.arange(24.0)).tolist()
     told = [sentence for sentence in findings(section(changed)) if "training error, averaged" in sentence]
     assert len(told) == 1
-    assert "is 0.40 in the first epoch, least in epoch 1 (0.40) and 0.60 in the last" in told[0]
-    assert "in 1 of 2 folds every test alarm gets one and the same output" in told[0]
+    assert "is 0.40 at best (epoch 1) and 0.60 in the last epoch" in told[0]
+    assert "In 1 of 2 folds every test alarm gets one and the same output" in told[0]

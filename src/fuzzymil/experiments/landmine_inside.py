@@ -87,11 +87,12 @@ def _made_up(rivals: Mapping[str, float], changes: Mapping[str, float]) -> str:
     if not rivals:
         return ""
     best = max(changes, key=lambda name: changes[name])
-    tail = f"the best of {len(changes)} changes, picked on these very alarms, is “{best}” ({changes[best]:+.3f})"
-    if changes[best] <= 0:
-        tail = "none of the changes raises its area"
-    else:
-        tail += f", {compared(changes[best], max(rivals.values()))} the greatest lead"
+    tail = "none of the changes raises its area"
+    if changes[best] > 0:
+        tail = (
+            f"the best of {len(changes)} changes, picked on these very alarms and measured against the first run only, "
+            f"is “{best}” ({changes[best]:+.3f}), {compared(changes[best], max(rivals.values()))} the greatest lead"
+        )
     return f" Clearly ahead of the default: {listed_with(rivals)}; {tail}."
 
 
@@ -106,10 +107,9 @@ def _literal(difficulty: str, own: Results, paper: str) -> str:
     alike = sum(len(np.unique(scores[folds == fold])) == 1 for fold in np.unique(folds))
     least = int(np.argmin(error))
     return (
-        f"Simulated, {difficulty}, “{paper}”: the training error, averaged over the folds, is {error[0]:.2f} in the "
-        f"first epoch, least in epoch {least + 1} ({error[least]:.2f}) and {error[-1]:.2f} in the last, where the "
-        f"same answer 0.5 to every alarm has 0.50; in {alike} of {len(np.unique(folds))} folds every test alarm gets "
-        "one and the same output."
+        f"Simulated, {difficulty}, “{paper}”: the training error, averaged over the folds, is {error[least]:.2f} at "
+        f"best (epoch {least + 1}) and {error[-1]:.2f} in the last epoch; the same answer 0.5 to every alarm has 0.50. "
+        f"In {alike} of {len(np.unique(folds))} folds every test alarm gets one and the same output."
     )
 
 

@@ -6,7 +6,7 @@ from fuzzymil.experiments.document import Block, Figure, Section, Table, Text
 from fuzzymil.experiments.landmine_figures import draw
 from fuzzymil.experiments.landmine_inside import rules_blocks, why_blocks, windows_blocks
 from fuzzymil.experiments.landmine_numbers import FALSE_RATES, MINES
-from fuzzymil.experiments.landmine_words import joined, listed, mark, signed, verdict, with_interval
+from fuzzymil.experiments.landmine_words import joined, listed, mark, points, signed, verdict, with_interval
 from fuzzymil.experiments.study import REPORTED_SEED, Results
 
 __all__ = ["draw", "section"]
@@ -222,9 +222,9 @@ def _differences_table(difficulty: str, own: Results) -> Table:
     for name, method in own["methods"].items():
         every = [method[measure]["minus"] for measure in ("auc", *_RATES)]
         if None not in every:
-            rows.append([name, *map(signed, every)])
+            rows.append([name, *map(points, every)])
     return Table(
-        f"Simulated alarms, {difficulty}: differences to MI-ANFIS by default",
+        f"Simulated alarms, {difficulty}: differences to MI-ANFIS by default, in hundredths",
         ["method", "area", *_RATES],
         rows,
         "With 95 % intervals of the paired bootstrap.",
