@@ -277,7 +277,7 @@ LATE = (lambda path, **options: whole(ParquetBags(path, **options)), read_bags) 
             BOTH,
             {"bag": [1], "f": [1], "who": ["x"], "day": pa.array([1], pa.date32())},
             {},
-            r"hold no numbers: 'who' \(string\), 'day' \(date32\[day\]\); leave them out with drop=\['who', 'day'\]",
+            r"hold no numbers: 'who' \(string\), 'day' \(date32\[day\]\); leave them out with drop=\.\.\.",
         ),
         (BOTH, {"bag": [[1]], "f": [1]}, {}, r"column 'bag' is of type list<.*ids and labels are numbers or text"),
         (BOTH, {"bag": [1], "f": [1], "__index_level_0__": [0]}, {}, "index of a pandas frame.*index=False"),

@@ -7,7 +7,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -25,6 +26,7 @@ __all__ = [
     "is_terminal",
     "note",
     "progress",
+    "write_pieces",
     "write_text",
 ]
 
@@ -176,4 +178,20 @@ def write_text(path: Path | None, text: str) -> None:
     from fuzzymil import storage
 
     storage.write_atomically(path, text if text.endswith("\n") else f"{text}\n")
+    note(f"Wrote {path}.")
+
+
+def write_pieces(path: Path | None, pieces: Iterable[str]) -> None:
+    """Write a result that comes in pieces as `write_text` does, without having it all in memory."""
+    if path is None or path == STANDARD:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as waiting:  # until all is known to be well
+            waiting.writelines(pieces)
+            waiting.seek(0)
+            while piece := waiting.read(2**20):
+                typer.echo(piece, nl=False)
+        return
+    from fuzzymil import storage
+
+    with storage.written_atomically(path) as file:
+        file.writelines(piece.encode("utf-8") for piece in pieces)
     note(f"Wrote {path}.")

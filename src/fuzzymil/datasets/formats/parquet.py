@@ -15,11 +15,20 @@ import numpy.typing as npt
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import arrow, delimited, table
-from fuzzymil.datasets.formats.files import DataFile, replacing
+from fuzzymil.datasets.formats.files import DataFile, DataFileError, replacing
 from fuzzymil.datasets.formats.parquet_table import Group, Table, files_of, in_table, names_of
 from fuzzymil.errors import InputError, warn_user
 
-__all__ = ["MAGIC", "ParquetBags", "column_names", "parquet_columns", "read_parquet", "write_parquet", "write_parts"]
+__all__ = [
+    "MAGIC",
+    "ParquetBags",
+    "ScatteredBagsError",
+    "column_names",
+    "parquet_columns",
+    "read_parquet",
+    "write_parquet",
+    "write_parts",
+]
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""
@@ -34,6 +43,10 @@ Column = str | int | None
 
 
 # ---------------------------------------------------------------- parts
+
+
+class ScatteredBagsError(DataFileError):
+    """The rows of a bag do not stand together, so that it cannot be read in parts."""
 
 
 class ParquetBags:
@@ -81,8 +94,8 @@ class ParquetBags:
         self,
         path: str | os.PathLike[str],
         *,
-        bag: str | None = None,
-        label: str | None = None,
+        bag: Column = None,
+        label: Column = None,
         drop: Sequence[str] = (),
     ) -> None:
         self._table = Table(Path(path), bag, label, drop)
@@ -169,10 +182,10 @@ def _starts(rows: Table) -> npt.NDArray[np.int64]:
     for earlier, later in arrow.repeated(np.concatenate(keys)):
         one, other = (_id_at(rows, int(found[place])) for place in (earlier, later))
         if one == other:
-            raise rows.error(
-                f"bag {other} goes on here after other bags: to be read in parts, the rows of a bag have to stand "
-                f"together; sort the table by {rows.bag!r}",
-                int(found[later]),
+            place = rows.place(int(found[later]))
+            raise ScatteredBagsError(
+                f"{place}: bag {other} goes on here after other bags: to be read in parts, the rows of a bag have to "
+                f"stand together; sort the table by {rows.bag!r}."
             )
     return np.append(found, rows.n_rows)
 
@@ -261,7 +274,9 @@ def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
             for some, names in _runs(bags, ids):
                 found = arrow.to_table(some, names)
                 if writer is None:
-                    writer = stack.enter_context(pyarrow.parquet.ParquetWriter(file, found.schema))
+                    repeating = [name for name in found.column_names if name not in bags.names]  # measurements do not
+                    writer = pyarrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
+                    stack.enter_context(writer)
                 writer.write_table(_alike(found, writer.schema, number), row_group_size=found.num_rows)
             counts.append(bags.n_bags)
             keys.append(arrow.keys(arrow.values(arrow.column_of(ids))))

@@ -80,16 +80,14 @@ class Table:
         odd = [name for name in self.features if not arrow.is_number(kinds[name])]
         if odd:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
-            raise error(
-                f"these columns hold no numbers: {shown}; leave them out with drop={odd!r}, or turn them into some"
-            )
+            raise error(f"these columns hold no numbers: {shown}; leave them out with drop=..., or turn them into some")
         for name in self._named:
             if not arrow.is_value(kinds[name]):
                 raise error(f"the column {name!r} is of type {kinds[name]}: ids and labels are numbers or text")
         index = next((name for name in self.features if name.startswith(_PANDAS_INDEX)), None)
         if index is not None:
             raise error(
-                f"the column {index!r} is the index of a pandas frame: leave it out with drop=[{index!r}], or write "
+                f"the column {index!r} is the index of a pandas frame: leave it out with drop=..., or write "
                 "the frame with to_parquet(..., index=False)"
             )
 
@@ -112,10 +110,14 @@ class Table:
                     f"{kinds[name]}: write all with the same types"
                 )
 
+    def place(self, row: int) -> str:
+        """Return the file of a row, and its number there, counted from 0 as data frames do."""
+        file = int(np.searchsorted(self.first_rows, row, side="right")) - 1
+        return f"{self.files[file].path}, row {row - self.first_rows[file]}"
+
     def error(self, message: str, row: int) -> DataFileError:
-        """Return an error that names the file and the row in it, counted from 0 as data frames do."""
-        place = int(np.searchsorted(self.first_rows, row, side="right")) - 1
-        return DataFileError(f"{self.files[place].path}, row {row - self.first_rows[place]}: {message}.")
+        """Return (not raise) an error that names the place."""
+        return DataFileError(f"{self.place(row)}: {message}.")
 
     def batches(self, columns: Sequence[str], start: int, end: int) -> Iterator[tuple[int, Any]]:
         """Give rows ``start`` to ``end`` a batch at a time, with the number of its first row."""
