@@ -65,7 +65,7 @@ class Crew:
         """Return this process's share of bags, or of the parts of a stream: a run of them."""
         n = len(whole)
         if n < self.size:
-            what = "parts" if isinstance(whole, BagStream) else "bags"
+            what = f"{'part' if isinstance(whole, BagStream) else 'bag'}{'' if n == 1 else 's'}"
             raise InputError(f"{n} {what} cannot be shared by {self.size} processes: start fewer of them.")
         own = np.array_split(np.arange(n), self.size)[self.rank]
         return whole[int(own[0]) : int(own[-1]) + 1]

@@ -1,4 +1,4 @@
-"""The errors that bad input raises; every one is a `ValueError` that says what to do next."""
+"""The errors that are raised on purpose; those of bad input are `ValueError`s that say what to do next."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable
 
 __all__ = [
+    "CrewError",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
@@ -37,6 +38,10 @@ class MissingExtraError(InputError, ImportError):
 
 class ParameterError(ValueError):
     """A setting outside its range or unknown by name."""
+
+
+class CrewError(RuntimeError):
+    """Processes that train together have lost each other."""
 
 
 class RuleSyntaxError(ParameterError):

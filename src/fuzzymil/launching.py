@@ -23,6 +23,7 @@ RANK = "FUZZYMIL_RANK"
 
 _LOOK_SECONDS = 0.1
 _GRACE_SECONDS = 3.0  # for the others to end by themselves
+_STOPPED = 130  # exit status after Ctrl-C: all stop together and end in their own time
 _LAST_LINES = 12  # of what a process said before it died
 
 
@@ -57,8 +58,8 @@ def launch(command: Sequence[str], n_processes: int) -> tuple[int, str]:
     Returns
     -------
     status : int
-        0 when all ended well; else the exit status of the first that did not, 128 and the signal's number if it was
-        killed.
+        0 when all ended well, 130 after Ctrl-C; else the exit status of the first that did not, 128 and the signal's
+        number if it was killed.
     message : str
         What went wrong; empty when nothing did.
     """
@@ -86,11 +87,12 @@ def _watch(workers: list[_Worker]) -> tuple[int, str]:
     while True:
         with contextlib.suppress(KeyboardInterrupt):  # the processes hear Ctrl-C too, and stop together
             states = [worker.process.poll() for worker in workers]
-            failed = next((worker for worker, state in zip(workers, states, strict=True) if state), None)
+            well = (None, 0, _STOPPED)
+            failed = next((worker for worker, state in zip(workers, states, strict=True) if state not in well), None)
             if failed is not None:
                 return _account(failed, len(workers))
-            if all(state == 0 for state in states):
-                return 0, ""
+            if all(state is not None for state in states):
+                return max(state or 0 for state in states), ""
             time.sleep(_LOOK_SECONDS)
 
 

@@ -25,6 +25,7 @@ from fuzzymil.arrays import Array
 from fuzzymil.checkpoints import Checkpoint, Checkpoints, Saved
 from fuzzymil.distributed import SHARES
 from fuzzymil.epochs import State, concluded
+from fuzzymil.errors import CrewError
 from fuzzymil.feeding import Feed
 from fuzzymil.network import Masks, Params
 from fuzzymil.runtime import make_room
@@ -292,7 +293,14 @@ def _ctrl_c() -> Iterator[Callable[[], bool]]:
 
 
 def _numpy(tree: Any) -> Any:
-    return jax.tree.map(np.asarray, tree)
+    try:
+        return jax.tree.map(np.asarray, tree)
+    except jax.errors.JaxRuntimeError as problem:
+        if jax.process_count() == 1:
+            raise
+        raise CrewError(
+            f"Another process that trained with this one is gone ({str(problem).splitlines()[0]})."
+        ) from None
 
 
 def _first(tree: Any) -> Any:

@@ -49,6 +49,7 @@ def launch(
         )
     status, message = start(program, processes or os.cpu_count() or 1)
     if message:
-        advice = " Run the same command again to go on from the last checkpoint." if "--checkpoint" in command else ""
+        killed = status > 128 and "--checkpoint" in command
+        advice = " Run the same command again to go on from the last checkpoint." if killed else ""
         note(f"Error: {message}{advice}")
-        raise typer.Exit(status)
+    raise typer.Exit(status)
