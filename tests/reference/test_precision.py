@@ -25,7 +25,7 @@ def layers(dtype, x, centers, width, g):
     ("share", "of_values", "of_gradients"), [(1.0, 2e-6, 2e-5), (0.1, 2e-5, 1e-3), (0.01, 2e-4, 2e-2)]
 )
 def test_errors_grow_as_widths_shrink(n_features, share, of_values, of_gradients):
-    """``share`` is the width relative to the spread of the instances; the gradient is that of the instances near a rule."""
+    """``share``: the width in spreads of the instances; the gradient is that of the instances near a rule."""
     rng = np.random.default_rng(0)
     centers = rng.normal(size=(N_RULES, n_features))
     near = rng.integers(0, N_RULES, N_INSTANCES)
