@@ -95,11 +95,11 @@ class BagStream:
         Examples
         --------
         >>> import pathlib, tempfile
-        >>> from fuzzymil.datasets import make_two_concepts
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "bags.parquet"
-        >>> BagStream(lambda part: make_two_concepts(random_state=part), 4).to_parquet(path)
-        >>> BagStream.from_parquet(path).part(0).n_bags
-        600
+        >>> stream = BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]], ["width"]), 4)
+        >>> stream.to_parquet(path)
+        >>> BagStream.from_parquet(path).part(0).ids
+        array([0, 1, 2, 3, 4, 5, 6, 7])
         """
         from fuzzymil.datasets.formats import parquet
 
