@@ -86,6 +86,17 @@ def test_columns_are_named_dropped_or_guessed(put):
     assert str(guess_format(put(COLUMNS))) == "Parquet, bag column 'bag', label column 'label'"
 
 
+def test_names_with_dots(put):
+    """To Parquet, dots are paths into nested columns."""
+    path = put({"a.text": ["u", "v", "w"], "a.b": [7, 8, 9], "a": ["x", "x", "y"], "a.label": [1, 1, 0]})
+    options = {"bag": "a", "label": "a.label", "drop": ["a.text"]}
+    for bags in (read_bags(path, **options), ParquetBags(path, **options).part(0)):
+        assert bags.ids.tolist() == ["x", "y"]
+        assert bags.labels.tolist() == [1, 0]
+        assert bags.feature_names == ("a.b",)
+        assert bags.instances.ravel().tolist() == [7, 8, 9]
+
+
 def test_a_file_is_known_by_its_first_bytes(put):
     path = put(COLUMNS, "noname")
     assert guess_format(path).format == "parquet"
@@ -102,6 +113,16 @@ def test_a_folder_is_read_in_the_order_of_names(put, tmp_path):
     expected = read_bags(put(COLUMNS))
     assert_same(read_bags(folder), expected)
     assert_same(whole(ParquetBags(folder)), expected)  # bag a goes on in the second file
+
+
+def test_a_folder_may_mix_types_of_the_same_values(put, tmp_path):
+    put({"bag": pa.array(["a"]).dictionary_encode(), "label": pa.array([1], pa.int8()), "f": [1]}, "folder/1.parquet")
+    put({"bag": pa.array(["a", "b"], pa.large_string()), "label": [1, 0], "f": [1.5, 2.5]}, "folder/2.parquet")
+    (tmp_path / "folder" / "_metadata.parquet").write_bytes(b"of another program")
+    for bags in (read_bags(tmp_path / "folder"), whole(ParquetBags(tmp_path / "folder"))):
+        assert bags.ids.tolist() == ["a", "b"]
+        assert bags.sizes.tolist() == [2, 1]
+        assert bags.labels.tolist() == [1, 0]
 
 
 def test_missing_values_are_nulls_to_others(tmp_path):
@@ -336,6 +357,8 @@ def test_odd_arguments_are_refused(put, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataFileError, match=r"holds no \.parquet files"):
         ParquetBags(tmp_path / "empty")
+    with pytest.raises(InputError, match="nowhere is not there: make it first"):
+        BagStream.from_bags(read_bags(put(COLUMNS))).to_parquet(tmp_path / "nowhere" / "a.parquet")
     with pytest.raises(ParameterError, match="'parquet' is not packed"):
         write_bags(make_two_concepts(2, 2, random_state=0), tmp_path / "a.parquet.gz")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import FORMATS, DataFile, Format, delimited, npy, parquet, svmlight, table
-from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name
+from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
 from fuzzymil.errors import InputError, ParameterError, did_you_mean
 
 __all__ = ["Guess", "guess_format", "read_bags", "write_bags"]
@@ -177,10 +177,7 @@ def write_bags(bags: Bags, path: Path_, format: str | None = None) -> None:
     packed = target.suffix.lower() in COMPRESSIONS
     if packed and known.name in ("mat", "npy", "parquet"):
         raise ParameterError(f"The format {known.name!r} is not packed: leave out {target.suffix!r} in {target}.")
-    if known.name != "npy" and target.is_dir():
-        raise InputError(f"{target} is a folder: name a file in it.")
-    if not target.parent.is_dir():
-        raise InputError(f"The folder {target.parent} is not there: make it first.")
+    check_target(target, may_be_folder=known.name == "npy")
     try:
         known.write(bags, target)
     except OSError as problem:  # a full disk does not name the file by itself

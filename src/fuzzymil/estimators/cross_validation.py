@@ -114,10 +114,14 @@ def cross_val_scores(
 
 def _fit(models: list[list[Any]], parts: list[tuple[Any, Any]]) -> None:
     """Fit a row of models on the parts; rows that differ but in their seed all at once."""
-    waiting = models
-    while waiting:
-        alike = [row for row in waiting if same_settings(waiting[0][0], row[0])]
-        waiting = [row for row in waiting if row not in alike]
+    kinds: list[list[list[Any]]] = []
+    for row in models:
+        alike = next((rows for rows in kinds if same_settings(rows[0][0], row[0])), None)
+        if alike is None:
+            kinds.append([row])
+        else:
+            alike.append(row)
+    for alike in kinds:
         bags, labels = zip(*parts * len(alike), strict=True)
         fit_together([model for row in alike for model in row], bags, labels)
 

@@ -25,6 +25,7 @@ __all__ = [
     "missing",
     "numbers",
     "opened",
+    "plain_type",
     "pyarrow",
     "repeated",
     "to_table",
@@ -52,6 +53,8 @@ def opened(file: DataFile) -> Iterator[Any]:
     try:
         with arrow.parquet.ParquetFile(file.path) as found:
             yield found
+    except arrow.ArrowMemoryError:
+        raise  # says nothing about the file
     except (arrow.ArrowException, OSError) as problem:
         reason = str(problem).partition("\n")[0].rstrip(".")
         raise file.error(f"is no Parquet file, or a damaged one ({reason}): write it or get it again") from None
@@ -63,27 +66,38 @@ def opened(file: DataFile) -> Iterator[Any]:
 def is_number(kind: Any) -> bool:
     """Whether columns of an Arrow type can be features."""
     types = pyarrow().types
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-    return any(test(kind) for test in tests)
+    kind = plain_type(kind)
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
 
 
 def is_value(kind: Any) -> bool:
     """Whether columns of an Arrow type can be ids of bags or labels."""
     types = pyarrow().types
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
-    return any(test(kind) for test in tests)
+    kind = plain_type(kind)
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_string))
+
+
+def plain_type(kind: Any) -> Any:
+    """Return the type that stands for all which hold the same values: 64-bit numbers, text, else the type itself.
+
+    True and false are 1 and 0, as in other formats; categories are what they stand for.
+    """
+    arrow = pyarrow()
+    types = arrow.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_boolean(kind) or (types.is_integer(kind) and not types.is_uint64(kind)):
+        return arrow.int64()
+    if types.is_floating(kind):
+        return arrow.float64()
+    return arrow.string() if types.is_large_string(kind) else kind
 
 
 def decoded(column: Any) -> Any:
-    """Return a column as one Arrow array of plain values; true and false become 1 and 0, as in other formats."""
-    arrow = pyarrow()
-    if isinstance(column, arrow.ChunkedArray):
-        column = column.combine_chunks()
-    if arrow.types.is_dictionary(column.type):
+    """Return an Arrow array with its values as their `plain_type`."""
+    if pyarrow().types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    return column.cast(arrow.int64()) if arrow.types.is_boolean(column.type) else column
+    return column.cast(plain_type(column.type))
 
 
 def missing(column: Any) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,16 @@ from pathlib import Path
 
 from fuzzymil.errors import InputError
 
-__all__ = ["COMPRESSIONS", "DataFile", "DataFileError", "MissingFileError", "bare_name", "replacing", "write_text"]
+__all__ = [
+    "COMPRESSIONS",
+    "DataFile",
+    "DataFileError",
+    "MissingFileError",
+    "bare_name",
+    "check_target",
+    "replacing",
+    "write_text",
+]
 
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix of a compressed file and the bytes it starts with."""
@@ -150,6 +159,14 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def check_target(path: Path, *, may_be_folder: bool = False) -> None:
+    """Raise, before any work, if a file could not be written there."""
+    if path.is_dir() and not may_be_folder:
+        raise InputError(f"{path} is a folder: name a file in it.")
+    if not path.parent.is_dir():
+        raise InputError(f"The folder {path.parent} is not there: make it first.")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import arrow, delimited, table
-from fuzzymil.datasets.formats.files import DataFile, DataFileError, replacing
+from fuzzymil.datasets.formats.files import DataFile, DataFileError, check_target, replacing
 from fuzzymil.datasets.formats.parquet_table import Group, Table, files_of, in_table, names_of
 from fuzzymil.errors import InputError, warn_user
 
@@ -170,7 +170,7 @@ def _starts(rows: Table) -> npt.NDArray[np.int64]:
     starts, keys = [], []
     before = None
     for at, batch in rows.batches([rows.bag], 0, rows.n_rows):
-        column = arrow.decoded(batch.column(0))
+        column = arrow.decoded(batch.column(rows.bag))
         rows.check_present(column, at, "bag id")
         begins = np.ones(len(column), dtype=bool)
         begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
@@ -192,7 +192,7 @@ def _starts(rows: Table) -> npt.NDArray[np.int64]:
 
 def _id_at(rows: Table, row: int) -> Any:
     ((_, batch),) = rows.batches([rows.bag], row, row + 1)
-    return arrow.decoded(batch.column(0))[0].as_py()
+    return arrow.decoded(batch.column(rows.bag))[0].as_py()
 
 
 def _edges(groups: Sequence[Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
@@ -253,6 +253,7 @@ def write_parts(parts: Iterable[Bags], path: Path) -> None:
 
     Bags without names, which every part numbers from 0, get running numbers.
     """
+    check_target(path)
     with replacing(path) as temporary, open(temporary, "xb") as file:
         _write(parts, file)
         file.flush()
@@ -261,16 +262,16 @@ def write_parts(parts: Iterable[Bags], path: Path) -> None:
 
 def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
     pyarrow = arrow.pyarrow()
-    counts: list[int] = []
+    ends: list[int] = []
     keys: list[Array] = []
-    numbered = True
+    n_bags, numbered = 0, True
     with contextlib.ExitStack() as stack:
         writer = None
         for number, bags in enumerate(parts):
             table.check_writable(bags, "a table")
             delimited.check_feature_names(bags)
             numbered = numbered and np.array_equal(bags.ids, np.arange(bags.n_bags))
-            ids = bags.ids + sum(counts) if numbered else bags.ids
+            ids = bags.ids + n_bags if numbered else bags.ids
             for some, names in _runs(bags, ids):
                 found = arrow.to_table(some, names)
                 if writer is None:
@@ -278,11 +279,11 @@ def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
                     writer = pyarrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
                     stack.enter_context(writer)
                 writer.write_table(_alike(found, writer.schema, number), row_group_size=found.num_rows)
-            counts.append(bags.n_bags)
+            n_bags += bags.n_bags
+            ends.append(n_bags)
             keys.append(arrow.keys(arrow.values(arrow.column_of(ids))))
     for pair in arrow.repeated(np.concatenate(keys)):
-        edges = np.cumsum(counts)
-        at = [int(np.searchsorted(edges, place, side="right")) for place in pair]
+        at = [int(np.searchsorted(ends, place, side="right")) for place in pair]
         raise InputError(
             f"A bag of part {at[1]} has the id of one of part {at[0]}: a table would make one bag of both. Give bags "
             "different ids."

@@ -103,7 +103,8 @@ class Table:
             raise file.error(f"{what} than {self.files[0].path.name} beside it: write all with the same columns")
         for name in found:
             # Numbers become 64-bit numbers anyway; ids and labels have to stay comparable.
-            alike = found[name] == kinds[name] if name in self._named else arrow.is_number(found[name])
+            same = arrow.plain_type(found[name]) == arrow.plain_type(kinds[name])
+            alike = same if name in self._named else arrow.is_number(found[name])
             if name in [*self._named, *self.features] and not alike:
                 raise file.error(
                     f"has the column {name!r} of type {found[name]}, but in {self.files[0].path.name} it is of type "
@@ -163,6 +164,7 @@ def files_of(file: DataFile) -> list[DataFile]:
     if not file.is_folder:
         return [file]
     found = sorted(path for path in file.path.iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    found = [path for path in found if not path.name.startswith((".", "_"))]  # what other programs note for themselves
     if not found:
         raise file.error("holds no .parquet files: name a file or another folder")
     return [DataFile(path) for path in found]
