@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, indexable
 from fuzzymil.bags import Bags
 from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.estimators.base import Network
-from fuzzymil.estimators.together import fit_together, same_settings
+from fuzzymil.estimators.together import fit_together
 
 __all__ = ["cross_val_scores"]
 
@@ -34,9 +34,10 @@ def cross_val_scores(
 ) -> dict[str, Any]:
     """Score an estimator by cross-validation, as scikit-learn's ``cross_validate`` does, with all fits in one call.
 
-    Folds, repeats (``cv=RepeatedStratifiedKFold(...)``) and seeds (``param_grid={"random_state": range(10)}``) train
-    side by side in one compiled program; other settings of a grid take one call each. Every model, and so every
-    score, is what a fit of its own would give, to rounding. All of them are in memory at once.
+    Folds, repeats (``cv=RepeatedStratifiedKFold(...)``), seeds (``param_grid={"random_state": range(10)}``) and
+    settings that leave the shapes and the way of training as they are (``alpha``, ``init_width``, ``clip`` ...) train
+    side by side in one compiled program; `fit_together` tells which do not. Every model, and so every score, is what a
+    fit of its own would give, to rounding. All of them are in memory at once.
 
     Parameters
     ----------
@@ -95,7 +96,8 @@ def cross_val_scores(
         side: [(_safe_indexing(X, chosen), _safe_indexing(y, chosen)) for chosen in (split[place] for split in splits)]
         for place, side in enumerate(("train", "test"))
     }
-    _fit(models, sides["train"])
+    bags, labels = zip(*sides["train"] * len(points), strict=True)
+    fit_together([model for row in models for model in row], bags, labels)
     scorer = check_scoring(estimator, scoring)
     found: dict[str, Any] = {}
     for side in ("test", "train") if return_train_score else ("test",):
@@ -110,20 +112,6 @@ def cross_val_scores(
     if return_indices:
         found["indices"] = {side: [split[place] for split in splits] for place, side in enumerate(("train", "test"))}
     return found
-
-
-def _fit(models: list[list[Any]], parts: list[tuple[Any, Any]]) -> None:
-    """Fit a row of models on the parts; rows that differ but in their seed all at once."""
-    kinds: list[list[list[Any]]] = []
-    for row in models:
-        alike = next((rows for rows in kinds if same_settings(rows[0][0], row[0])), None)
-        if alike is None:
-            kinds.append([row])
-        else:
-            alike.append(row)
-    for alike in kinds:
-        bags, labels = zip(*parts * len(alike), strict=True)
-        fit_together([model for row in alike for model in row], bags, labels)
 
 
 def _scores(scorer: Any, model: Any, part: tuple[Any, Any]) -> dict[str, float]:

@@ -12,14 +12,19 @@ from fuzzymil.errors import ParameterError
 from fuzzymil.estimators.base import Network
 from fuzzymil.estimators.starting import Job
 
-__all__ = ["fit_together", "same_settings"]
+__all__ = ["fit_together"]
+
+# Settings that steer a whole call; what else matters is in the plan and in the shapes of the first rules.
+_STEERING = ("learning_rate", "max_epochs", "tol", "patience", "max_terms", "verbose", "checkpoint")
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
-    """Fit estimators of equal settings (but for their random state), each on its own bags.
+    """Fit estimators of one class, each on its own bags.
 
-    What the folds of a cross-validation, or repeats with other seeds, want: one compiled program trains
-    all of them, and every one comes out as if it had been fitted alone (to rounding).
+    What the folds of a cross-validation, repeats with other seeds and points of a grid of settings want: a compiled
+    program trains all of those that are of one shape and trained alike (equal numbers of rules, restarts and members,
+    operators, loss, optimiser, rate and ways of stopping). Every one comes out as if it had been fitted alone, to
+    rounding.
 
     Parameters
     ----------
@@ -50,55 +55,30 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     for estimator in estimators:
         if not isinstance(estimator, Network):
             raise ParameterError(f"fit_together trains MI-ANFIS and ANFIS estimators, not {type(estimator).__name__}.")
-        _check_settings(estimators[0], estimator)
+        if type(estimator) is not type(estimators[0]):
+            raise ParameterError("Estimators fitted together must be of one class.")
     if not estimators:
         return []
     jobs = [
         estimator._prepare(bags, target, None, go_on=bool(estimator.warm_start))
         for estimator, bags, target in zip(estimators, X, labels, strict=True)
     ]
-    first = estimators[0]
-    for places in _alike(jobs):
+    for places in _alike(estimators, jobs):
+        first = estimators[places[0]]
         trained = first._train_jobs([jobs[place] for place in places], first.max_epochs)
         for place, (job, result) in zip(places, trained, strict=True):
             estimators[place]._finish(job, result)
     return list(estimators)
 
 
-def same_settings(one: Network, other: Network) -> bool:
-    """Whether estimators of one class are set equally, but for their random state.
-
-    Examples
-    --------
-    >>> from fuzzymil import MIANFISClassifier
-    >>> same_settings(MIANFISClassifier(random_state=0), MIANFISClassifier(random_state=1))
-    True
-    """
-    return _difference(one, other) is None
-
-
-def _check_settings(one: Network, other: Network) -> None:
-    if type(one) is not type(other):
-        raise ParameterError("Estimators fitted together must be of one class.")
-    name = _difference(one, other)
-    if name is not None:
-        raise ParameterError(f"Estimators fitted together need equal settings, but {name} differs.")
-
-
-def _difference(one: Network, other: Network) -> str | None:
-    """Return the first setting, beside the random state, in which estimators of one class differ."""
-    mine, yours = one.get_params(), other.get_params()
-    for name, value in mine.items():
-        if name != "random_state" and not np.array_equal(np.asarray(value, object), np.asarray(yours[name], object)):
-            return str(name)
-    return None
-
-
-def _alike(jobs: list[Job]) -> list[list[int]]:
-    """Places of jobs that one program can train: equal plans, shapes, and both or neither of single instances."""
+def _alike(estimators: Sequence[Network], jobs: list[Job]) -> list[list[int]]:
+    """Places of fits that one program can train: equal plans, shapes, and ways of stopping."""
     kinds: dict[Any, list[int]] = {}
-    for place, job in enumerate(jobs):
+    for place, (estimator, job) in enumerate(zip(estimators, jobs, strict=True)):
         shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
+        steered = tuple(getattr(estimator, name) for name in _STEERING)
+        callbacks = tuple(map(id, estimator.callbacks or ()))
+        single = job.group.bags.bag_index is None
         afresh = job.group.optimizer_state is None
-        kinds.setdefault((job.plan, shapes, job.group.bags.bag_index is None, afresh), []).append(place)
+        kinds.setdefault((job.plan, shapes, steered, callbacks, single, afresh), []).append(place)
     return list(kinds.values())
