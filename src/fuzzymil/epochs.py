@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import optax
 
+from fuzzymil.gaussian import squares_of
 from fuzzymil.grouping import Grouping, OneBag, Packed, grouping_of
 from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
@@ -81,6 +82,7 @@ class Data(NamedTuple):
     targets: jax.Array  # (b, k)
     weights: jax.Array  # (b,) of one fit; mean 1 over its training bags, 0 for the others
     held_out: jax.Array  # (b,) likewise for validation
+    squares: jax.Array | None = None  # (i, d) of x, where they are used
 
 
 class Limits(NamedTuple):
@@ -180,6 +182,7 @@ def _costs(
     grouping: Grouping,
     targets: jax.Array,
     keep: jax.Array | None,
+    squares: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Loss and squared error of each bag, (b,) both."""
     loss = LOSSES[plan.loss]
@@ -192,6 +195,7 @@ def _costs(
         known=known,
         keep=keep,
         renormalise=plan.renormalise,
+        squares=squares,
     )
     error = jnp.square(loss.expected(layers.output) - targets).sum(axis=-1)
     return loss.per_bag(layers.output, targets), error
@@ -205,7 +209,7 @@ def _clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data
         keep = jnp.full((n_bags, n_rules), plan.keep_prob, data.x.dtype)
     clean = dataclasses.replace(plan, renormalise=False)
     grouping = grouping_of(data.bag_index, len(data.x), n_bags)
-    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep)
+    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep, data.squares)
 
 
 def _n_rules(params: Params) -> int:
@@ -290,10 +294,10 @@ def _epoch(
 
     if plan.batch_size is None:
         keep = _draw_keep(key, (len(data.targets), _n_rules(fixed)), plan, data.x.dtype)
-        grouping = grouping_of(data.bag_index, len(data.x), len(data.targets))
+        grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, *rungs)
 
         def all_bags(free: Free) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-            costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep)
+            costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep, data.squares)
             return weighted(costs, data.weights, n_active)
 
         free, optimizer, (total, error) = step(free, optimizer, all_bags)
@@ -423,12 +427,18 @@ def run(
     """Run up to ``n_epochs`` (at most `CHUNK`) epochs of every fit that is not done.
 
     Leading axes: g groups that have their own data (the folds of a cross-validation), m fits in each
-    (restarts, members). ``states``, ``fixed``, ``masks`` and the weights in ``data`` have both, the rest the first.
+    (restarts, members). ``rungs`` are the sizes that steps of few bags are padded to; with all bags at once, the one
+    of `even_size`, or none. ``states``, ``fixed``, ``masks`` and the weights in ``data`` have both, the rest the first.
     """
     # Steps of few bags choose among sizes, which under vmap would compute every size: one fit at a time.
     in_turn = plan.batch_size is not None
+    # On a CPU a group that stays in the cache is faster than many that do not; a GPU wants all of them at once.
+    groups_in_turn = in_turn or jax.default_backend() == "cpu"
 
     def group(states: State, fixed: Params, masks: Masks, limits: Limits | None, data: Data) -> Any:
+        if plan.batch_size is None:
+            data = data._replace(squares=squares_of(data.x, data.known))
+
         def fit(
             state: State, fixed: Params, masks: Masks, weights: jax.Array, held_out: jax.Array
         ) -> tuple[State, Trace]:
@@ -437,7 +447,7 @@ def run(
 
         return _each(fit, (states, fixed, masks, data.weights, data.held_out), in_turn=in_turn)
 
-    result: tuple[State, Trace] = _each(group, (states, fixed, masks, limits, data), in_turn=in_turn)
+    result: tuple[State, Trace] = _each(group, (states, fixed, masks, limits, data), in_turn=groups_in_turn)
     return result
 
 

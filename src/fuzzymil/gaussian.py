@@ -17,16 +17,18 @@ from jax.custom_batching import custom_vmap
 
 from fuzzymil.reductions import total
 
-__all__ = ["log_truth_of_gaussians"]
+__all__ = ["log_truth_of_gaussians", "squares_of"]
 
 Known = jax.Array | None
-_Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array]
+_Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array | None, jax.Array]
 
 _GREATEST_ERROR = 1000  # that matrix products may make in a log-truth, in units of the precision: 1e-4 in 32 bit
 _SLICES = 8  # features whose differences a GPU adds up in one go
 
 
-def log_truth_of_gaussians(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
+def log_truth_of_gaussians(
+    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None = None
+) -> jax.Array:
     """Log-truths (i, r) of rules with Gaussian sets.
 
     Parameters
@@ -37,6 +39,8 @@ def log_truth_of_gaussians(x: jax.Array, known: Known, centers: jax.Array, inver
     centers : array of shape (r, d)
     inverse : array of shape (r, d)
         1 / width; 0 where a rule does not use a feature.
+    squares : array of shape (i, d), optional
+        ``x**2``, if it is at hand; see `squares_of`.
 
     Examples
     --------
@@ -44,25 +48,53 @@ def log_truth_of_gaussians(x: jax.Array, known: Known, centers: jax.Array, inver
     >>> log_truth_of_gaussians(x, None, centers, jnp.array([[1.0, 2.0]])).tolist()
     [[-2.0], [-2.0]]
     """
-    return _log_truth(False, x, known, centers, inverse)
+    return _log_truth(False, x, known, centers, inverse, squares)
+
+
+def squares_of(x: jax.Array, known: Known) -> jax.Array | None:
+    """Return the squares that `log_truth_of_gaussians` needs on a GPU, to have them once and not every epoch.
+
+    Examples
+    --------
+    >>> squares_of(jnp.array([[2.0]]), None) is None or jax.default_backend() != "cpu"
+    True
+    """
+    if jax.default_backend() == "cpu":
+        return None
+    return jnp.square(x if known is None else known * x)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _log_truth(anywhere: bool, x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
+def _log_truth(
+    anywhere: bool,
+    x: jax.Array,
+    known: Known,
+    centers: jax.Array,
+    inverse: jax.Array,
+    squares: jax.Array | None = None,
+) -> jax.Array:
     """`log_truth_of_gaussians`, with the choice between products and differences made ``anywhere``, or on GPUs."""
-    return _value(anywhere, x, known, centers, inverse)[0]
+    return _value(anywhere, x, known, centers, inverse, squares)[0]
 
 
 def _value(
-    anywhere: bool, x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array
+    anywhere: bool,
+    x: jax.Array,
+    known: Known,
+    centers: jax.Array,
+    inverse: jax.Array,
+    squares: jax.Array | None,
 ) -> tuple[jax.Array, jax.Array]:
     """Return the log-truths (i, r), and whether matrix products were good enough."""
 
     def by_differences(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return _by_differences(*arguments), jnp.zeros((), bool)
+        return _by_differences(*arguments[:4]), jnp.zeros((), bool)
 
     found: tuple[jax.Array, jax.Array] = jax.lax.platform_dependent(
-        *(x, known, centers, inverse), cuda=_guarded, rocm=_guarded, default=_guarded if anywhere else by_differences
+        *(x, known, centers, inverse, squares),
+        cuda=_guarded,
+        rocm=_guarded,
+        default=_guarded if anywhere else by_differences,
     )
     return found
 
@@ -95,9 +127,11 @@ def _by_slices(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Arra
     return -0.5 * (found + squares(whole * _SLICES, rest) if rest else found)
 
 
-def _guarded(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _guarded(
+    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None = None
+) -> tuple[jax.Array, jax.Array]:
     """Take the matrix products if the bound on their error allows it, else the differences."""
-    square, cross, constant = _expanded(x, known, centers, inverse)
+    square, cross, constant = _expanded(x, known, centers, inverse, squares)
     # Each term is off by some eps of its size, and 2 |x c| <= x**2 + c**2. A NaN is not below the tolerance.
     good = _for_all(2 * jnp.max(square + constant) < _GREATEST_ERROR)
     found: jax.Array = jax.lax.cond(
@@ -111,14 +145,14 @@ def _guarded(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array)
 
 
 def _expanded(
-    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array
+    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Sum up, over the features, (x/s)**2, x c / s**2 and (c/s)**2: (i, r) each, the last (r,) if all is known."""
     precision = jnp.square(inverse)
     constant = jnp.square(centers) * precision
     own = x if known is None else known * x
     return (
-        _product(jnp.square(own), precision.T),
+        _product(jnp.square(own) if squares is None else squares, precision.T),
         _product(own, (centers * precision).T),
         constant.sum(axis=1) if known is None else _product(known, constant.T),
     )
@@ -144,21 +178,28 @@ def _for_all_of_them(n_fits: int, batched: list[bool], good: jax.Array) -> tuple
 
 
 def _forward(
-    anywhere: bool, x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array
+    anywhere: bool,
+    x: jax.Array,
+    known: Known,
+    centers: jax.Array,
+    inverse: jax.Array,
+    squares: jax.Array | None,
 ) -> tuple[jax.Array, _Saved]:
-    value, good = _value(anywhere, x, known, centers, inverse)
-    return value, (x, known, centers, inverse, good)
+    value, good = _value(anywhere, x, known, centers, inverse, squares)
+    return value, (x, known, centers, inverse, squares, good)
 
 
-def _backward(anywhere: bool, saved: _Saved, g: jax.Array) -> tuple[jax.Array, jax.Array | None, jax.Array, jax.Array]:
-    x, known, centers, inverse, good = saved
+def _backward(
+    anywhere: bool, saved: _Saved, g: jax.Array
+) -> tuple[jax.Array, jax.Array | None, jax.Array, jax.Array, None]:
+    x, known, centers, inverse, squares, good = saved
     # Moments about the middle of the centres, so that an offset common to x and c costs no digits. (The
     # middle of the data would let bags that do not count touch the last bits.) Where the products were good
     # enough there is no such offset, and a copy of x is saved.
     middle = centers.mean(axis=0)
 
     def about_the_middle(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
-        x, known, centers, inverse, g = arguments
+        x, known, centers, inverse, g = arguments[:5]
         return _moments(x - middle, known, centers - middle, inverse, g)
 
     def either(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -166,23 +207,34 @@ def _backward(anywhere: bool, saved: _Saved, g: jax.Array) -> tuple[jax.Array, j
         return found
 
     d_centers, d_inverse = jax.lax.platform_dependent(
-        x, known, centers, inverse, g, cuda=either, rocm=either, default=either if anywhere else about_the_middle
+        *(x, known, centers, inverse, g, squares),
+        cuda=either,
+        rocm=either,
+        default=either if anywhere else about_the_middle,
     )
     precision, c = jnp.square(inverse), centers - middle
     d_x = _product(g, precision * c) - (x - middle) * _product(g, precision)
     if known is None:
-        return d_x, None, d_centers, d_inverse
-    return known * d_x, jnp.zeros_like(known), d_centers, d_inverse
+        return d_x, None, d_centers, d_inverse, None
+    return known * d_x, jnp.zeros_like(known), d_centers, d_inverse, None
 
 
 def _moments(
-    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, g: jax.Array
+    x: jax.Array,
+    known: Known,
+    centers: jax.Array,
+    inverse: jax.Array,
+    g: jax.Array,
+    squares: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Gradients (r, d) by the centres and by ``inverse``, of the gradient ``g`` (i, r) by the log-truths."""
     if known is None:
-        g0, g1, g2 = g.sum(axis=0)[:, None], _product(g.T, x), _product(g.T, jnp.square(x))
+        g0, g1 = g.sum(axis=0)[:, None], _product(g.T, x)
     else:
-        g0, g1, g2 = _product(g.T, known), _product(g.T, known * x), _product(g.T, known * jnp.square(x))
+        g0, g1 = _product(g.T, known), _product(g.T, known * x)
+    if squares is None:
+        squares = jnp.square(x) if known is None else known * jnp.square(x)
+    g2 = _product(g.T, squares)
     d_centers = jnp.square(inverse) * (g1 - centers * g0)
     return d_centers, -inverse * (g2 - 2 * centers * g1 + jnp.square(centers) * g0)
 

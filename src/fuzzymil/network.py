@@ -151,11 +151,18 @@ def layer6(strengths: jax.Array, rule_outputs: jax.Array) -> jax.Array:
 _GREATEST_ARRAY = 1 << 24
 
 
-def log_truth(params: Params, masks: Masks, operators: Operators, x: jax.Array, known: jax.Array | None) -> jax.Array:
+def log_truth(
+    params: Params,
+    masks: Masks,
+    operators: Operators,
+    x: jax.Array,
+    known: jax.Array | None,
+    squares: jax.Array | None = None,
+) -> jax.Array:
     """Layers 1 and 2: conjunctions of Gaussians under the product take the fast path."""
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
-        return log_truth_of_gaussians(x, known, centers, masks["gaussian"] / widths)
+        return log_truth_of_gaussians(x, known, centers, masks["gaussian"] / widths, squares)
 
     def of_rows(x: jax.Array, known: jax.Array | None) -> jax.Array:
         log_mu = layer1(params.sets, masks, x, known)
@@ -195,6 +202,7 @@ def forward(
     known: jax.Array | None = None,
     keep: jax.Array | None = None,
     renormalise: bool = False,
+    squares: jax.Array | None = None,
 ) -> Layers:
     """Run the six layers.
 
@@ -214,8 +222,10 @@ def forward(
     renormalise : bool
         With ``keep``: drop before Layer 4 and share the strength among the kept rules, instead of
         silencing rule outputs after it as the paper does.
+    squares : array of shape (i, d), optional
+        As of `fuzzymil.gaussian.squares_of`.
     """
-    truth = log_truth(params, masks, operators, x, known)
+    truth = log_truth(params, masks, operators, x, known, squares)
     return from_truth(params, masks, operators, x, grouping, truth, known=known, keep=keep, renormalise=renormalise)
 
 

@@ -20,9 +20,10 @@ import numpy as np
 from fuzzymil.arrays import Array
 from fuzzymil.checkpoints import Checkpoint, Checkpoints, Saved
 from fuzzymil.epochs import CHUNK, Data, Free, Limits, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
-from fuzzymil.grouping import PackedBags
+from fuzzymil.grouping import PackedBags, even_size
 from fuzzymil.network import Params
 from fuzzymil.runtime import make_room
+from fuzzymil.sharing import in_threads, joined, part, shares
 
 __all__ = ["Group", "Progress", "Result", "train", "train_groups"]
 
@@ -145,24 +146,35 @@ def train_groups(
     began = time.perf_counter()
     dtype = groups[0].bags.x.dtype
     with jax.enable_x64(dtype == np.float64):
-        fixed = _stacked([_stacked(group.starts, dtype) for group in groups], dtype)
-        masks = _stacked([_stacked(group.masks, dtype) for group in groups], dtype)
+        fixed, masks = jax.tree.map(
+            jnp.asarray,
+            _stacked([(_stacked(group.starts, dtype), _stacked(group.masks, dtype)) for group in groups], dtype),
+        )
         data = _on_device(groups, dtype)
         states = _first_states(groups, plan, fixed, dtype)
         sizes = [np.diff(group.bags.offsets[: group.bags.n_bags + 1]) for group in groups]
-        rungs = () if plan.batch_size is None else max(ladder(each, plan.batch_size) for each in sizes)
-        call = functools.partial(
-            run,
-            plan,
-            rungs,
-            fixed=fixed,
-            masks=masks,
-            limits=_limits(groups, dtype),
-            data=data,
-            rate=jnp.asarray(learning_rate, dtype),
-            tol=jnp.asarray(tol, dtype),
-            patience=jnp.asarray(patience),
-        )
+        if plan.batch_size is not None:
+            rungs = max(ladder(each, plan.batch_size) for each in sizes)
+        else:
+            rungs = () if jax.default_backend() == "cpu" else (even_size([group.bags for group in groups]),)
+        numbers = {
+            "rate": jnp.asarray(learning_rate, dtype),
+            "tol": jnp.asarray(tol, dtype),
+            "patience": jnp.asarray(patience),
+        }
+        places = shares(len(groups))
+        described = {"fixed": fixed, "masks": masks, "limits": _limits(groups, dtype), "data": data}
+        programs = [functools.partial(run, plan, rungs, **part(described, share), **numbers) for share in places]
+
+        def call(states: State, n_epochs: jax.Array) -> Any:
+            calls = [
+                functools.partial(program, states=part(states, share), n_epochs=n_epochs)
+                for program, share in zip(programs, places, strict=True)
+            ]
+            return joined(in_threads(calls), places)
+
+        if len(places) > 1:  # compile before all threads ask for it at once
+            programs[0](states=part(states, places[0]), n_epochs=jnp.asarray(0))
         checkpoint = None
         if checkpoints is not None:
             checkpoint = checkpoints.of(f"{plan}\n{learning_rate!r} {tol!r} {patience!r}", groups)
@@ -189,16 +201,17 @@ def train_groups(
 
 
 def _stacked(trees: list[Any], dtype: Any) -> Any:
-    """Give equal trees a common leading axis, on the device."""
-    return jax.tree.map(lambda *values: jnp.stack([jnp.asarray(value, dtype) for value in values]), *trees)
+    """Give equal trees a common leading axis."""
+    return jax.tree.map(lambda *values: np.stack([np.asarray(value, dtype) for value in values]), *trees)
 
 
 def _limits(groups: list[Group], dtype: Any) -> Limits | None:
     found = [group.limits for group in groups if group.limits is not None]
     if not found:
         return None
-    owner = jnp.stack([jnp.asarray(limits.owner, jnp.int32) for limits in found])
-    return Limits(owner, *_stacked([(limits.sets, limits.coefs) for limits in found], dtype))
+    owner = np.stack([np.asarray(limits.owner, np.int32) for limits in found])
+    others = _stacked([(limits.sets, limits.coefs) for limits in found], dtype)
+    return Limits(*map(jnp.asarray, (owner, *others)))
 
 
 def _entry(tree: Any, place: int) -> Any:
@@ -223,12 +236,12 @@ def _first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) ->
         memory = jax.vmap(jax.vmap(plan.transformation().init))(free)
     else:
         memory = jax.tree.map(lambda *values: jnp.stack(values), *[group.optimizer_state for group in groups])
-    seeds = [jnp.stack([jax.random.key(seed) for seed in group.seeds]) for group in groups]
+    keys = jax.vmap(jax.vmap(jax.random.key))(np.array([group.seeds for group in groups], np.uint32))
     epochs = np.array([[group.first_epoch] * shape[1] for group in groups])
     return State(
         free,
         memory,
-        jnp.stack(seeds),
+        keys,
         jnp.asarray(epochs, jnp.int32),
         jnp.zeros(shape, bool),
         free,

@@ -111,3 +111,16 @@ def test_training_by_products_is_training_by_differences():
 
     for one, other in zip(gradients(False), gradients(True), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * float(jnp.abs(one).max()))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_squares_at_hand_change_nothing(missing):
+    x, known, centers, inverse = problem(3.0, missing=missing, dtype=np.float32)
+    squares = jnp.square(x if known is None else known * x)
+
+    def loss(centers, inverse, squares):
+        return jnp.sum(jnp.sin(gaussian._log_truth(True, x, known, centers, inverse, squares)))
+
+    found, expected = (jax.value_and_grad(loss, argnums=(0, 1))(centers, inverse, each) for each in (squares, None))
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
