@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from fuzzymil.gaussian import squares_of
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Params
 from fuzzymil.steps import Data, Free, Limits, Plan, clean_costs, from_free, gradient_of_all, step, steps_through
@@ -71,7 +72,7 @@ def _epoch(
     # The key of an epoch depends on its number alone, so that it does not matter where runs are cut.
     key = jax.random.fold_in(state.key, state.epoch)
     if plan.batch_size is None:
-        gradient, loss, error = gradient_of_all(state.free, key, fixed, masks, plan, data)
+        gradient, loss, error = gradient_of_all(state.free, key, fixed, masks, plan, data, *rungs)
         free, optimizer = step(state.free, state.optimizer, gradient, plan, limits, rate)
         return free, optimizer, loss, error
     free, optimizer, (total, error), count = steps_through(
@@ -186,12 +187,19 @@ def run(
     """Run up to ``n_epochs`` (at most `CHUNK`) epochs of every fit that is not done.
 
     Leading axes: g groups that have their own data (the folds of a cross-validation), m fits in each
-    (restarts, members). ``states``, ``fixed``, ``masks`` and the weights in ``data`` have both, the rest the first.
+    (restarts, members). ``rungs`` are the sizes that steps of few bags are padded to; with all bags at once, the one
+    of `fuzzymil.grouping.even_size`, or none. ``states``, ``fixed``, ``masks`` and the weights in ``data`` have both
+    axes, the rest the first.
     """
     # Steps of few bags choose among sizes, which under vmap would compute every size: one fit at a time.
     in_turn = plan.batch_size is not None
+    # On a CPU a group that stays in the cache is faster than many that do not; a GPU wants all of them at once.
+    groups_in_turn = in_turn or jax.default_backend() == "cpu"
 
     def group(states: State, fixed: Params, masks: Masks, limits: Limits | None, data: Data) -> Any:
+        if plan.batch_size is None:
+            data = data._replace(squares=squares_of(data.x, data.known))
+
         def fit(
             state: State, fixed: Params, masks: Masks, weights: jax.Array, held_out: jax.Array
         ) -> tuple[State, Trace]:
@@ -200,7 +208,7 @@ def run(
 
         return _each(fit, (states, fixed, masks, data.weights, data.held_out), in_turn=in_turn)
 
-    result: tuple[State, Trace] = _each(group, (states, fixed, masks, limits, data), in_turn=in_turn)
+    result: tuple[State, Trace] = _each(group, (states, fixed, masks, limits, data), in_turn=groups_in_turn)
     return result
 
 

@@ -8,6 +8,8 @@ one-instance bags (the plain ANFIS), where there is nothing to reduce.
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -21,6 +23,7 @@ __all__ = [
     "OneBag",
     "Packed",
     "PackedBags",
+    "even_size",
     "grouping_of",
     "log_sum_exp",
     "pack",
@@ -60,12 +63,18 @@ class Packed:
 
     bag_index: jax.Array
     n_bags: int = dataclasses.field(metadata={"static": True})
+    offsets: jax.Array | None = None  # (bags + 1,); with ``longest``
+    longest: int = dataclasses.field(default=0, metadata={"static": True})  # size of the greatest bag; 0 if unknown
 
     def sum(self, values: jax.Array) -> jax.Array:
+        if self.offsets is not None:
+            return _sum_of_bags(self.longest, self.offsets, self.bag_index, values)
         return jax.ops.segment_sum(values, self.bag_index, self.n_bags, indices_are_sorted=True)
 
     def max(self, values: jax.Array) -> jax.Array:
         values = jax.lax.stop_gradient(values)
+        if self.offsets is not None:
+            return _by_bag(self.longest, self.offsets, values, -jnp.inf).max(axis=1)
         return jax.ops.segment_max(values, self.bag_index, self.n_bags, indices_are_sorted=True)
 
     def spread(self, values: jax.Array) -> jax.Array:
@@ -73,6 +82,34 @@ class Packed:
 
     def sizes(self) -> jax.Array:
         return self.sum(jnp.ones(self.bag_index.shape))
+
+
+def _by_bag(longest: int, offsets: jax.Array, values: jax.Array, instead: float) -> jax.Array:
+    """Values (bags, longest, ...) of each bag's instances, and ``instead`` where a bag has no more of them."""
+    place = offsets[:-1, None] + jnp.arange(longest, dtype=offsets.dtype)
+    real = place < offsets[1:, None]
+    found = values[jnp.minimum(place, len(values) - 1)]
+    return jnp.where(real.reshape(real.shape + (1,) * (values.ndim - 1)), found, instead)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _sum_of_bags(longest: int, offsets: jax.Array, bag_index: jax.Array, values: jax.Array) -> jax.Array:
+    del bag_index
+    return _by_bag(longest, offsets, values, 0.0).sum(axis=1)
+
+
+def _sum_forward(
+    longest: int, offsets: jax.Array, bag_index: jax.Array, values: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    return _sum_of_bags(longest, offsets, bag_index, values), bag_index
+
+
+def _sum_backward(longest: int, bag_index: jax.Array, g: jax.Array) -> tuple[None, None, jax.Array]:
+    del longest
+    return None, None, g[bag_index]  # the gradient of a gather would be a scatter
+
+
+_sum_of_bags.defvjp(_sum_forward, _sum_backward)
 
 
 @jax.tree_util.register_dataclass
@@ -194,6 +231,21 @@ def pack(instances: Array, offsets: Array, dtype: npt.DTypeLike, fill: Array | f
     return PackedBags(x, known, index, ends, n_instances, n_bags)
 
 
-def grouping_of(bag_index: jax.Array | None, n_rows: int, n_bags: int) -> Grouping:
-    """Return the grouping that a `PackedBags` stands for, inside compiled code."""
-    return Each(n_rows) if bag_index is None else Packed(bag_index, n_bags)
+def even_size(all_bags: Sequence[PackedBags]) -> int:
+    """Return the size of the greatest bag if gathering that many instances a bag is no waste, else 0.
+
+    A GPU reduces gathered bags faster than it adds up scattered instances, and in a fixed order.
+    """
+    sizes = [np.diff(bags.offsets) for bags in all_bags]
+    longest = max(int(each.max()) for each in sizes)
+    places, rows = (longest * len(each) for each in sizes), (len(bags.x) for bags in all_bags)
+    return longest if sum(places) <= 2 * sum(rows) else 0
+
+
+def grouping_of(
+    bag_index: jax.Array | None, n_rows: int, n_bags: int, offsets: jax.Array | None = None, longest: int = 0
+) -> Grouping:
+    """Return the grouping that a `PackedBags` stands for, inside compiled code; ``longest`` as of `even_size`."""
+    if bag_index is None:
+        return Each(n_rows)
+    return Packed(bag_index, n_bags, offsets, longest) if longest else Packed(bag_index, n_bags)

@@ -22,17 +22,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from fuzzymil import premise
+from fuzzymil.gaussian import log_truth_of_gaussians
 from fuzzymil.grouping import Each, Grouping
 from fuzzymil.membership import FAMILIES
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
 from fuzzymil.premise import Premises
-from fuzzymil.reductions import total
 
 __all__ = [
     "Layers",
@@ -144,66 +145,51 @@ def layer6(strengths: jax.Array, rule_outputs: jax.Array) -> jax.Array:
     return jnp.einsum("br,brk->bk", strengths, rule_outputs, precision="highest")
 
 
-# ---------------------------------------------------------------------- Layers 1 and 2 at once
+# ---------------------------------------------------------------------- together
+
+# Most values of an array (instances, sets of a rule, features): 64 MB in 32 bit, several of which are in use at once.
+_GREATEST_ARRAY = 1 << 24
 
 
-@jax.custom_vjp
-def gaussian_log_truth(x: jax.Array, known: jax.Array | None, centers: jax.Array, inverse: jax.Array) -> jax.Array:
-    """``-1/2 sum_d ((x - c) / s)**2`` (i, r) with ``inverse`` = 1/s, 0 for don't-care terms.
-
-    The value is taken by direct differences: log r <= 0 by construction. (Expanding the square is
-    faster but loses all digits at small widths.) The gradient needs no such care and is taken by
-    matrix products, which is several times faster than differentiating the differences.
-    """
-    z = (x[:, None, :] - centers) * inverse
-    if known is not None:
-        z = z * known[:, None, :]
-    return -0.5 * total(jnp.square(z))
-
-
-def _gaussian_forward(
-    x: jax.Array, known: jax.Array | None, centers: jax.Array, inverse: jax.Array
-) -> tuple[jax.Array, tuple[jax.Array, jax.Array | None, jax.Array, jax.Array]]:
-    return gaussian_log_truth(x, known, centers, inverse), (x, known, centers, inverse)
-
-
-def _gaussian_backward(
-    saved: tuple[jax.Array, jax.Array | None, jax.Array, jax.Array], g: jax.Array
-) -> tuple[jax.Array, jax.Array | None, jax.Array, jax.Array]:
-    x, known, centers, inverse = saved
-    # Moments about the middle of the centres, so that an offset common to x and c costs no digits. (The
-    # middle of the data would let bags that do not count touch the last bits.)
-    middle = centers.mean(axis=0)
-    x, c = x - middle, centers - middle
-    precision = jnp.square(inverse)
-
-    def moment(values: jax.Array) -> jax.Array:
-        return jnp.matmul(g.T, values, precision="highest")
-
-    if known is None:
-        g0, g1, g2 = g.sum(axis=0)[:, None], moment(x), moment(jnp.square(x))
-    else:
-        g0, g1, g2 = moment(known), moment(known * x), moment(known * jnp.square(x))
-    d_centers = precision * (g1 - c * g0)
-    d_inverse = -inverse * (g2 - 2 * c * g1 + jnp.square(c) * g0)
-    d_x = jnp.matmul(g, precision * c, precision="highest") - x * jnp.matmul(g, precision, precision="highest")
-    if known is None:
-        return d_x, None, d_centers, d_inverse
-    return known * d_x, jnp.zeros_like(known), d_centers, d_inverse
-
-
-gaussian_log_truth.defvjp(_gaussian_forward, _gaussian_backward)
-
-
-def log_truth(params: Params, masks: Masks, operators: Operators, x: jax.Array, known: jax.Array | None) -> jax.Array:
+def log_truth(
+    params: Params,
+    masks: Masks,
+    operators: Operators,
+    x: jax.Array,
+    known: jax.Array | None,
+    squares: jax.Array | None = None,
+) -> jax.Array:
     """Layers 1 and 2: conjunctions of Gaussians under the product take the fast path."""
-    if operators.premises is not None:
-        log_mu = layer1(params.sets, masks, x, known)
-        return premise.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
-    if operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
+    if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
-        return gaussian_log_truth(x, known, centers, masks["gaussian"] / widths)
-    return layer2(layer1(params.sets, masks, x, known), operators.t_norm)
+        return log_truth_of_gaussians(x, known, centers, masks["gaussian"] / widths, squares)
+
+    def of_rows(x: jax.Array, known: jax.Array | None) -> jax.Array:
+        log_mu = layer1(params.sets, masks, x, known)
+        if operators.premises is None:
+            return layer2(log_mu, operators.t_norm)
+        return premise.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
+
+    return _some_rows_at_a_time(of_rows, _GREATEST_ARRAY // next(iter(masks.values())).size, x, known)
+
+
+def _some_rows_at_a_time(
+    function: Callable[[jax.Array, jax.Array | None], jax.Array], limit: int, x: jax.Array, known: jax.Array | None
+) -> jax.Array:
+    """Call ``function`` on at most about ``limit`` rows of its arguments at once.
+
+    What it holds meanwhile is not kept for the gradient but computed again.
+    """
+    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2: padded data leave no rest
+    whole = len(x) // n_rows * n_rows
+    if whole <= n_rows:
+        return function(x, known)
+    forgetful = jax.checkpoint(function)
+    parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), (x, known))
+    found: jax.Array = jax.lax.map(lambda part: forgetful(*part), parts).reshape(whole, -1)
+    if whole == len(x):
+        return found
+    return jnp.concatenate([found, forgetful(*jax.tree.map(lambda values: values[whole:], (x, known)))])
 
 
 def forward(
@@ -216,6 +202,7 @@ def forward(
     known: jax.Array | None = None,
     keep: jax.Array | None = None,
     renormalise: bool = False,
+    squares: jax.Array | None = None,
 ) -> Layers:
     """Run the six layers.
 
@@ -235,8 +222,10 @@ def forward(
     renormalise : bool
         With ``keep``: drop before Layer 4 and share the strength among the kept rules, instead of
         silencing rule outputs after it as the paper does.
+    squares : array of shape (i, d), optional
+        As of `fuzzymil.gaussian.squares_of`.
     """
-    truth = log_truth(params, masks, operators, x, known)
+    truth = log_truth(params, masks, operators, x, known, squares)
     return from_truth(params, masks, operators, x, grouping, truth, known=known, keep=keep, renormalise=renormalise)
 
 

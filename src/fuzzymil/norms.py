@@ -137,8 +137,8 @@ def _scores(values: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Arra
     The reference is taken from the values, not from the products: after rounding, the difference of
     two products of a million would leave a rest that the exponential blows up.
     """
-    highest, lowest = grouping.max(values), -grouping.max(-values)
-    return alpha * (values - grouping.spread(_finite(jnp.where(alpha >= 0, highest, lowest))))
+    sign = jnp.where(alpha >= 0, 1.0, -1.0).astype(values.dtype)
+    return alpha * (values - grouping.spread(_finite(sign * grouping.max(sign * values))))
 
 
 def _weighted_mean(log_r: jax.Array, score: jax.Array, grouping: Grouping) -> jax.Array:

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["enable_compilation_cache", "heed_thread_limit", "make_room"]
+__all__ = ["enable_compilation_cache", "granted_cores", "heed_thread_limit", "make_room"]
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting maps takes some milliseconds where there are many
@@ -23,6 +23,20 @@ def heed_thread_limit() -> None:
     granted = os.environ.get("OMP_NUM_THREADS", "")
     if granted.isdigit() and int(granted) > 0:
         os.environ.setdefault("NPROC", granted)
+
+
+def granted_cores() -> int:
+    """Return how many cores compiled programs may use: ``NPROC``, or what the process has.
+
+    Examples
+    --------
+    >>> granted_cores() >= 1
+    True
+    """
+    granted = os.environ.get("NPROC", "")
+    if granted.isdigit() and int(granted) > 0:
+        return int(granted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -79,6 +79,7 @@ class Data(NamedTuple):
     held_out: jax.Array  # (b,) likewise for validation
     numbers: jax.Array | None = None  # (b,) of the bags among all, where these are a share of them
     n_training: jax.Array | None = None  # () training bags in all
+    squares: jax.Array | None = None  # (i, d) of x, where they are used
 
 
 class Limits(NamedTuple):
@@ -148,6 +149,7 @@ def _costs(
     grouping: Grouping,
     targets: jax.Array,
     keep: jax.Array | None,
+    squares: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Loss and squared error of each bag, (b,) both."""
     loss = LOSSES[plan.loss]
@@ -160,6 +162,7 @@ def _costs(
         known=known,
         keep=keep,
         renormalise=plan.renormalise,
+        squares=squares,
     )
     error = jnp.square(loss.expected(layers.output) - targets).sum(axis=-1)
     return loss.per_bag(layers.output, targets), error
@@ -173,7 +176,7 @@ def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data)
         keep = jnp.full((n_bags, n_rules), plan.keep_prob, data.x.dtype)
     clean = dataclasses.replace(plan, renormalise=False)
     grouping = grouping_of(data.bag_index, len(data.x), n_bags)
-    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep)
+    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep, data.squares)
 
 
 def _n_rules(params: Params) -> int:
@@ -259,18 +262,19 @@ def step(
 
 
 def gradient_of_all(
-    free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data
+    free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data, longest: int = 0
 ) -> tuple[Free, jax.Array, jax.Array]:
     """Gradient of the mean cost of all bags, mean cost and mean squared error.
 
     Where the data are part of all bags (``data.n_training`` of them), what the parts give adds up to the means.
+    ``longest`` is as of `fuzzymil.grouping.even_size`.
     """
     count = (data.weights > 0).sum() if data.n_training is None else data.n_training
     keep = _draw_keep(key, (len(data.targets), _n_rules(fixed)), plan, data.x.dtype, data.numbers)
-    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets))
+    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, longest)
 
     def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
-        costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep)
+        costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep, data.squares)
         return _weighted(costs, data.weights, count)
 
     gradient, (total, error) = jax.grad(mean_cost, has_aux=True)(free)

@@ -20,9 +20,10 @@ import numpy as np
 from fuzzymil.arrays import Array
 from fuzzymil.checkpoints import Checkpoint, Checkpoints, Saved
 from fuzzymil.epochs import CHUNK, State, Trace, evaluate, run
-from fuzzymil.grouping import PackedBags
+from fuzzymil.grouping import PackedBags, even_size
 from fuzzymil.network import Params
 from fuzzymil.runtime import make_room
+from fuzzymil.sharing import in_threads, joined, part, shares
 from fuzzymil.steps import Data, Free, Limits, Plan, from_free, ladder, to_free
 
 __all__ = [
@@ -159,24 +160,35 @@ def train_groups(
     began = time.perf_counter()
     dtype = groups[0].bags.x.dtype
     with jax.enable_x64(dtype == np.float64):
-        fixed = stacked([stacked(group.starts, dtype) for group in groups], dtype)
-        masks = stacked([stacked(group.masks, dtype) for group in groups], dtype)
+        fixed, masks = jax.tree.map(
+            jnp.asarray,
+            stacked([(stacked(group.starts, dtype), stacked(group.masks, dtype)) for group in groups], dtype),
+        )
         data = _on_device(groups, dtype)
         states = first_states(groups, plan, fixed, dtype)
         sizes = [np.diff(group.bags.offsets[: group.bags.n_bags + 1]) for group in groups]
-        rungs = () if plan.batch_size is None else max(ladder(each, plan.batch_size) for each in sizes)
-        call = functools.partial(
-            run,
-            plan,
-            rungs,
-            fixed=fixed,
-            masks=masks,
-            limits=limits_on_device(groups, dtype),
-            data=data,
-            rate=jnp.asarray(learning_rate, dtype),
-            tol=jnp.asarray(tol, dtype),
-            patience=jnp.asarray(patience),
-        )
+        if plan.batch_size is not None:
+            rungs = max(ladder(each, plan.batch_size) for each in sizes)
+        else:
+            rungs = () if jax.default_backend() == "cpu" else (even_size([group.bags for group in groups]),)
+        numbers = {
+            "rate": jnp.asarray(learning_rate, dtype),
+            "tol": jnp.asarray(tol, dtype),
+            "patience": jnp.asarray(patience),
+        }
+        places = shares(len(groups))
+        described = {"fixed": fixed, "masks": masks, "limits": limits_on_device(groups, dtype), "data": data}
+        programs = [functools.partial(run, plan, rungs, **part(described, share), **numbers) for share in places]
+
+        def call(states: State, n_epochs: jax.Array) -> Any:
+            calls = [
+                functools.partial(program, states=part(states, share), n_epochs=n_epochs)
+                for program, share in zip(programs, places, strict=True)
+            ]
+            return joined(in_threads(calls), places)
+
+        if len(places) > 1:  # compile before all threads ask for it at once
+            programs[0](states=part(states, places[0]), n_epochs=jnp.asarray(0))
         checkpoint = None
         if checkpoints is not None:
             checkpoint = checkpoints.of(f"{plan}\n{learning_rate!r} {tol!r} {patience!r}", groups)
@@ -203,8 +215,8 @@ def train_groups(
 
 
 def stacked(trees: list[Any], dtype: Any) -> Any:
-    """Give equal trees a common leading axis, on the device."""
-    return jax.tree.map(lambda *values: jnp.stack([jnp.asarray(value, dtype) for value in values]), *trees)
+    """Give equal trees a common leading axis."""
+    return jax.tree.map(lambda *values: np.stack([np.asarray(value, dtype) for value in values]), *trees)
 
 
 def limits_on_device(groups: list[Group], dtype: Any) -> Limits | None:
@@ -212,8 +224,9 @@ def limits_on_device(groups: list[Group], dtype: Any) -> Limits | None:
     found = [group.limits for group in groups if group.limits is not None]
     if not found:
         return None
-    owner = jnp.stack([jnp.asarray(limits.owner, jnp.int32) for limits in found])
-    return Limits(owner, *stacked([(limits.sets, limits.coefs) for limits in found], dtype))
+    owner = np.stack([np.asarray(limits.owner, np.int32) for limits in found])
+    others = stacked([(limits.sets, limits.coefs) for limits in found], dtype)
+    return Limits(*map(jnp.asarray, (owner, *others)))
 
 
 def _entry(tree: Any, place: int) -> Any:
@@ -239,12 +252,12 @@ def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> 
         memory = jax.vmap(jax.vmap(plan.transformation().init))(free)
     else:
         memory = jax.tree.map(lambda *values: jnp.stack(values), *[group.optimizer_state for group in groups])
-    seeds = [jnp.stack([jax.random.key(seed) for seed in group.seeds]) for group in groups]
+    keys = jax.vmap(jax.vmap(jax.random.key))(np.array([group.seeds for group in groups], np.uint32))
     epochs = np.array([[group.first_epoch] * shape[1] for group in groups])
     return State(
         free,
         memory,
-        jnp.stack(seeds),
+        keys,
         jnp.asarray(epochs, jnp.int32),
         jnp.zeros(shape, bool),
         free,
@@ -260,14 +273,14 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     n_bags = max(len(group.bags.offsets) - 1 for group in groups)
     any_missing = any(group.bags.known is not None for group in groups)
 
-    def joined(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
+    def padded_alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
         fills = fill if isinstance(fill, list) else [fill] * len(values)
         widths = [[(0, 0)] * axis + [(0, length - array.shape[axis])] for array in values]
-        padded = [
+        found = [
             np.pad(array, width + [(0, 0)] * (array.ndim - axis - 1), constant_values=constant)
             for array, width, constant in zip(values, widths, fills, strict=True)
         ]
-        return np.stack(padded)
+        return np.stack(found)
 
     weights = [mean_one(group.weights) for group in groups]
     held_out = [np.zeros_like(group.weights) if group.held_out is None else group.held_out for group in groups]
@@ -276,13 +289,13 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     # The bag after the last real one is padding in every group, so further padding rows may join it.
     spare = [group.bags.n_bags for group in groups]
     return Data(
-        jnp.asarray(joined([group.bags.x for group in groups], n_rows), dtype),
-        jnp.asarray(joined(known, n_rows), dtype) if any_missing else None,
-        jnp.asarray(joined(index, n_rows, spare)) if index else None,
-        jnp.asarray(joined([g.bags.offsets for g in groups], n_bags + 1, [g.bags.n_instances for g in groups])),
-        jnp.asarray(joined([group.targets for group in groups], n_bags), dtype),
-        jnp.asarray(joined(weights, n_bags, axis=1), dtype),
-        jnp.asarray(joined(held_out, n_bags, axis=1), dtype),
+        jnp.asarray(padded_alike([group.bags.x for group in groups], n_rows), dtype),
+        jnp.asarray(padded_alike(known, n_rows), dtype) if any_missing else None,
+        jnp.asarray(padded_alike(index, n_rows, spare)) if index else None,
+        jnp.asarray(padded_alike([g.bags.offsets for g in groups], n_bags + 1, [g.bags.n_instances for g in groups])),
+        jnp.asarray(padded_alike([group.targets for group in groups], n_bags), dtype),
+        jnp.asarray(padded_alike(weights, n_bags, axis=1), dtype),
+        jnp.asarray(padded_alike(held_out, n_bags, axis=1), dtype),
     )
 
 

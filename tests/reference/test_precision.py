@@ -7,7 +7,7 @@ import pytest
 
 from fuzzymil import MIANFISClassifier
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.network import gaussian_log_truth
+from fuzzymil.gaussian import log_truth_of_gaussians
 
 N_RULES, N_INSTANCES = 6, 2000
 
@@ -16,7 +16,7 @@ def layers(dtype, x, centers, width, g):
     with jax.enable_x64(dtype == np.float64):
         x, centers, g = (jnp.asarray(values, dtype) for values in (x, centers, g))
         inverse = jnp.full(centers.shape, 1 / width, dtype)
-        value, back = jax.vjp(lambda c, i: gaussian_log_truth(x, None, c, i), centers, inverse)
+        value, back = jax.vjp(lambda c, i: log_truth_of_gaussians(x, None, c, i), centers, inverse)
         return [np.asarray(values, np.float64) for values in (value, *back(g))]
 
 

@@ -1,0 +1,66 @@
+"""The layers, computed some rows at a time."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fuzzymil import network
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network import Operators, Params, log_truth
+
+ROWS, RULES, FEATURES = 1000, 3, 4
+
+
+def value_and_gradients(operators, family, x, known, weights):
+    """Sum of weighted log-truths, its gradients by the parameters and by x."""
+    rng = np.random.default_rng(0)
+    around = FAMILIES[family].around(rng.normal(size=(RULES, FEATURES)), np.full((RULES, FEATURES), 4.0))
+    sets = {family: tuple(jnp.asarray(values, jnp.float64) for values in around)}
+    masks = {family: jnp.asarray(rng.random((RULES, FEATURES)) < 0.8, jnp.float64)}
+
+    def total(sets, x):
+        params = Params(sets, jnp.zeros((RULES, 1, 1)), jnp.ones(()), jnp.ones(()))
+        found = log_truth(params, masks, operators, x, known)
+        return jnp.sum(weights * found), found
+
+    gradients, values = jax.jit(jax.grad(total, argnums=(0, 1), has_aux=True))(sets, x)
+    return values, gradients
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("family", "t_norm"), [("bell", "product"), ("gaussian", "min"), ("gaussian", "einstein")])
+@pytest.mark.parametrize("limit", [64, 200])
+def test_rows_computed_in_parts_give_the_same_values_and_gradients(monkeypatch, family, t_norm, missing, limit):
+    rng = np.random.default_rng(1)
+    operators = Operators(t_norm=t_norm)
+    with jax.enable_x64():
+        x, weights = jnp.asarray(rng.normal(size=(ROWS, FEATURES))), jnp.asarray(rng.normal(size=(ROWS, RULES)))
+        known = jnp.asarray(rng.random((ROWS, FEATURES)) < 0.8, jnp.float64) if missing else None
+        run = functools.partial(value_and_gradients, operators, family, x, known, weights)
+        expected = run()
+        monkeypatch.setattr(network, "_GREATEST_ARRAY", limit * RULES * FEATURES)
+        found = run()
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-13)
+    for one, other in zip(jax.tree.leaves(found[1]), jax.tree.leaves(expected[1]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+def test_memory_of_the_general_path_does_not_grow_with_the_instances():
+    def temporary(n_rows):
+        x = jax.ShapeDtypeStruct((n_rows, FEATURES), np.float32)
+        sets = {"bell": (jax.ShapeDtypeStruct((RULES, FEATURES), np.float32),) * 3}
+        masks = {"bell": np.ones((RULES, FEATURES), np.float32)}
+
+        def total(sets, x):
+            params = Params(sets, jnp.zeros((RULES, 1, 1)), jnp.ones(()), jnp.ones(()))
+            return log_truth(params, masks, Operators(), x, None).sum()
+
+        return jax.jit(jax.grad(total)).lower(sets, x).compile().memory_analysis().temp_size_in_bytes
+
+    n_rows = 4 * network._GREATEST_ARRAY // (RULES * FEATURES)
+    per_row = 4 * RULES * FEATURES
+    assert temporary(n_rows) < 0.5 * n_rows * per_row + 8 * 4 * network._GREATEST_ARRAY
+    assert temporary(4 * n_rows) - temporary(n_rows) < n_rows * per_row
