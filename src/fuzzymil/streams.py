@@ -40,7 +40,7 @@ class BagStream:
     >>> stream = BagStream(lambda part: make_two_concepts(random_state=part), 4)
     >>> model = MIANFISClassifier(6, batch_size=10, max_epochs=3, random_state=0).fit(stream)
     >>> model.predict(stream).shape
-    (1332,)
+    (600,)
     """
 
     def __init__(self, load: Callable[[int], Any], n_parts: int) -> None:
