@@ -147,7 +147,7 @@ def summary(about: dict[str, object], sections: dict[str, list[Row]]) -> str:
         f"{about['machine']}; load before {about['load before']:.1f}; Python {about['python']}; "
         f"fuzzymil {about['fuzzymil']}; " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".",
         "",
-        "A figure beside a peer is how many times longer the peer takes; times are medians unless a title says otherwise.",
+        "A figure beside a peer is how many times longer the peer takes. Times are medians unless a title says so.",
         "",
         f"**{len(reached)} bars reached, {len(missed)} missed.**",
     ]

@@ -33,6 +33,8 @@ def main() -> None:
             answer(value=tasks[line.strip()]())
     except ImportError as problem:
         answer(absent=f"not installed: {problem}")
+    except RuntimeError as problem:
+        answer(absent=str(problem))
     except Exception as problem:  # whatever a peer runs into is told in its row, and the others go on
         answer(absent=f"{type(problem).__name__}: {problem}")
         raise
