@@ -42,7 +42,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Times:
-    """What one task measured, turn by turn; or why it did not."""
+    """What one task measured, turn by turn; and why it stopped, if it did before the end."""
 
     values: tuple[float, ...] = ()
     absent: str = ""
@@ -79,8 +79,9 @@ class Worker:
 
     def turn(self, task: str) -> float:
         assert self._process.stdin is not None
-        self._process.stdin.write(task + "\n")
-        self._process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has ended: the missing answer tells
+            self._process.stdin.write(task + "\n")
+            self._process.stdin.flush()
         return float(self._answer()["value"])
 
     def _answer(self) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def race(
                 try:
                     value = workers[name].turn(task)
                 except Absent as reason:
-                    times[name, task] = Times(absent=str(reason))
+                    times[name, task] = Times(before.values, str(reason))
                     continue
                 if number:
                     times[name, task] = Times((*before.values, value))

@@ -61,7 +61,7 @@ def main() -> None:
     began = time.perf_counter()
     results = {"about": _about(arguments.quick), "sections": {}}
     load = results["about"]["load before"]
-    if load is not None and load > 0.5 * N_CORES:
+    if load > 0.5 * N_CORES:
         console.print(f"Other programs are busy here (load {load:.1f}): times are worse than the machine.")
     sections: dict[str, list[Row]] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -120,7 +120,7 @@ def _about(quick: bool) -> dict[str, object]:
         "fuzzymil": __version__,
         "python": platform.python_version(),
         "machine": f"{_processor()}, {N_CORES} cores",
-        "load before": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "load before": os.getloadavg()[0],
         "versions": versions,
     }
 

@@ -17,9 +17,9 @@ def seconds(call: Callable[[], object]) -> float:
 def epoch_timer(fit: Callable[[int], object], long_enough: float = 0.25) -> Callable[[], float]:
     """Return what measures the seconds of one epoch: a long training less a short one, by the epochs between.
 
-    So starting, compiling and copying count for nobody. The short one is the least of all so far, for a busy moment there
-    would make an epoch look fast. The first call, which nobody counts, compiles and finds out how many epochs the clock
-    needs.
+    So starting, compiling and copying count for nobody. The short one is the least of all so far, for a busy moment
+    there would make an epoch look fast. The first call, which nobody counts, compiles and finds out how many epochs
+    the clock needs.
     """
     further, shortest = 0, math.inf
 

@@ -26,7 +26,7 @@ class Effort:
 def present(times: dict[tuple[str, str], Times], contestant: Contestant, task: str) -> Times:
     """Return what a contestant measured, which must be there: ratios are to it."""
     found = times.get((contestant.name, task)) or times[contestant.name, ""]
-    if found.absent:
+    if not found.values:
         raise RuntimeError(f"{contestant.name} could not be measured: {found.absent}")
     return found
 
@@ -44,7 +44,7 @@ def beside(
     rows = [Row(named.format(ours.name), own.median, note=ours.note, samples=own.values)]
     for other in others:
         found = times.get((other.name, task)) or times[other.name, ""]
-        if found.absent:
+        if not found.values:
             rows.append(Row(named.format(other.name), note=found.absent))
         else:
             ratio = found.median / own.median

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from racing import Contestant, race
 from tables import Row, exponent
 
@@ -9,6 +11,7 @@ from questions.common import Effort, present
 
 TITLE = "Growth: an epoch in batch mode on bags of ten"
 BAR = "<= 1.15"
+ROOM = 6  # times the input that a fit may need, generously
 
 
 def _series(effort: Effort) -> dict[str, list[dict[str, int]]]:
@@ -26,7 +29,9 @@ def _series(effort: Effort) -> dict[str, list[dict[str, int]]]:
 
 def measure(effort: Effort) -> list[Row]:
     rows = []
-    for name, points in _series(effort).items():
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for name, wanted in _series(effort).items():
+        points = [point for point in wanted if ROOM * 8 * point["n_instances"] * point["n_features"] < memory]
         others = {key: value for key, value in points[0].items() if key != f"n_{name}"}
         fixed = ", ".join(f"{value:,} {key[2:]}" for key, value in others.items())
         ours = Contestant(name, "ours:epochs_at", {"points": points})
@@ -35,6 +40,11 @@ def measure(effort: Effort) -> list[Row]:
         least = [present(times, ours, str(number)).least for number in range(len(points))]
         for size, seconds in zip(sizes, least, strict=True):
             rows.append(Row(f"{size:,} {name}", seconds, note=fixed, series=name, at=size))
+        rows += [
+            Row(f"{point[f'n_{name}']:,} {name}", note="left out: too little memory")
+            for point in wanted
+            if point not in points
+        ]
         note = "slope over the upper two decades, least times"
         rows.append(Row(f"exponent in {name}", figure=exponent(sizes, least), bar=BAR, note=note))
     return rows + _skew(effort)
