@@ -136,8 +136,9 @@ def race(
 ) -> dict[tuple[str, str], Times]:
     """Measure all tasks of all contestants, round after round; the result has (contestant, task) for keys.
 
-    Everybody gets ready at once and then warms up by a turn that does not count. A task that has had ``budget`` seconds
-    of turns after that gets no further one; everybody has one at least. Who cannot run is there under the task "".
+    Everybody gets ready (and compiles) at once; then, unless told otherwise, comes a turn that does not count. A task
+    that has had ``budget`` seconds of turns after that gets no further one; everybody has one at least. Who cannot run
+    is there under the task "".
     """
     times: dict[tuple[str, str], Times] = {}
     with _started(contestants, threads) as workers:

@@ -80,7 +80,8 @@ def torchmil(n_bags: int, n_features: int, epochs: int) -> dict[str, Task]:
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         Trainer(model, optimizer, device="cpu", disable_pbar=True, verbose=False).train(epochs, loader)
 
-    return {"fit": lambda: seconds(lambda: fit(epochs))}
+    fit(1)
+    return {"fit": lambda: seconds(fit, epochs)}
 
 
 def milearn(n_bags: int, n_features: int, epochs: int) -> dict[str, Task]:
@@ -94,4 +95,5 @@ def milearn(n_bags: int, n_features: int, epochs: int) -> dict[str, Task]:
         settings = {"max_epochs": epochs, "batch_size": n_bags, "early_stopping": False}
         AdditiveAttentionNetworkClassifier(**settings).fit(bags, labels.tolist())
 
-    return {"fit": lambda: seconds(lambda: fit(epochs))}
+    fit(1)
+    return {"fit": lambda: seconds(fit, epochs)}

@@ -54,6 +54,7 @@ def whole_fit(n_bags: int, n_features: int, n_rules: int, epochs: int) -> dict[s
     def fit() -> object:
         return MIANFISClassifier(n_rules, max_epochs=epochs, random_state=0).fit(bags, labels)
 
+    fit()
     return {"fit": lambda: seconds(fit)}
 
 
@@ -77,16 +78,9 @@ def folds(n_repeats: int, n_rules: int, epochs: int) -> dict[str, Task]:
         for model, own, target in zip(models(epochs), ready, targets, strict=True):
             model.fit(own, target)
 
-    def timed(train: Callable[[int], None]) -> Task:
-        done = []
-
-        def turn() -> float:
-            done.append(True)  # to warm up, one epoch of every fit: folds differ in their padded size
-            return seconds(lambda: train(epochs if done[1:] else 1))
-
-        return turn
-
-    return {"one call": timed(together), "a loop": timed(in_turn)}
+    together(1)
+    in_turn(1)  # folds differ in their padded size: all of them, so that nothing is compiled later
+    return {"one call": lambda: seconds(together, epochs), "a loop": lambda: seconds(in_turn, epochs)}
 
 
 def epochs_at(points: list[dict[str, int]]) -> dict[str, Task]:
@@ -121,13 +115,14 @@ def _large(x: np.ndarray, offsets: np.ndarray, labels: np.ndarray, n_rules: int,
         _fit(MIANFISClassifier, n_rules, 4, bags, labels, **settings, **watched)
         return float(np.diff(ends).min())
 
+    fit = functools.partial(_fit, MIANFISClassifier, n_rules, x=bags, y=labels, **settings)
+    by_difference = epoch_timer(lambda epochs: fit(epochs=epochs))
     turn: Task | None = None
 
     def first_or_later() -> float:
         nonlocal turn
         if turn is None:
-            fit = functools.partial(_fit, MIANFISClassifier, n_rules, x=bags, y=labels, **settings)
-            turn = epoch if epoch() > SLOW else epoch_timer(lambda epochs: fit(epochs=epochs))
+            turn = epoch if epoch() > SLOW else by_difference
         return turn()
 
     return first_or_later

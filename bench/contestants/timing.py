@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 
-def seconds(call: Callable[[], object]) -> float:
+def seconds(call: Callable[..., object], *arguments: Any) -> float:
     """Seconds that a call takes."""
     began = time.perf_counter()
-    call()
+    call(*arguments)
     return time.perf_counter() - began
 
 
@@ -18,27 +19,28 @@ def epoch_timer(fit: Callable[[int], object], long_enough: float = 0.25) -> Call
     """Return what measures the seconds of one epoch: a long training less a short one, by the epochs between.
 
     So starting, compiling and copying count for nobody. The short one is the least of all so far, for a busy moment
-    there would make an epoch look fast. The first call, which nobody counts, compiles and finds out how many epochs
-    the clock needs.
+    there would make an epoch look fast. Compiling is done here and now; the first call, which nobody counts, finds out
+    how many epochs the clock needs.
     """
+    fit(1)
     further, shortest = 0, math.inf
-
-    def least(epochs: int) -> float:  # of two, lest a busy moment pass for a long training
-        return min(seconds(lambda: fit(epochs)) for _ in range(2))
 
     def warm_up() -> float:
         nonlocal further, shortest
-        fit(1)
-        shortest, further = least(1), 1
-        while (longer := least(1 + further) - shortest) < long_enough and further < 20_000:
+        shortest, further = min(seconds(fit, 1) for _ in range(2)), 1
+        while True:
+            longer = seconds(fit, 1 + further) - shortest
+            if long_enough <= longer < 4 * long_enough:  # again, lest a busy moment pass for a long training
+                longer = min(longer, seconds(fit, 1 + further) - shortest)
+            if longer >= long_enough or further >= 20_000:
+                return longer / further
             further = int(further * min(max(1.3 * long_enough / max(longer, 1e-6), 2), 10))
-        return longer / further
 
     def turn() -> float:
         nonlocal shortest
         if not further:
             return warm_up()
-        shortest = min(shortest, seconds(lambda: fit(1)))
-        return (seconds(lambda: fit(1 + further)) - shortest) / further
+        shortest = min(shortest, seconds(fit, 1))
+        return (seconds(fit, 1 + further) - shortest) / further
 
     return turn

@@ -17,5 +17,5 @@ OTHERS = [
 
 
 def measure(effort: Effort) -> list[Row]:
-    times = race([OURS, *OTHERS], rounds=effort.pick(3, 9), say=effort.say)
+    times = race([OURS, *OTHERS], rounds=effort.pick(3, 9), warm_up=False, say=effort.say)
     return beside(times, OURS, OTHERS, "fit", lambda name: "")

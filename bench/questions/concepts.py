@@ -17,7 +17,7 @@ def measure(effort: Effort) -> list[Row]:
 
 
 def _learned(effort: Effort, n_restarts: int, alpha: float) -> list[Row]:
-    n_seeds = effort.pick(5, 20)
+    n_seeds = effort.pick(3, 20)
     accuracy, found, irrelevant = [], 0, []
     for seed in range(n_seeds):
         effort.say(f"alpha {alpha:g}, {n_restarts} start(s), seed {seed + 1} of {n_seeds}")

@@ -30,10 +30,9 @@ def _bar(n_rows: int, name: str) -> str:
 
 def measure(effort: Effort) -> list[Row]:
     rows = []
-    for threads in dict.fromkeys((N_CORES, 1)):
-        # The bars are for all cores; a quick run looks at one thread once.
-        rounds = effort.pick(3 if threads == N_CORES else 1, 7)
-        times = race([OURS, *OTHERS], rounds=rounds, threads=threads, budget=effort.pick(4.0, 40.0), say=effort.say)
+    for threads in effort.pick((N_CORES,), tuple(dict.fromkeys((N_CORES, 1)))):  # the bars are for all cores
+        rounds, budget = effort.pick(3, 7), effort.pick(4.0, 40.0)
+        times = race([OURS, *OTHERS], rounds=rounds, threads=threads, budget=budget, say=effort.say)
         for size in SIZES:
             named = f"{size:,} rows, {threads} thread{'s' * (threads > 1)}: {{}}"
             bar = (lambda name, size=size: _bar(size, name)) if threads == N_CORES else (lambda name: "")

@@ -14,7 +14,7 @@ TITLE = "Ten-fold cross-validations of MUSK1: 166 features, 6 rules, 150 epochs"
 def measure(effort: Effort) -> list[Row]:
     n_repeats = effort.pick(2, 10)
     ours = Contestant("fuzzymil", "ours:folds", {"n_repeats": n_repeats, "n_rules": 6, "epochs": 150})
-    times = race([ours], rounds=effort.pick(2, 5), say=effort.say)
+    times = race([ours], rounds=effort.pick(2, 5), warm_up=False, say=effort.say)
     together, loop = (present(times, ours, task) for task in ("one call", "a loop"))
     what = f"{n_repeats} x 10 folds, {10 * n_repeats} fits"
     note = f"{samples.musk1()[3]}; fit_together"
