@@ -53,6 +53,10 @@ PACKAGES = (
     "pyfuzzylite",
     "scikit-fuzzy",
 )
+BUSY = (
+    "Other programs are busy here (load {:.1f}). Times are worse than the machine, and ratios to packages whose threads "
+    "wait for each other, PyTorch's above all, are better than they should be: measure again when it is idle."
+)
 
 
 def main() -> None:
@@ -62,7 +66,7 @@ def main() -> None:
     results = {"about": _about(arguments.quick), "sections": {}}
     load = results["about"]["load before"]
     if load > 0.5 * N_CORES:
-        console.print(f"Other programs are busy here (load {load:.1f}): times are worse than the machine.")
+        console.print(BUSY.format(load))
     sections: dict[str, list[Row]] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
@@ -149,6 +153,7 @@ def summary(about: dict[str, object], sections: dict[str, list[Row]]) -> str:
         "",
         "A figure beside a peer is how many times longer the peer takes. Times are medians unless a title says so.",
         "",
+        *([BUSY.format(about["load before"]), ""] if about["load before"] > 0.5 * N_CORES else []),
         f"**{len(reached)} bars reached, {len(missed)} missed.**",
     ]
     lines += [f"- Missed: {row.what}: {row.figure:.3g} where {row.bar} was asked." for row in missed]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from racing import N_CORES, Contestant, race
 from tables import Row
 
@@ -30,11 +32,10 @@ def _bar(n_rows: int, name: str) -> str:
 
 def measure(effort: Effort) -> list[Row]:
     rows = []
-    for threads in effort.pick((N_CORES,), tuple(dict.fromkeys((N_CORES, 1)))):  # the bars are for all cores
+    for threads in effort.pick((N_CORES,), tuple(dict.fromkeys((N_CORES, 1)))):
         rounds, budget = effort.pick(3, 7), effort.pick(4.0, 40.0)
         times = race([OURS, *OTHERS], rounds=rounds, threads=threads, budget=budget, say=effort.say)
         for size in SIZES:
             named = f"{size:,} rows, {threads} thread{'s' * (threads > 1)}: {{}}"
-            bar = (lambda name, size=size: _bar(size, name)) if threads == N_CORES else (lambda name: "")
-            rows += beside(times, OURS, OTHERS, f"{size:,} rows", bar, named)
+            rows += beside(times, OURS, OTHERS, f"{size:,} rows", functools.partial(_bar, size), named)
     return rows
