@@ -54,8 +54,8 @@ PACKAGES = (
     "scikit-fuzzy",
 )
 BUSY = (
-    "Other programs are busy here (load {:.1f}). Times are worse than the machine, and ratios to packages whose threads "
-    "wait for each other, PyTorch's above all, are better than they should be: measure again when it is idle."
+    "Other programs are busy here (load {:.1f}). Times are worse than the machine, and ratios to packages whose "
+    "threads wait for each other, PyTorch's above all, are better than they should be: measure again when it is idle."
 )
 
 
