@@ -27,12 +27,12 @@ def _fit(kind: type, n_rules: int, epochs: int, x: Any, y: Any, **settings: Any)
     return model
 
 
-def rows(sizes: list[int], n_features: int, n_rules: int) -> dict[str, Task]:
+def rows(sizes: list[int], n_features: int, n_rules: int, order: int = 0) -> dict[str, Task]:
     """Epochs on plain rows."""
 
     def task(n_rows: int) -> Task:
         x, y = samples.rows(n_rows, n_features)
-        return epoch_timer(lambda epochs: _fit(ANFISRegressor, n_rules, epochs, x, y))
+        return epoch_timer(lambda epochs: _fit(ANFISRegressor, n_rules, epochs, x, y, order=order))
 
     return {f"{n:,} rows": task(n) for n in sizes}
 
