@@ -28,10 +28,12 @@ if TYPE_CHECKING:
         load_model,
     )
     from fuzzymil.rules import RuleBase
+    from fuzzymil.streams import BagStream
 
 __all__ = [
     "ANFISClassifier",
     "ANFISRegressor",
+    "BagStream",
     "Bags",
     "MIANFISClassifier",
     "MIANFISRegressor",
@@ -48,7 +50,7 @@ __all__ = [
 heed_thread_limit()
 
 # Loaded on first use: the command line's --help must not wait for JAX and scikit-learn.
-_HOMES = {"Bags": "bags", "as_bags": "bags", "RuleBase": "rules"}
+_HOMES = {"Bags": "bags", "as_bags": "bags", "BagStream": "streams", "RuleBase": "rules"}
 
 
 def __getattr__(name: str) -> Any:

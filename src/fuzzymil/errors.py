@@ -1,4 +1,4 @@
-"""The errors that bad input raises; every one is a `ValueError` that says what to do next."""
+"""The errors that are raised on purpose; those of bad input are `ValueError`s that say what to do next."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import warnings
 from collections.abc import Collection, Iterable
 
 __all__ = [
+    "CrewError",
     "InputError",
     "InputTypeError",
+    "MissingExtraError",
     "ModelFileError",
     "ParameterError",
     "RuleSyntaxError",
@@ -30,8 +32,16 @@ class InputTypeError(InputError, TypeError):
     """Data of a kind that cannot be used (text, complex numbers, sparse matrices)."""
 
 
+class MissingExtraError(InputError, ImportError):
+    """Something that needs a package which is not installed: the message names the extra that brings it."""
+
+
 class ParameterError(ValueError):
     """A setting outside its range or unknown by name."""
+
+
+class CrewError(RuntimeError):
+    """Processes that train together have lost each other."""
 
 
 class RuleSyntaxError(ParameterError):

@@ -8,19 +8,34 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fuzzymil.errors import ModelFileError
 
-__all__ = ["damaged", "decode_number", "encode_number", "read_document", "write_atomically", "write_document"]
+__all__ = [
+    "damaged",
+    "decode_number",
+    "encode_number",
+    "read_document",
+    "write_atomically",
+    "write_document",
+    "written_atomically",
+]
 
 Path_ = str | os.PathLike[str]
 
 
 def write_atomically(path: Path_, content: str | bytes) -> None:
     """Write a file (text in UTF-8) so that a failure leaves an older file of that name as it was."""
+    with written_atomically(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def written_atomically(path: Path_) -> Iterator[IO[bytes]]:
+    """Give a file to write to, which takes the place of ``path`` at the end, or vanishes after a failure."""
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "a folder, not a file", str(path))
@@ -30,7 +45,7 @@ def write_atomically(path: Path_, content: str | bytes) -> None:
         raise type(problem)(problem.errno, problem.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()

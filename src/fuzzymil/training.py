@@ -19,12 +19,25 @@ import numpy as np
 
 from fuzzymil.arrays import Array
 from fuzzymil.checkpoints import Checkpoint, Checkpoints, Saved
-from fuzzymil.epochs import CHUNK, Data, Free, Limits, Plan, State, Trace, evaluate, from_free, ladder, run, to_free
+from fuzzymil.epochs import CHUNK, State, Trace, evaluate, run
 from fuzzymil.grouping import PackedBags
 from fuzzymil.network import Params
 from fuzzymil.runtime import make_room
+from fuzzymil.steps import Data, Free, Limits, Plan, from_free, ladder, to_free
 
-__all__ = ["Group", "Progress", "Result", "train", "train_groups"]
+__all__ = [
+    "Group",
+    "Progress",
+    "Result",
+    "entries",
+    "first_states",
+    "limits_on_device",
+    "mean_one",
+    "natural",
+    "stacked",
+    "train",
+    "train_groups",
+]
 
 _CHUNK_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
 _KEEP_SECONDS = 10.0  # between checkpoints
@@ -42,6 +55,7 @@ class Progress:
     change: Array
     validation_loss: Array | None
     params: Callable[[], list[Params]]  # the parameters as they are now, on demand
+    fraction: float = 0.0  # of the next epoch that is done, where epochs take long
 
 
 class Result(NamedTuple):
@@ -145,10 +159,10 @@ def train_groups(
     began = time.perf_counter()
     dtype = groups[0].bags.x.dtype
     with jax.enable_x64(dtype == np.float64):
-        fixed = _stacked([_stacked(group.starts, dtype) for group in groups], dtype)
-        masks = _stacked([_stacked(group.masks, dtype) for group in groups], dtype)
+        fixed = stacked([stacked(group.starts, dtype) for group in groups], dtype)
+        masks = stacked([stacked(group.masks, dtype) for group in groups], dtype)
         data = _on_device(groups, dtype)
-        states = _first_states(groups, plan, fixed, dtype)
+        states = first_states(groups, plan, fixed, dtype)
         sizes = [np.diff(group.bags.offsets[: group.bags.n_bags + 1]) for group in groups]
         rungs = () if plan.batch_size is None else max(ladder(each, plan.batch_size) for each in sizes)
         call = functools.partial(
@@ -157,7 +171,7 @@ def train_groups(
             rungs,
             fixed=fixed,
             masks=masks,
-            limits=_limits(groups, dtype),
+            limits=limits_on_device(groups, dtype),
             data=data,
             rate=jnp.asarray(learning_rate, dtype),
             tol=jnp.asarray(tol, dtype),
@@ -169,12 +183,12 @@ def train_groups(
         states, history, interrupted = _drive(call, states, plan, fixed, max_epochs, callbacks, report, checkpoint)
         final = states.best if plan.validate else states.free
         loss, validation = (np.asarray(values, np.float64) for values in evaluate(plan, final, fixed, masks, data))
-        params = _natural(final, fixed, plan)
+        params = natural(final, fixed, plan)
         memory = jax.device_get(states.optimizer)
     seconds = time.perf_counter() - began
     return [
         Result(
-            _entries(_entry(params, g)),
+            entries(_entry(params, g)),
             loss[g],
             validation[g] if plan.validate else None,
             [_history_of(history, g, f, plan.validate) for f in range(len(group.starts))],
@@ -188,35 +202,37 @@ def train_groups(
     ]
 
 
-def _stacked(trees: list[Any], dtype: Any) -> Any:
+def stacked(trees: list[Any], dtype: Any) -> Any:
     """Give equal trees a common leading axis, on the device."""
     return jax.tree.map(lambda *values: jnp.stack([jnp.asarray(value, dtype) for value in values]), *trees)
 
 
-def _limits(groups: list[Group], dtype: Any) -> Limits | None:
+def limits_on_device(groups: list[Group], dtype: Any) -> Limits | None:
+    """Return the limits of all groups with a common leading axis, if there are any."""
     found = [group.limits for group in groups if group.limits is not None]
     if not found:
         return None
     owner = jnp.stack([jnp.asarray(limits.owner, jnp.int32) for limits in found])
-    return Limits(owner, *_stacked([(limits.sets, limits.coefs) for limits in found], dtype))
+    return Limits(owner, *stacked([(limits.sets, limits.coefs) for limits in found], dtype))
 
 
 def _entry(tree: Any, place: int) -> Any:
     return jax.tree.map(lambda values: np.asarray(values)[place], tree)
 
 
-def _entries(tree: Any) -> list[Any]:
+def entries(tree: Any) -> list[Any]:
     """Take the leading axis of a tree apart."""
     return [_entry(tree, place) for place in range(len(jax.tree.leaves(tree)[0]))]
 
 
-def _natural(free: Free, fixed: Params, plan: Plan) -> Params:
+def natural(free: Free, fixed: Params, plan: Plan) -> Params:
     """Parameters with axes (g, m) out of free ones, in 64 bit NumPy."""
     params = jax.vmap(jax.vmap(lambda free, fixed: from_free(free, fixed, plan)))(free, fixed)
     return Params(*jax.tree.map(lambda values: np.asarray(values, np.float64), jax.device_get(tuple(params))))
 
 
-def _first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> State:
+def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> State:
+    """Return all fits, with axes (g, m), before their first epoch here."""
     shape = (len(groups), len(groups[0].starts))
     free = jax.vmap(jax.vmap(lambda params: to_free(params, plan)))(fixed)
     if groups[0].optimizer_state is None:
@@ -244,7 +260,7 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     n_bags = max(len(group.bags.offsets) - 1 for group in groups)
     any_missing = any(group.bags.known is not None for group in groups)
 
-    def stacked(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
+    def joined(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
         fills = fill if isinstance(fill, list) else [fill] * len(values)
         widths = [[(0, 0)] * axis + [(0, length - array.shape[axis])] for array in values]
         padded = [
@@ -253,28 +269,28 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
         ]
         return np.stack(padded)
 
-    weights, held_out = zip(*(_mean_one(group) for group in groups), strict=True)
+    weights = [mean_one(group.weights) for group in groups]
+    held_out = [np.zeros_like(group.weights) if group.held_out is None else group.held_out for group in groups]
     known = [np.ones_like(group.bags.x) if group.bags.known is None else group.bags.known for group in groups]
     index = [group.bags.bag_index for group in groups if group.bags.bag_index is not None]
     # The bag after the last real one is padding in every group, so further padding rows may join it.
     spare = [group.bags.n_bags for group in groups]
     return Data(
-        jnp.asarray(stacked([group.bags.x for group in groups], n_rows), dtype),
-        jnp.asarray(stacked(known, n_rows), dtype) if any_missing else None,
-        jnp.asarray(stacked(index, n_rows, spare)) if index else None,
-        jnp.asarray(stacked([g.bags.offsets for g in groups], n_bags + 1, [g.bags.n_instances for g in groups])),
-        jnp.asarray(stacked([group.targets for group in groups], n_bags), dtype),
-        jnp.asarray(stacked(list(weights), n_bags, axis=1), dtype),
-        jnp.asarray(stacked(list(held_out), n_bags, axis=1), dtype),
+        jnp.asarray(joined([group.bags.x for group in groups], n_rows), dtype),
+        jnp.asarray(joined(known, n_rows), dtype) if any_missing else None,
+        jnp.asarray(joined(index, n_rows, spare)) if index else None,
+        jnp.asarray(joined([g.bags.offsets for g in groups], n_bags + 1, [g.bags.n_instances for g in groups])),
+        jnp.asarray(joined([group.targets for group in groups], n_bags), dtype),
+        jnp.asarray(joined(weights, n_bags, axis=1), dtype),
+        jnp.asarray(joined(held_out, n_bags, axis=1), dtype),
     )
 
 
-def _mean_one(group: Group) -> tuple[Array, Array]:
-    """Weights (m, b) scaled to a mean of 1 over the bags that count, and the validation weights."""
-    weights = group.weights
+def mean_one(weights: Array) -> Array:
+    """Return weights (m, b) scaled to a mean of 1 over the bags that count."""
     active = np.maximum((weights > 0).sum(axis=1, keepdims=True), 1)
-    scaled = weights * active / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return scaled, np.zeros_like(scaled) if group.held_out is None else group.held_out
+    total = np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray(weights * active / total)
 
 
 def _drive(
@@ -353,7 +369,7 @@ def _latest(trace: Trace, n: int, before: Trace | None) -> Trace:
 
 def _progress(states: State, latest: Trace, epoch: int, max_epochs: int, plan: Plan, fixed: Params) -> Progress:
     def params() -> list[Params]:
-        return [each for group in _entries(_natural(states.free, fixed, plan)) for each in _entries(group)]
+        return [each for group in entries(natural(states.free, fixed, plan)) for each in entries(group)]
 
     loss, rmse, change, validation = (np.asarray(values) for values in latest)
     return Progress(epoch, max_epochs, loss, rmse, change, validation if plan.validate else None, params)

@@ -11,12 +11,12 @@ import numpy as np
 import oracle
 import pytest
 
-from fuzzymil.epochs import Plan
 from fuzzymil.grouping import Packed, pack
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Operators, Params, forward
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
 from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.steps import Plan
 from fuzzymil.training import train
 
 ALPHAS = (-50.0, 0.0, 1.0, 50.0)

@@ -8,7 +8,9 @@ import sys
 
 import jax
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 from typer.testing import CliRunner
 
 from fuzzymil import MIMamdani, MISugeno, RuleBase, load_model, training
@@ -310,6 +312,81 @@ def test_evaluate_takes_as_many_folds_as_there_are_bags_for(desk, capsys):
 
 
 # ---------------------------------------------------------------------- predict, explain, rules
+
+
+@pytest.fixture(scope="module")
+def boxes(desk, tmp_path_factory):
+    """The boxes as Parquet: rows in another order of columns, a column of text, and row groups of four rows."""
+    rows = list(csv.DictReader(io.StringIO((desk / "boxes.csv").read_text())))
+    features = [name for name in rows[0] if name not in ("box", "colour")]
+    columns = {
+        **{name: [float(row[name]) for row in rows] for name in reversed(features)},
+        **{name: [row[name] for row in rows] for name in ("box", "colour")},
+        "remark": ["-"] * len(rows),
+    }
+    path = tmp_path_factory.mktemp("parquet") / "boxes.parquet"
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=4)
+    return path
+
+
+def test_predict_reads_parquet_a_part_at_a_time(desk, boxes, tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
+    whole = good("predict", desk / "model.json", desk / "boxes.csv")
+    result = good("predict", desk / "model.json", boxes)
+    assert result.stdout == whole.stdout
+    assert "12 bags, 36 instances, 2 features in 9 parts." in result.stderr
+    assert result.stderr.count("Left out, since the model does not know them: remark.") == 1
+    assert whole.stderr.splitlines()[-1] == result.stderr.splitlines()[-1]  # how many are right
+    good("predict", desk / "model.json", boxes, "-o", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == whole.stdout
+    as_json = ("predict", desk / "model.json", "--json")
+    assert good(*as_json, boxes).stdout == good(*as_json, desk / "boxes.csv").stdout
+    assert good("predict", desk / "model.json", "-", input=boxes.read_bytes()).stdout == whole.stdout
+
+
+def test_predict_leaves_nothing_of_a_file_that_turns_out_bad(desk, boxes, tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
+    rows = parquet.read_table(boxes)
+    colours = rows["colour"].to_pylist()
+    rows = rows.set_column(rows.schema.get_field_index("colour"), "colour", [[*colours[:-1], "green"]])
+    parquet.write_table(rows, tmp_path / "odd.parquet", row_group_size=4)
+    message = bad("predict", desk / "model.json", tmp_path / "odd.parquet", "-o", tmp_path / "out.csv")
+    assert "row 35: bag b11 has two labels" in message
+    assert [path.name for path in tmp_path.iterdir()] == ["odd.parquet"]
+    assert not run("predict", desk / "model.json", tmp_path / "odd.parquet").stdout
+
+
+def test_predict_reads_scattered_parquet_whole(desk, boxes, tmp_path):
+    rows = parquet.read_table(boxes)
+    order = [*range(0, 36, 3), *range(1, 36, 3), *range(2, 36, 3)]
+    parquet.write_table(rows.take(order), tmp_path / "odd.parquet")
+    result = good("predict", desk / "model.json", tmp_path / "odd.parquet")
+    assert "do not stand together" in result.stderr
+    assert "Left out, since the model does not know them: remark." in result.stderr
+    assert result.stdout == good("predict", desk / "model.json", boxes).stdout
+
+
+def test_predict_names_what_a_parquet_file_lacks(desk, boxes, tmp_path):
+    rows = parquet.read_table(boxes)
+    lacking = rows.column_names[0]
+    parquet.write_table(rows.drop_columns([lacking]), tmp_path / "odd.parquet")
+    assert f"no column '{lacking}', which the model was fitted on" in bad(
+        "predict", desk / "model.json", tmp_path / "odd.parquet"
+    )
+
+
+def test_parquet_is_described_converted_and_fitted(boxes, tmp_path):
+    columns = ("--bag", "box", "--label", "colour", "--drop", "remark")
+    assert "12 bags, 36 instances, 2 features" in good("data", "describe", boxes, *columns).stdout
+    good("data", "convert", boxes, tmp_path / "b.csv", *columns)
+    good("data", "convert", tmp_path / "b.csv", tmp_path / "b.parquet")
+    assert read_bags(tmp_path / "b.parquet").ids.tolist() == read_bags(tmp_path / "b.csv").ids.tolist()
+    good("fit", boxes, *columns, *SMALL, "-o", tmp_path / "m.json")
+    assert "Left out" not in good("predict", tmp_path / "m.json", boxes).stderr  # the model remembers
+    message = bad("fit", boxes, "--bag", "box", "--drop", "remark", "-o", tmp_path / "n.json")
+    assert "name it with --label, one of length, weight, colour, remark" in message
+    message = bad("fit", boxes, *columns[:4], "-o", tmp_path / "n.json")
+    assert "hold no numbers: 'remark' (string); leave them out with --drop" in message
 
 
 def test_predict_writes_a_table(desk, tmp_path):

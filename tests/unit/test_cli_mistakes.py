@@ -89,7 +89,7 @@ def sentence(desk, tmp_path, command, *extra, data="good.csv", model="good.json"
         ("empty", "is empty"),
         ("blank", "is empty"),
         ("binary", "is no text"),
-        ("folder", "is a folder without .npy files"),
+        ("folder", "is a folder without .npy or .parquet files"),
         ("words.csv", "expected a number, found 'light'"),
         ("cut.csv", "cut off"),
         ("good.json", "tells no format"),

@@ -160,6 +160,13 @@ def test_defaults_on_the_settings_page_are_the_estimators():
 
 def test_benchmark_figures_are_the_readmes():
     def rows(text):
-        return [line for line in text.splitlines() if re.match(r"\| .*ANFIS.*\d|\| AUC", line)]
+        return [line for line in text.splitlines() if re.match(r"\| .*ANFIS.*±|\| AUC", line)]
 
     assert rows(PAGES["benchmarks.md"]) == rows((ROOT / "README.md").read_text("utf-8"))
+
+
+def test_landmine_figures_are_the_readmes():
+    readme = (ROOT / "README.md").read_text("utf-8").partition("## Landmine detection, simulated\n")[2]
+    rows = [line for line in readme.partition("\n## ")[0].splitlines() if re.search(r"\d to \d", line)]
+    assert len(rows) > 5
+    assert set(rows) <= set(PAGES["landmine.md"].splitlines())

@@ -190,7 +190,7 @@ def test_truth_is_where_the_target_is():
 
 
 def test_a_cube_without_noise_is_refused():
-    with pytest.raises(InputError, match=r"background of cube still does not vary at all 0\.6 ns below the ground"):
+    with pytest.raises(InputError, match=r"cube still has a background that does not vary at all 0\.6 ns below"):
         measure(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
 
 
@@ -238,10 +238,35 @@ def test_a_users_cubes_are_checked(detectors):
     cube = draw_alarm("high-metal mine", "easy", 101).cube
     with pytest.raises(InputError, match="2 cubes but 1 ids"):
         features_of([cube, cube], detectors, ids=["lane 1"])
+    with pytest.raises(InputError, match="ids must be a list with a name for each cube, got 'ab'"):
+        features_of([cube, cube], detectors, ids="ab")
     broken = cube.copy()
     broken[3, 4, 5] = np.nan
-    with pytest.raises(InputError):
-        features_of([broken], detectors)
+    with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
+        features_of([cube, broken], detectors, ids=["lane 1", "lane 2"])
+
+
+@pytest.mark.parametrize(
+    ("cubes", "message"),
+    [
+        (None, "list of arrays .*, got None"),
+        ("lane.npy", "list of arrays .*, got 'lane.npy'"),
+        ({"lane 1": 0}, "got a mapping: give its values, and its keys as ids"),
+        (np.zeros(GRID.shape), r"a single one of three dimensions: give \[cube\]"),
+        ([], "no cubes to describe"),
+    ],
+    ids=["none", "text", "mapping", "one cube", "empty"],
+)
+def test_what_is_no_list_of_cubes_is_refused(cubes, message, detectors):
+    with pytest.raises(InputError, match=message):
+        features_of(cubes, detectors)
+
+
+def test_detectors_are_checked(detectors):
+    with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got an object of type Proto"):
+        make_gpr_alarms(1, 0, 0, "easy", 0, detectors=detectors.down_track)
+    with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got None"):
+        features_of([np.zeros(GRID.shape)], None)
 
 
 @pytest.mark.parametrize(
@@ -257,6 +282,21 @@ def test_numbers_of_alarms_are_checked(counts, message, detectors):
 def test_calibration_needs_both_classes():
     with pytest.raises(ParameterError, match="of mines and of clutter"):
         calibrate("easy", counts={"clutter": 1})
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (3, "counts must be a mapping of kinds to numbers of alarms, got 3"),
+        ({"clutter": -1}, "alarms of kind 'clutter' must be a whole number from 0, got -1"),
+        ({"clutter": 1.5}, "whole number from 0, got 1.5"),
+        ({"clutterr": 1}, "Did you mean 'clutter'"),
+    ],
+    ids=["no mapping", "less", "part", "unknown"],
+)
+def test_counts_of_a_calibration_are_checked(counts, message):
+    with pytest.raises(ParameterError, match=message):
+        calibrate("easy", 0, counts=counts)
 
 
 def test_detectors_are_plain_values(detectors):

@@ -381,22 +381,34 @@ def clipped(cube):
     cube[9] = cube[9].clip(-0.4, 0.4)
 
 
+def boundless(cube):
+    cube *= 1e20
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (
             missing,
-            r"The cube has 2 samples that are no finite numbers, the first in channel 3, scan 7, sample 11 \(nan\)",
+            r"samples that are no finite numbers \(2 of 368640\), the first in channel 3, scan 7, sample 11 \(nan\)",
         ),
         (silent, r"channels that recorded nothing in at least one scan: 2, 5 \(counted from 0\)"),
         (dropped, r"channels that recorded nothing in at least one scan: 6 "),
         (clipped, r"channels that are saturated .*: 9 \(counted from 0\)"),
+        (boundless, r"greatest sample of .*e\+\d+, expected one between 1e-15 and 1e\+15: divide all samples"),
     ],
-    ids=["not finite", "silent channels", "silent trace", "saturated channel"],
+    ids=["not finite", "silent channels", "silent trace", "saturated channel", "boundless"],
 )
-def test_damaged_cubes_are_refused(mine, change, message):
+@pytest.mark.parametrize("door", [check_cube, screen], ids=["check", "screen"])
+def test_damaged_cubes_are_refused(mine, change, message, door):
     with pytest.raises(InputError, match=message):
-        check_cube(broken(mine, change))
+        door(broken(mine, change))
+
+
+def test_a_cube_rounded_to_a_few_values_is_not_screened(mine):
+    coarse = np.round(100 * mine / np.abs(mine).max())
+    with pytest.raises(InputError, match=r"background that does not vary at all .* ns below the ground"):
+        screen(coarse)
 
 
 @pytest.mark.parametrize(
@@ -417,10 +429,12 @@ def test_cubes_of_other_types():
     rng = np.random.RandomState(0)
     whole = np.round(1000 * rng.normal(size=GRID.shape)).astype(np.int16)
     assert check_cube(whole).dtype == np.float64
-    with pytest.raises(InputTypeError):
-        check_cube(whole.astype(str))
-    with pytest.raises(InputTypeError, match="Complex"):
+    with pytest.raises(InputTypeError, match=r"cube north must be an array of real numbers .*, got <U6: convert it"):
+        check_cube(whole.astype(str), name="north")
+    with pytest.raises(InputTypeError, match="got complex128: convert it first"):
         check_cube(whole.astype(complex))
+    with pytest.raises(InputTypeError, match="got an object of type Alarm: give its attribute cube"):
+        check_cube(simulate_alarm("void", random_state=0))
 
 
 def test_names_of_the_package():

@@ -80,5 +80,9 @@ def test_depth_in_metres_needs_the_soil(alarm):
 def test_bad_input(alarm):
     with pytest.raises(ParameterError, match="rule 7 fired on window 15, but there are 15, from 0"):
         CubeDisplay.from_alarm(alarm, fired={"rule 7": 15})
+    with pytest.raises(ParameterError, match="rule 7 fired on window 'deep'"):
+        CubeDisplay.from_alarm(alarm, fired={"rule 7": "deep"})
+    with pytest.raises(ParameterError, match="no windows to draw"):
+        CubeDisplay.from_alarm(alarm, windows=[])
     with pytest.raises(InputError, match="expected"):
         CubeDisplay.from_alarm(alarm.cube[:3])

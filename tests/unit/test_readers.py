@@ -17,8 +17,8 @@ from fuzzymil.datasets.formats import table
 from fuzzymil.errors import InputError, ParameterError
 
 WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
-KEEPS_NAMES = {"csv", "arff", "mat", "npy"}
-KEEPS_TRUTH = {"csv", "mat"}
+KEEPS_NAMES = {"csv", "arff", "mat", "npy", "parquet"}
+KEEPS_TRUTH = {"csv", "mat", "parquet"}
 NEEDS_LABELS = {"headerless", "svmlight", "arff"}
 FILE_NAMES = {
     "csv": "a.csv",
@@ -26,6 +26,7 @@ FILE_NAMES = {
     "svmlight": "a.data",
     "arff": "a.arff",
     "mat": "a.mat",
+    "parquet": "a.parquet",
     "npy": "folder",
 }
 
@@ -270,14 +271,14 @@ def test_the_name_tells_the_format_and_the_written_file_is_recognised(tmp_path, 
         bags.offsets,
         ids=bags.ids,
         labels=bags.labels,
-        feature_names=bags.names if kind in ("csv", "arff") else None,
+        feature_names=bags.names if kind in ("csv", "arff", "parquet") else None,
         instance_labels=bags.instance_labels,
     )
     assert_same(read_bags(path), expected, truth=kind in KEEPS_TRUTH)
     assert os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("kind", [name for name in WRITABLE if name not in ("mat", "npy")])
+@pytest.mark.parametrize("kind", [name for name in WRITABLE if name not in ("mat", "npy", "parquet")])
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 def test_text_is_packed_when_the_name_says_so(tmp_path, kind, suffix):
     bags = make_two_concepts(2, 2, random_state=0)

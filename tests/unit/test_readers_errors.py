@@ -201,7 +201,7 @@ def test_missing_files_and_folders(tmp_path, put):
     assert isinstance(caught.value, DataFileError)
     with pytest.raises(ValueError, match="nor is its folder"):
         guess_format(tmp_path / "nowhere" / "a.csv")
-    with pytest.raises(DataFileError, match=r"is a folder without .npy files"):
+    with pytest.raises(DataFileError, match=r"is a folder without .npy or .parquet files"):
         read_bags(tmp_path)
     with pytest.raises(DataFileError, match="is a folder, not a file"):
         read_bags(tmp_path, format="csv")

@@ -8,12 +8,12 @@ from sklearn.metrics import accuracy_score
 
 from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.epochs import Plan
 from fuzzymil.errors import ParameterError
 from fuzzymil.estimators.pruning import cut, schedule, worth
 from fuzzymil.estimators.together import fit_together
 from fuzzymil.grouping import pack
 from fuzzymil.searching import _conjunction, _pair_scores, _scores, short_rules
+from fuzzymil.steps import Plan
 from fuzzymil.training import Group
 
 

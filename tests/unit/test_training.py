@@ -9,10 +9,10 @@ import numpy as np
 import optax
 import pytest
 
-from fuzzymil.epochs import Plan, _draw_keep
 from fuzzymil.grouping import Each, pack
 from fuzzymil.network import Operators, Params, forward
 from fuzzymil.rules import RuleBase
+from fuzzymil.steps import Plan, _draw_keep
 from fuzzymil.training import train
 
 # Everything has one shape, so that tests share compiled programs.

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from fuzzymil.cli import data, drawing, evaluating, fitting, studies, timing, using
+from fuzzymil.cli import data, drawing, evaluating, fitting, launching, studies, timing, using
 from fuzzymil.cli.application import app
 from fuzzymil.cli.studies import Experiment
 
 __all__ = ["Experiment", "app", "main"]
 
-_COMMANDS = (fitting, evaluating, using, drawing, data, studies, timing)  # importing a module adds its commands
+_COMMANDS = (
+    fitting,
+    launching,
+    evaluating,
+    using,
+    drawing,
+    data,
+    studies,
+    timing,
+)  # importing a module adds its commands
 
 
 def main() -> None:

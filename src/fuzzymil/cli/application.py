@@ -10,11 +10,14 @@ from typer.core import TyperGroup
 
 from fuzzymil._version import __version__
 from fuzzymil.cli.console import fail, in_options, note
-from fuzzymil.errors import InputError, ModelFileError, ParameterError
+from fuzzymil.errors import CrewError, InputError, ModelFileError, ParameterError
 
 __all__ = ["app", "examples"]
 
-ORDER = ("fit", "evaluate", "predict", "explain", "rules", "plot", "report", "data", "demo", "reproduce", "bench")
+ORDER = (
+    *("fit", "evaluate", "predict", "explain", "rules", "plot", "report", "data"),
+    *("launch", "demo", "reproduce", "bench"),
+)
 """Commands in the order in which a newcomer meets them."""
 
 
@@ -32,7 +35,7 @@ class Commands(TyperGroup):
             warnings.showwarning = _shown
             try:
                 return super().invoke(ctx)
-            except (InputError, ModelFileError, ParameterError) as problem:
+            except (CrewError, InputError, ModelFileError, ParameterError) as problem:
                 fail(in_options(str(problem).rstrip()))
             except BrokenPipeError:
                 raise  # the reader of our output has had enough

@@ -7,7 +7,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -20,10 +21,12 @@ __all__ = [
     "emit_json",
     "emit_table",
     "fail",
+    "fall_silent",
     "in_options",
     "is_terminal",
     "note",
     "progress",
+    "write_pieces",
     "write_text",
 ]
 
@@ -66,20 +69,30 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")
 
 
+_speaks = [True]
+
+
+def fall_silent() -> None:
+    """Leave results and notes to another process; errors are still told."""
+    _speaks[0] = False
+
+
 def note(message: str) -> None:
     """Say something that is no result, on standard error."""
-    typer.echo(message, err=True)
+    if _speaks[0]:
+        typer.echo(message, err=True)
 
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong and end with exit code 2."""
-    note(f"Error: {message}")
+    typer.echo(f"Error: {message}", err=True)
     raise typer.Exit(2)
 
 
 def emit(text: str) -> None:
     """Print a result."""
-    typer.echo(text)
+    if _speaks[0]:
+        typer.echo(text)
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:
@@ -165,4 +178,20 @@ def write_text(path: Path | None, text: str) -> None:
     from fuzzymil import storage
 
     storage.write_atomically(path, text if text.endswith("\n") else f"{text}\n")
+    note(f"Wrote {path}.")
+
+
+def write_pieces(path: Path | None, pieces: Iterable[str]) -> None:
+    """Write a result that comes in pieces as `write_text` does, without having it all in memory."""
+    if path is None or path == STANDARD:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as waiting:  # until all is known to be well
+            waiting.writelines(pieces)
+            waiting.seek(0)
+            while piece := waiting.read(2**20):
+                typer.echo(piece, nl=False)
+        return
+    from fuzzymil import storage
+
+    with storage.written_atomically(path) as file:
+        file.writelines(piece.encode("utf-8") for piece in pieces)
     note(f"Wrote {path}.")

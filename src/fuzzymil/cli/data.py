@@ -192,8 +192,8 @@ def convert(
         Path,
         typer.Argument(
             metavar="TARGET",
-            help="Its ending tells the format: .csv, .txt, .svm, .arff, .mat, none for a folder of .npy; - is CSV on "
-            "standard output.",
+            help="Its ending tells the format: .csv, .txt, .svm, .arff, .mat, .parquet, none for a folder of .npy; - "
+            "is CSV on standard output.",
             show_default=False,
         ),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
 import warnings
@@ -13,17 +14,19 @@ import typer
 
 from fuzzymil.cli import options
 from fuzzymil.cli.application import app, examples
-from fuzzymil.cli.console import STANDARD, check_target, emit, emit_json, is_terminal, note
-from fuzzymil.cli.reading import Columns, Source, read_data, read_model, save
+from fuzzymil.cli.console import STANDARD, check_target, emit, emit_json, fall_silent, is_terminal, note
+from fuzzymil.cli.reading import Columns, Source, read_data, read_model, read_stream, save
 from fuzzymil.cli.settings import Task, chosen_task, given, new_estimator
 from fuzzymil.errors import ParameterError
+from fuzzymil.launching import RANK
 
 if TYPE_CHECKING:
-    from fuzzymil.bags import Bags
+    from fuzzymil.distributed import Crew
 
 __all__ = ["fit", "trained"]
 
 _INTERRUPTED = "Training was interrupted"
+_ELSEWHERE = "what to expect of other bags, fuzzymil evaluate tells."
 
 
 @app.command(
@@ -66,6 +69,21 @@ def fit(
             "goes on and ends with the same numbers.",
         ),
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read a Parquet file part by part, each time it is needed: for data that does not fit in memory.",
+            rich_help_panel="Data",
+        ),
+    ] = False,
+    distributed: Annotated[
+        bool,
+        typer.Option(
+            "--distributed",
+            help="Train with the other processes that fuzzymil launch, srun or mpirun have started, each on its share.",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -73,6 +91,7 @@ def fit(
 
     Ctrl-C keeps the rules as trained so far.
     """
+    crew = _crew() if distributed or RANK in os.environ else None
     chosen = given(
         n_rules=n_rules,
         max_terms=max_terms,
@@ -85,16 +104,22 @@ def fit(
     )
     check_target(output)
     before, remembered = (None, None) if go_on is None else _to_go_on(go_on, chosen, settings, init)
-    source = read_data(data, Columns.from_options(bag, label, drop), format, remembered=remembered, labels=True)
-    if before is None:
-        model, bags = new_estimator(chosen_task(task, source.bags), chosen, settings or (), init, seed), source.bags
+    columns = Columns.from_options(bag, label, drop)
+    bags: Any
+    if stream:
+        bags, source = read_stream(data, columns, format, remembered=remembered)
     else:
-        model, bags = before, source.fitting(before)
-    if checkpoint is not None:
-        model.set_params(checkpoint=str(checkpoint))
+        source = read_data(data, columns, format, remembered=remembered, labels=True)
+        bags = source.bags if before is None else source.fitting(before)
+    model = before
+    if model is None:
+        model = new_estimator(chosen_task(task, source.bags), chosen, settings or (), init, seed)
+    model.set_params(checkpoint=None if checkpoint is None else str(checkpoint), distributed=crew is not None)
     began = time.perf_counter()
-    interrupted = trained([model], [bags], shows=not as_json)
+    interrupted = trained([model], [bags if crew is None else crew.share(bags)], shows=not as_json)
     seconds = time.perf_counter() - began
+    if crew is not None and crew.rank > 0:  # all have the same model, and one writes it
+        raise typer.Exit(130 if interrupted else 0)
     save(model, output, source.columns)
     if as_json and output != STANDARD:
         emit_json(_facts(model, bags, output, seconds, interrupted))
@@ -103,6 +128,16 @@ def fit(
     if interrupted:
         _tell_how_to_go_on(model, source, output, checkpoint)
         raise typer.Exit(130)
+
+
+def _crew() -> Crew:
+    """Meet the other processes, of which the first speaks for all."""
+    from fuzzymil.distributed import join
+
+    crew = join()
+    if crew.rank > 0:
+        fall_silent()
+    return crew
 
 
 def _to_go_on(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:
@@ -118,14 +153,14 @@ def _to_go_on(path: Path, chosen: dict[str, Any], settings: list[str] | None, in
     return model.set_params(**changes, warm_start=True), columns
 
 
-def trained(models: Sequence[Any], parts: Sequence[Bags], *, shows: bool = True) -> bool:
+def trained(models: Sequence[Any], parts: Sequence[Any], *, shows: bool = True) -> bool:
     """Fit each model on its own bags, networks all at once; return whether Ctrl-C cut that short.
 
     Parameters
     ----------
     models : sequence of estimators
         Of one kind and with equal settings.
-    parts : sequence of Bags
+    parts : sequence of Bags or BagStream
         With labels.
     shows : bool
         Whether to show a progress bar with the time left, where somebody is looking.
@@ -145,10 +180,10 @@ def trained(models: Sequence[Any], parts: Sequence[Bags], *, shows: bool = True)
             fit_together(models, parts)
         else:
             for model, bags in zip(models, parts, strict=True):
-                model.fit(bags, bags.labels)
+                model.fit(bags)
     if networks:  # how they were trained is no part of what was learned
         for model in models:
-            model.set_params(verbose=False, warm_start=False, checkpoint=None)
+            model.set_params(verbose=False, warm_start=False, checkpoint=None, distributed=False)
     interrupted = [warning for warning in caught if str(warning.message).startswith(_INTERRUPTED)]
     for warning in caught:
         if warning not in interrupted:
@@ -156,31 +191,37 @@ def trained(models: Sequence[Any], parts: Sequence[Bags], *, shows: bool = True)
     return bool(interrupted)
 
 
-def _facts(model: Any, bags: Bags, output: Path, seconds: float, interrupted: bool) -> dict[str, Any]:
+def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: bool) -> dict[str, Any]:
+    from fuzzymil.streams import BagStream
+
+    streamed = isinstance(bags, BagStream)
     return {
         "model": output,
         "estimator": type(model).__name__,
-        "n_bags": bags.n_bags,
-        "n_features": bags.n_features,
+        "n_bags": None if streamed else bags.n_bags,
+        "n_features": model.n_features_in_,
         "n_rules": model.rules_.n_rules,
         "n_members": len(model.members_),
         "n_epochs": model.n_iter_,
         "seconds": round(seconds, 3),
-        "score_on_training_bags": model.score(bags),
+        "score_on_training_bags": None if streamed else model.score(bags),
         "interrupted": interrupted,
     }
 
 
-def _tell(model: Any, bags: Bags, output: Path, seconds: float) -> None:
+def _tell(model: Any, bags: Any, output: Path, seconds: float) -> None:
+    from fuzzymil.streams import BagStream
+
     say = note if output == STANDARD else emit
     members = f"{len(model.members_)} members of " if len(model.members_) > 1 else ""
     how = f"{type(model).__name__}, {model.n_iter_} epochs, {seconds:.1f} s"
     say(f"Learned {members}{model.rules_.n_rules} rules ({how}).")
-    measure = (
-        "of the training bags are predicted right" if hasattr(model, "classes_") else "is the R2 on the training bags"
-    )
-    score = f"{model.score(bags):.1%}" if hasattr(model, "classes_") else f"{model.score(bags):.3f}"
-    say(f"{score} {measure}; what to expect of other bags, fuzzymil evaluate tells.")
+    if isinstance(bags, BagStream):  # another pass over all of it could take long
+        say(f"Error of the last epoch (root of the mean square): {model.history_['rmse'][-1]:.3f}.")
+    elif hasattr(model, "classes_"):
+        say(f"{model.score(bags):.1%} of the training bags are predicted right; {_ELSEWHERE}")
+    else:
+        say(f"{model.score(bags):.3f} is the R2 on the training bags; {_ELSEWHERE}")
     if output != STANDARD:
         say(f"Wrote {output}. See the rules: fuzzymil rules {output}")
 

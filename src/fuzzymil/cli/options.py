@@ -89,7 +89,7 @@ DataFormat = Annotated[
         "--format",
         metavar="FORMAT",
         autocompletion=format_names,
-        help="csv, headerless, uci, svmlight, arff, mat or npy (default: what the file looks like).",
+        help="csv, headerless, uci, svmlight, arff, mat, parquet or npy (default: what the file looks like).",
         rich_help_panel="Data",
     ),
 ]

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,25 @@ from fuzzymil.errors import InputError, ModelFileError, did_you_mean, listed
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.datasets import Guess
+    from fuzzymil.datasets.formats.parquet import ParquetBags
+    from fuzzymil.streams import BagStream
 
-__all__ = ["Columns", "Source", "at_hand", "read_data", "read_model", "read_rules_or_model", "save"]
+__all__ = [
+    "Columns",
+    "Source",
+    "at_hand",
+    "read_data",
+    "read_model",
+    "read_parts",
+    "read_rules_or_model",
+    "read_stream",
+    "save",
+]
 
 _INPUT = "standard input"
+_LEFT_OUT = "Left out, since the model does not know them: {}."
+_UNLABELLED = "{} has no column that looks like the label of a bag: name it with --label{}."
+_COUNTED = ("bag", "instance", "feature", "part")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,9 +83,16 @@ class Source:
             )
         spare = [name for name in names if name not in known]
         if spare:
-            note(f"Left out, since the model does not know them: {listed(spare)}.")
+            note(_LEFT_OUT.format(listed(spare)))
         places = [names.index(name) for name in known]
         return self.bags.map_instances(lambda instances: instances[:, places], [*map(str, known)])
+
+    def usable(self, model: Any) -> Bags:
+        """Return the bags `fitting` the model, without missing values if it cannot do with any."""
+        bags = self.fitting(model)
+        if getattr(model, "missing", "ignore") == "error":
+            bags.require_complete("Fill it in, or fit the model with missing='ignore': then it fits every rule.")
+        return bags
 
 
 @contextlib.contextmanager
@@ -110,39 +132,133 @@ def read_data(
     labels : bool
         Whether the command cannot do without labels.
     """
-    from fuzzymil.datasets import FORMATS, guess_format, read_bags
+    from fuzzymil.datasets import FORMATS
 
     with at_hand(path) as file:
-        name = _INPUT if path == STANDARD else str(path)
-        used = columns if remembered is None else _as_before(file, columns, remembered, format)
-        guess = guess_format(file, format=format, bag=used.bag, label=used.label)
+        name = _shown(path)
+        used, guess = _understood(file, columns, format, remembered)
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
-            raise InputError(
-                f"{name} has no column that looks like the label of a bag: name it with --label{_likely(file, guess)}."
-            )
-        bags = read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
+            raise InputError(_UNLABELLED.format(name, _likely(file, guess)))
+        bags, found = _read(file, used, guess)
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
+    _note_how(name, guess, used, found)
+    return Source(name, bags, guess, Columns(guess.bag, guess.label, used.drop))
+
+
+def _shown(path: Path) -> str:
+    return _INPUT if path == STANDARD else str(path)
+
+
+def _understood(file: Path, columns: Columns, format: str | None, remembered: Columns | None) -> tuple[Columns, Guess]:
+    """Return the columns that are known, and how the file is going to be read."""
+    from fuzzymil.datasets import guess_format
+
+    used = columns if remembered is None else _as_before(file, columns, remembered, format)
+    return used, guess_format(file, format=format, bag=used.bag, label=used.label)
+
+
+def _read(file: Path, used: Columns, guess: Guess) -> tuple[Bags, str]:
+    """Return all bags of a file, and what they are in words."""
+    from fuzzymil.datasets import read_bags
+
+    bags = read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
+    return bags, str(bags).removeprefix("Bags(").removesuffix(")")
+
+
+def _note_how(name: str, guess: Guess, used: Columns, found: str) -> None:
+    """Say how data were read, and what was found."""
     guessed = [
         f"--{role}" for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None
     ]
     how = f"{guess} (guessed: {' and '.join(guessed)} can say otherwise)" if guessed else str(guess)
-    note(f"{name}: {how}; {str(bags).removeprefix('Bags(').removesuffix(')')}.")
-    return Source(name, bags, guess, Columns(guess.bag, guess.label, used.drop))
+    note(f"{name}: {how}; {found}.")
+
+
+def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: Columns, model: Any) -> Iterator[Bags]:
+    """Give the bags for a model to predict: those of a Parquet file a part at a time, any others all at once.
+
+    Parameters are those of `read_data`, and the fitted model.
+    """
+    from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
+    from fuzzymil.streams import ahead
+
+    with at_hand(path) as file:
+        used, guess = _understood(file, columns, format, remembered)
+        table = None
+        spare: list[str] = []
+        if guess.format == "parquet":
+            spare = _spare(file, guess, used, model)
+            used = dataclasses.replace(used, drop=(*used.drop, *spare))
+            try:
+                table = ParquetBags(file, bag=used.bag, label=used.label, drop=used.drop)
+            except ScatteredBagsError:
+                note(f"The rows of a bag do not stand together: {_shown(path)} is read whole.")
+        parts: Iterable[Bags]
+        if table is None:
+            bags, found = _read(file, used, guess)
+            parts = [bags]
+        else:
+            found = _counted(table)
+            parts = ahead(table.part, range(table.n_parts))
+        _note_how(_shown(path), guess, used, found)
+        if spare:
+            note(_LEFT_OUT.format(listed(spare)))
+        for bags in parts:
+            yield Source(_shown(path), bags, guess, used).usable(model)
+
+
+def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
+    """Return the columns of a table that a model does not know, which need not even be read."""
+    from fuzzymil.datasets.formats.delimited import INSTANCE_LABEL
+
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return []
+    apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
+    names = _header(file, guess)
+    return [name for name in names if name not in apart]
+
+
+def read_stream(
+    path: Path, columns: Columns, format: str | None = None, *, remembered: Columns | None = None
+) -> tuple[BagStream, Source]:
+    """Return labelled bags that are read part by part, and a source that holds the first part."""
+    from fuzzymil.datasets.formats.parquet import ParquetBags
+    from fuzzymil.streams import BagStream
+
+    if path == STANDARD:
+        raise InputError("Standard input cannot be streamed, since it is read once: name a Parquet file.")
+    used, guess = _understood(path, columns, format, remembered)
+    if guess.format != "parquet":
+        raise InputError(f"{path} cannot be streamed: fuzzymil data convert {path} data.parquet makes a file that can.")
+    if guess.label is None:
+        raise InputError(_UNLABELLED.format(path, _likely(path, guess)))
+    table = ParquetBags(path, bag=used.bag, label=used.label, drop=used.drop)
+    _note_how(str(path), guess, used, _counted(table))
+    stream = BagStream(table.part, table.n_parts)
+    return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, used.drop))
+
+
+def _counted(table: ParquetBags) -> str:
+    counts = (table.n_bags, table.n_instances, len(table.feature_names), table.n_parts)
+    told = [f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in zip(counts, _COUNTED, strict=True)]
+    return f"{', '.join(told[:3])} in {told[3]}"
 
 
 def _likely(file: Path, guess: Guess) -> str:
     """List the columns of a table that could be meant."""
-    if guess.format != "csv":
-        return ""
-    names = _header(file)
-    return f", one of {listed(name for name in names if name != guess.bag)}"
+    names = _header(file, guess)
+    return f", one of {listed(name for name in names if name != guess.bag)}" if names else ""
 
 
-def _header(file: Path) -> list[str]:
-    from fuzzymil.datasets.formats import DataFile, delimited
+def _header(file: Path, guess: Guess) -> list[str]:
+    """Return the names of a table's columns, none where the format has no names."""
+    from fuzzymil.datasets.formats import DataFile, delimited, parquet
 
-    return delimited.fields_of(next(DataFile(file).numbered_lines())[1])
+    if guess.format == "parquet":
+        return parquet.column_names(DataFile(file))
+    return delimited.fields_of(next(DataFile(file).numbered_lines())[1]) if guess.format == "csv" else []
 
 
 def _as_before(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
@@ -154,7 +270,7 @@ def _as_before(file: Path, columns: Columns, remembered: Columns, format: str | 
     for attempt in (Columns(bag, label), Columns(bag, columns.label)):
         with contextlib.suppress(ValueError):
             guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
-            spare = _header(file) if guess.format == "csv" else []
+            spare = _header(file, guess)
             return dataclasses.replace(attempt, drop=tuple(name for name in remembered.drop if name in spare))
     return columns
 
@@ -180,7 +296,7 @@ def read_model(path: Path) -> tuple[Any, Columns]:
 
 def _about_a_model(problem: str, file: Path) -> str:
     problem = problem.replace("Save the model again with model.save(path).", "fuzzymil fit writes such files.")
-    if file.suffix.lower() in (".csv", ".tsv", ".data", ".arff", ".mat", ".txt", ".gz"):
+    if file.suffix.lower() in (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".txt", ".gz"):
         problem += " The model comes first, then the data."
     return problem
 

@@ -22,7 +22,15 @@ MOST_CLASSES = 20
 """Whole numbers that take more values than this are taken for quantities, not for classes."""
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
-_OURS = ("callbacks", "checkpoint", "init", "random_state", "verbose", "warm_start")  # set by options of their own
+_OURS = (
+    "callbacks",
+    "checkpoint",
+    "distributed",
+    "init",
+    "random_state",
+    "verbose",
+    "warm_start",
+)  # set by options of their own
 
 
 class Task(StrEnum):

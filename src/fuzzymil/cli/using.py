@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import enum
 import io
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,8 @@ import typer
 
 from fuzzymil.cli import options
 from fuzzymil.cli.application import app, examples
-from fuzzymil.cli.console import STANDARD, check_target, emit_json, note, write_text
-from fuzzymil.cli.reading import Columns, Source, read_data, read_model, read_rules_or_model
+from fuzzymil.cli.console import STANDARD, check_target, emit_json, note, write_pieces, write_text
+from fuzzymil.cli.reading import Columns, Source, read_data, read_model, read_parts, read_rules_or_model
 from fuzzymil.errors import InputError, ParameterError, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -27,14 +28,15 @@ def read_both(
     model: Path, data: Path, columns: Columns, format: str | None = None, *, labels: bool = False
 ) -> tuple[Any, Source, Bags]:
     """Return a model, the data named beside it, and the bags with the model's features."""
-    if model == STANDARD and data == STANDARD:
-        raise InputError("Standard input can be the model or the data, not both: name a file for one.")
+    _check_apart(model, data)
     fitted, remembered = read_model(model)
     source = read_data(data, columns, format, remembered=remembered, labels=labels)
-    bags = source.fitting(fitted)
-    if getattr(fitted, "missing", "ignore") == "error":
-        bags.require_complete("Fill it in, or fit the model with missing='ignore': then it fits every rule.")
-    return fitted, source, bags
+    return fitted, source, source.usable(fitted)
+
+
+def _check_apart(model: Path, data: Path) -> None:
+    if model == STANDARD and data == STANDARD:
+        raise InputError("Standard input can be the model or the data, not both: name a file for one.")
 
 
 # ---------------------------------------------------------------------- predict
@@ -59,22 +61,44 @@ def predict(
 
     Columns: the bag, the prediction, the probability of each class, and the coverage: how strongly the bag fires any
     rule, from 0 (no rule knows such bags) to 1. Where the data are labelled, how many are right is told beside it.
+    Parquet is read a part at a time, so that it may be larger than the memory.
     """
     check_target(output)
-    fitted, _, bags = read_both(model, data, Columns.from_options(bag, label), format)
-    found = fitted.predict(bags)
-    if bags.labels is not None:
-        note(_compared(fitted, found, bags.labels))
-    table = _table(fitted, bags, found)
+    _check_apart(model, data)
+    fitted, remembered = read_model(model)
+    columns = Columns.from_options(bag, label)
+    tables = _tables(fitted, read_parts(data, columns, format, remembered=remembered, model=fitted))
     if as_json:
-        rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+        rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]
         emit_json({"predictions": rows}, output)
-        return
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*table.values(), strict=True))
-    write_text(output, text.getvalue())
+    else:
+        write_pieces(output, _as_csv(tables))
+
+
+def _tables(model: Any, parts: Iterable[Bags]) -> Iterator[dict[str, list[Any]]]:
+    """Give a table of predictions for each part; at the end say how good they were, where there are labels."""
+    from fuzzymil.intake import joined
+
+    known: list[tuple[Array, Array]] = []
+    for bags in parts:
+        found = model.predict(bags)
+        if bags.labels is not None:
+            known.append((found, bags.labels))
+        yield _table(model, bags, found)
+    if known:
+        predicted, labels = (joined(columns) for columns in zip(*known, strict=True))
+        note(_compared(model, predicted, labels))
+
+
+def _as_csv(tables: Iterable[dict[str, list[Any]]]) -> Iterator[str]:
+    """Give the text of tables, one below the other, under one header."""
+    for number, table in enumerate(tables):
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if number == 0:
+            writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+        yield text.getvalue()
 
 
 def _table(model: Any, bags: Bags, found: Array) -> dict[str, list[Any]]:
@@ -96,7 +120,7 @@ def _table(model: Any, bags: Bags, found: Array) -> dict[str, list[Any]]:
     return table
 
 
-def _compared(model: Any, found: Array, labels: Array) -> str:
+def _compared(model: Any, found: Any, labels: Any) -> str:
     """Tell how good predictions are, where the labels can tell."""
     import numpy as np
     from sklearn.metrics import r2_score

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import FORMATS, DataFile, Format, delimited, npy, svmlight, table
+from fuzzymil.datasets.formats import FORMATS, DataFile, Format, delimited, npy, parquet, svmlight, table
 from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name
 from fuzzymil.errors import InputError, ParameterError, did_you_mean
 
@@ -95,6 +95,8 @@ def read_bags(
         - ``"svmlight"``: sparse text, ``instance:bag:label number:value ...``, features numbered from 1;
         - ``"arff"``: WEKA's relational ARFF;
         - ``"mat"``: MATLAB up to version 7; `fuzzymil.datasets.formats.matlab` lists the layouts;
+        - ``"parquet"``: a table as for CSV, a file or a folder of them (needs pyarrow:
+          ``pip install "fuzzymil[parquet]"``); ids and labels are of the types of their columns;
         - ``"npy"``: a folder with a 2-D ``.npy`` array a bag and a ``labels.csv`` with the columns
           ``file,label``.
 
@@ -104,7 +106,7 @@ def read_bags(
         its label. Default: columns called ``bag``, ``bag_id``, ... and ``label``, ``class``, ``target``,
         ``y``, ...; if several look alike an error asks.
     drop : sequence of str
-        Columns of a CSV file to leave out: dates, addresses and other text that is no feature.
+        Columns of a CSV or Parquet file to leave out: dates, addresses and other text that is no feature.
 
     Returns
     -------
@@ -132,11 +134,11 @@ def read_bags(
     known = _format(file, format, bag, label)
     if not drop:
         return known.read(file, bag, label)
-    if known.name != "csv":
-        raise ParameterError(f"drop= is for CSV with a header; {file.path} is read as {known.title}.")
+    if not known.takes_drop:
+        raise ParameterError(f"drop= is for CSV with a header and Parquet; {file.path} is read as {known.title}.")
     if isinstance(drop, str):
         raise ParameterError(f"drop must be a list of columns, got {drop!r}: write [{drop!r}].")
-    return delimited.read_csv(file, bag, label, drop)
+    return known.read(file, bag, label, drop)
 
 
 def write_bags(bags: Bags, path: Path_, format: str | None = None) -> None:
@@ -147,12 +149,12 @@ def write_bags(bags: Bags, path: Path_, format: str | None = None) -> None:
     bags : Bags
         Bags with different ids.
     path : path
-        The end of its name (``.csv``, ``.tsv``, ``.txt``, ``.data``, ``.svm``, ``.arff``, ``.mat``, none for
-        a folder) tells the format; text is packed if ``.gz``, ``.bz2`` or ``.xz`` follows.
+        The end of its name (``.csv``, ``.tsv``, ``.txt``, ``.data``, ``.svm``, ``.arff``, ``.mat``,
+        ``.parquet``, none for a folder) tells the format; text is packed if ``.gz``, ``.bz2`` or ``.xz`` follows.
     format : str, optional
         One of those that `read_bags` reads, except ``"uci"``. ``"headerless"`` and ``"svmlight"`` keep no
         names of features and need labels, as ``"arff"`` does; truth about instances is kept by
-        ``"csv"`` and ``"mat"``.
+        ``"csv"``, ``"mat"`` and ``"parquet"``.
 
     Examples
     --------
@@ -173,7 +175,7 @@ def write_bags(bags: Bags, path: Path_, format: str | None = None) -> None:
         others = ", ".join(name for name, other in FORMATS.items() if other.write is not None)
         raise ParameterError(f"The format {known.name!r} is only read: write one of {others}.")
     packed = target.suffix.lower() in COMPRESSIONS
-    if packed and known.name in ("mat", "npy"):
+    if packed and known.name in ("mat", "npy", "parquet"):
         raise ParameterError(f"The format {known.name!r} is not packed: leave out {target.suffix!r} in {target}.")
     if known.name != "npy" and target.is_dir():
         raise InputError(f"{target} is a folder: name a file in it.")
@@ -217,8 +219,14 @@ def _guessed(file: DataFile, bag: str | int | None) -> str:
     if file.is_folder:
         if (file.path / npy.LABELS).exists() or any(file.path.glob("*.npy")):
             return "npy"
-        raise file.error("is a folder without .npy files: name a file of bags, or put one .npy file a bag there")
+        if any(path.suffix.lower() in FORMATS["parquet"].suffixes for path in file.path.iterdir()):
+            return "parquet"
+        raise file.error(
+            "is a folder without .npy or .parquet files: name a file of bags, or put one .npy file a bag there"
+        )
     suffix = Path(bare_name(file.path)).suffix.lower()
+    if suffix in FORMATS["parquet"].suffixes or file.starts_with(parquet.MAGIC):
+        return "parquet"
     if suffix == ".mat" or file.content.startswith(b"MATLAB"):
         return "mat"
     if suffix == ".arff":

@@ -15,37 +15,31 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, as_bags
 from fuzzymil.checkpoints import Checkpoints
-from fuzzymil.epochs import Plan
 from fuzzymil.errors import InputError, ParameterError, warn_user
 from fuzzymil.estimators.exchange import fitting_rules
 from fuzzymil.estimators.explaining import Explaining
-from fuzzymil.estimators.features import compare_features, complete_bags, record_features
+from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
 from fuzzymil.estimators.limits import limits_of, unmoved
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.progress import progress_bar
 from fuzzymil.estimators.pruning import longest, schedule, shortened, with_conditions
-from fuzzymil.estimators.scaling import Scaling
-from fuzzymil.estimators.starting import Coding, Learned, Starting
+from fuzzymil.estimators.scaling import Measures, Scaling
+from fuzzymil.estimators.spread import train_spread
+from fuzzymil.estimators.starting import Coding, Job, Learned, Overview, Starting
+from fuzzymil.feeding import Feed
 from fuzzymil.grouping import pack
 from fuzzymil.rules import RuleBase
+from fuzzymil.steps import Plan
+from fuzzymil.streams import BagStream
 from fuzzymil.training import Group, Result, train_groups
+from fuzzymil.wide import train_widely
 
-__all__ = ["Job", "Network", "checked_weights"]
+__all__ = ["Network", "checked_weights"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """One fit, checked and ready to train."""
-
-    bags: Bags
-    coding: Coding
-    learned: Learned
-    group: Group
-    plan: Plan
-    going_on: bool
-    partial: bool = False  # on part of the data
+ONE_BAG = "There is one sample, that is one bag: learning needs at least two."
 
 
 class Network(Starting, Explaining, ABC):
@@ -64,48 +58,62 @@ class Network(Starting, Explaining, ABC):
             validate=bool(self.early_stopping),
         )
 
-    def _group(self, learned: Learned, bags: Bags, coding: Coding, rng: Any) -> Group:
-        """Everything that training needs to know of the data, on standardised axes."""
-        n_fits = len(learned.params)
+    def _counted(self, n_fits: int, coding: Coding, rng: Any) -> tuple[Array, Array | None]:
+        """Weights of the bags in training, and in validation where that is asked for; (n_fits, n_bags) each."""
         weights = np.tile(coding.weights, (n_fits, 1))
-        held_out = None
-        if self.early_stopping:
-            # From its own generator: a warm start must hold out the same bags again.
-            fixed = isinstance(self.random_state, numbers.Integral)
-            held = self._held_out(coding.groups, check_random_state(self.random_state) if fixed else rng)
-            held_out, weights = weights * held, weights * ~held
-            if not (weights.any() and held_out.any()):
-                raise ParameterError("early_stopping leaves no bags to train or to validate on: use more bags.")
+        if not self.early_stopping:
+            return weights, None
+        # From its own generator: a warm start must hold out the same bags again.
+        fixed = isinstance(self.random_state, numbers.Integral)
+        held = self._held_out(coding.groups, check_random_state(self.random_state) if fixed else rng)
+        held_out, weights = weights * held, weights * ~held
+        if not (weights.any() and held_out.any()):
+            raise ParameterError("early_stopping leaves no bags to train or to validate on: use more bags.")
+        return weights, held_out
+
+    def _group(
+        self, learned: Learned, bags: Bags, coding: Coding, weights: Array, held_out: Array | None, rng: Any
+    ) -> Group:
+        """Everything that training needs to know of the data, on standardised axes."""
         axes = learned.scaling
-        dtype = np.float64 if self.precision == "double" else np.float32
         return Group(
             learned.params,
             learned.masks,
-            pack(axes.apply(bags.instances), bags.offsets, dtype, fill=-axes.shift / axes.scale),
-            (coding.targets - axes.target_shift) / axes.target_scale,
+            pack(axes.apply(bags.instances), bags.offsets, self._dtype(), fill=-axes.shift / axes.scale),
+            axes.apply_to_targets(coding.targets),
             weights,
-            [int(seed) for seed in rng.randint(2**31 - 1, size=n_fits)],
+            [int(seed) for seed in rng.randint(2**31 - 1, size=len(learned.params))],
             held_out,
             learned.n_epochs,
             learned.optimizer_state,
             learned.limits,
         )
 
+    def _dtype(self) -> Any:
+        return np.float64 if self.precision == "double" else np.float32
+
     def _train(
-        self, groups: list[Group], plan: Plan, max_epochs: int, checkpoints: Checkpoints | None = None
+        self,
+        groups: list[Group],
+        plan: Plan,
+        max_epochs: int,
+        checkpoints: Checkpoints | None = None,
+        feed: Feed | None = None,
     ) -> list[Result]:
         with progress_bar(type(self).__name__, enabled=bool(self.verbose)) as report:
-            results = train_groups(
-                groups,
-                plan,
-                learning_rate=float(self.learning_rate),
-                max_epochs=max_epochs,
-                tol=float(self.tol),
-                patience=self.patience,
-                callbacks=tuple(self.callbacks or ()),
-                report=report,
-                checkpoints=checkpoints,
-            )
+            settings: dict[str, Any] = {
+                "learning_rate": float(self.learning_rate),
+                "max_epochs": max_epochs,
+                "tol": float(self.tol),
+                "patience": self.patience,
+                "callbacks": tuple(self.callbacks or ()),
+                "report": report,
+                "checkpoints": checkpoints,
+            }
+            if feed is None:
+                results = train_groups(groups, plan, **settings)
+            else:
+                results = [train_widely(groups[0], plan, feed, **settings)]
         if results[0].interrupted:
             warn_user(
                 f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "
@@ -181,8 +189,6 @@ class Network(Starting, Explaining, ABC):
         bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
         if going_on:
             compare_features(self, bags)
-        elif bags.n_bags < 2:
-            raise InputError("There is one sample, that is one bag: learning needs at least two.")
         return bags
 
     @abstractmethod
@@ -194,14 +200,19 @@ class Network(Starting, Explaining, ABC):
         self._check_settings()
         going_on = go_on and hasattr(self, "members_")
         bags = self._bags_to_fit(X, going_on=going_on)
+        if bags.n_bags < 2 and not going_on:
+            raise InputError(ONE_BAG)
         coding = self._encode(bags, y, sample_weight, going_on=going_on, classes=classes)
         rng = check_random_state(self.random_state)
         if going_on and self._learned.params[0].coefs.shape[1] != coding.targets.shape[1]:
             raise InputError("These labels need another number of outputs than the fitted rules have: fit anew.")
-        learned = self._continued(bags) if going_on else self._start(bags, coding, rng)
-        return Job(bags, coding, learned, self._group(learned, bags, coding, rng), self._plan(learned), going_on)
+        overview = Overview(Measures.of(bags.instances), coding.targets, coding.weights)
+        learned = self._continued(bags.n_bags) if going_on else self._start(bags, coding, rng, overview)
+        weights, held_out = self._counted(len(learned.params), coding, rng)
+        group = self._group(learned, bags, coding, weights, held_out, rng)
+        return Job(bags, coding, learned, group, self._plan(learned), going_on)
 
-    def _continued(self, bags: Bags) -> Learned:
+    def _continued(self, n_bags: int) -> Learned:
         """Return the present rules to go on from, if the settings still describe them."""
         for name, before in self._learned.structure.items():
             now = getattr(self, name)
@@ -211,7 +222,7 @@ class Network(Starting, Explaining, ABC):
                     "set it back, or fit anew with warm_start=False."
                 )
         before = self._learned
-        learned = dataclasses.replace(before, keep_prob=self._keep_prob(before.params[0], before.masks[0], bags))
+        learned = dataclasses.replace(before, keep_prob=self._keep_prob(before.params[0], before.masks[0], n_bags))
         if learned.remembers == (self._plan(learned), self.precision):
             return learned
         return dataclasses.replace(learned, optimizer_state=None)  # another optimiser starts afresh
@@ -226,10 +237,13 @@ class Network(Starting, Explaining, ABC):
         self._set_fitted(kept, members, initial, result.history[best[0]])
         return self
 
-    def _train_jobs(self, jobs: list[Job], max_epochs: int) -> list[tuple[Job, Result]]:
-        """Train jobs that are alike, and shorten their rules in steps where ``max_terms`` asks for it."""
+    def _train_jobs(self, jobs: list[Job], max_epochs: int, feed: Feed | None = None) -> list[tuple[Job, Result]]:
+        """Train jobs that are alike, and shorten their rules in steps where ``max_terms`` asks for it.
+
+        With a feed there is one job, which is trained on the bags of the feed.
+        """
         checkpoints = None if self.checkpoint is None else Checkpoints(self.checkpoint)
-        results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints)
+        results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
         for n_terms in schedule(max(longest(job.group) for job in jobs), self.max_terms):
             if results[0].interrupted:
                 break
@@ -237,17 +251,24 @@ class Network(Starting, Explaining, ABC):
                 dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
                 for job, result in zip(jobs, results, strict=True)
             ]
-            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2, checkpoints)
+            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2, checkpoints, feed)
             results = [before.followed_by(after) for before, after in zip(results, again, strict=True)]
         if checkpoints is not None and not results[0].interrupted:
             checkpoints.finished()
         return list(zip(jobs, results, strict=True))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        if isinstance(X, BagStream) or self.distributed:
+            return self._finish(*train_spread(self, X, y, sample_weight))
         job = self._prepare(X, y, sample_weight, go_on=bool(self.warm_start))
         return self._finish(*self._train_jobs([job], self.max_epochs)[0])
 
     def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        if isinstance(X, BagStream) or self.distributed:
+            raise ParameterError(
+                "partial_fit takes bags in the memory of one process: for a stream, or with distributed=True, use fit "
+                "(warm_start=True goes on)."
+            )
         job = self._prepare(X, y, sample_weight, go_on=True, classes=classes)
         job, result = self._train_jobs([job], 1)[0]
         return self._finish(dataclasses.replace(job, partial=True), result)
@@ -300,7 +321,17 @@ class Network(Starting, Explaining, ABC):
 
     def _output(self, X: Any, *, by_instance: bool = False) -> Array:
         """Mean output of the members, (b, k), or (i, k) with every instance a bag of its own."""
+        if isinstance(X, BagStream):
+            return np.concatenate([self._output(part, by_instance=by_instance) for part in X])
         return self._infer(self._bags_to_read(X), by_instance=by_instance)
+
+    def _labels_and_answers(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Return what bags are, by ``y`` or their own labels, and what is predicted."""
+        if isinstance(X, BagStream) and y is None:  # one pass for both
+            labels, answers = zip(*(self._labels_and_answers(part, None) for part in X), strict=True)
+            return np.concatenate(labels), np.concatenate(answers)
+        answers = self.predict(X)
+        return (np.asarray(y) if isinstance(X, BagStream) else bag_labels(as_bags(X), y, type(self).__name__)), answers
 
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)

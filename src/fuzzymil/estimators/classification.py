@@ -13,12 +13,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 
 from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil.bags import Bags
 from fuzzymil.errors import InputError, ParameterError
-from fuzzymil.estimators.base import Job, Network, checked_weights
-from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.base import Network, checked_weights
 from fuzzymil.estimators.labels import class_labels, output_names
-from fuzzymil.estimators.starting import Coding
+from fuzzymil.estimators.starting import Coding, Job
 from fuzzymil.explain import Reading
 from fuzzymil.losses import LOSSES
 from fuzzymil.training import Result
@@ -103,8 +102,8 @@ class NetworkClassifier(ClassifierMixin, Network):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy on these bags, by their own labels unless ``y`` is given."""
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
-        return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))
+        labels, found = self._labels_and_answers(X, y)
+        return float(accuracy_score(labels, found, sample_weight=sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Return how much the rules speak for a class.

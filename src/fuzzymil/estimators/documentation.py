@@ -82,6 +82,9 @@ _COMMON = """n_rules : int
     checkpoint : folder or None
         Where training is kept every few seconds and on Ctrl-C. The same fit, begun again after it was stopped or
         killed, goes on from there and ends with the same numbers; once finished it clears its files away.
+    distributed : bool
+        Train together with the other processes that have joined (`fuzzymil.distributed.join`), each on its share
+        of the bags; all end up with the same rules.
     callbacks : list of callables, optional
         Called after each epoch with a `fuzzymil.training.Progress`; one that returns True ends training.
     verbose : bool

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from fuzzymil.arrays import Array
-from fuzzymil.epochs import Limits
 from fuzzymil.errors import ParameterError, did_you_mean, listed
 from fuzzymil.premise import Place
 from fuzzymil.rules import RuleBase
+from fuzzymil.steps import Limits
 
 __all__ = ["limits_of", "unmoved"]
 

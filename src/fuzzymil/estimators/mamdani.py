@@ -16,7 +16,7 @@ from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.estimators.base import checked_weights
 from fuzzymil.estimators.expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
-from fuzzymil.estimators.scaling import Scaling
+from fuzzymil.estimators.scaling import Measures, Scaling
 from fuzzymil.estimators.settings import check_integer
 from fuzzymil.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
 from fuzzymil.membership import Gaussian, Triangular
@@ -189,7 +189,7 @@ class MIMamdani(ExpertSystem):
             raise ParameterError(f"n_rules={self.n_rules} is less than one rule for each of {len(classes)} classes.")
         weights = np.repeat(checked_weights(sample_weight, bags), bags.sizes)
         used = weights > 0
-        scaling = Scaling.fit(bags.instances[used], standardize=True, clip=None)
+        scaling = Scaling.fit(Measures.of(bags.instances[used]), standardize=True, clip=None)
         found = clustered(
             scaling.apply(bags.instances[used]),
             np.repeat(groups, bags.sizes)[used],

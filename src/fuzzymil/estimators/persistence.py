@@ -43,7 +43,8 @@ def save_model(model: Any, path: storage.Path_) -> None:
     names = getattr(model, "feature_names_in_", None)
     trained = hasattr(model, "_learned")
     settings = model.get_params(deep=False)
-    settings.pop("checkpoint", None)  # a folder of this machine, and no business of the model
+    for name in ("checkpoint", "distributed"):  # how it was trained is no business of the model
+        settings.pop(name, None)
     content = {
         "library": __version__,
         "estimator": type(model).__name__,

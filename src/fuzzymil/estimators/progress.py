@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil.training import Progress
 
-__all__ = ["progress_bar"]
+__all__ = ["counting_bar", "progress_bar"]
 
 
 @contextlib.contextmanager
@@ -34,6 +34,24 @@ def progress_bar(title: str, *, enabled: bool) -> Iterator[Callable[[Progress], 
         task = bar.add_task(title, total=None, loss="compiling")
 
         def report(now: Progress) -> None:
-            bar.update(task, completed=now.epoch, total=now.max_epochs, loss=f"loss {np.nanmin(now.loss):.4g}")
+            bar.update(
+                task, completed=now.epoch + now.fraction, total=now.max_epochs, loss=f"loss {np.nanmin(now.loss):.4g}"
+            )
 
         yield report
+
+
+@contextlib.contextmanager
+def counting_bar(title: str, *, enabled: bool) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that shows on standard error how many of all parts are done; it may do nothing."""
+    if not enabled:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("parts"), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.arrays import Array
-from fuzzymil.epochs import Plan
 from fuzzymil.grouping import grouping_of
 from fuzzymil.losses import LOSSES
 from fuzzymil.network import Masks, Params, layer3, layer4, layer5, layer6, log_truth
 from fuzzymil.rules import RuleBase
+from fuzzymil.steps import Plan
 from fuzzymil.training import Group, Result
 
 __all__ = ["cut", "longest", "schedule", "shortened", "with_conditions", "worth"]

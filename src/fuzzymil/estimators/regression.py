@@ -11,10 +11,10 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array
 
 from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil.bags import Bags
 from fuzzymil.estimators.base import Network, checked_weights
 from fuzzymil.estimators.features import bag_labels
-from fuzzymil.estimators.scaling import Scaling
+from fuzzymil.estimators.scaling import Measures, Scaling
 from fuzzymil.estimators.starting import Coding
 from fuzzymil.explain import NUMBERS, Reading
 
@@ -51,11 +51,11 @@ class NetworkRegressor(RegressorMixin, Network):
         names = tuple(f"y{k + 1}" for k in range(n_outputs)) if n_outputs > 1 else ("y",)
         return Coding(targets, np.zeros(bags.n_bags, int), names, checked_weights(sample_weight, bags))
 
-    def _scaling(self, bags: Bags, targets: Array) -> Scaling:
+    def _scaling(self, measures: Measures, targets: Array) -> Scaling:
         deviation = targets.std(axis=0)
         return (
             super()
-            ._scaling(bags, targets)
+            ._scaling(measures, targets)
             .with_targets(
                 # Strengths that do not sum to one cannot carry a constant: then only the scale is taken out.
                 targets.mean(axis=0) if self.normalise else np.zeros(targets.shape[1]),
@@ -70,8 +70,8 @@ class NetworkRegressor(RegressorMixin, Network):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the coefficient of determination on these bags, by their own labels unless ``y`` is given."""
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
-        return float(r2_score(labels, self.predict(X), sample_weight=sample_weight))
+        labels, found = self._labels_and_answers(X, y)
+        return float(r2_score(labels, found, sample_weight=sample_weight))
 
     def _reading(self) -> Reading:
         return NUMBERS

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +13,60 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Params
 from fuzzymil.rules import RuleBase
 
-__all__ = ["Scaling"]
+__all__ = ["Measures", "Scaling"]
+
+
+class Measures(NamedTuple):
+    """What was measured of each feature, (d,) each; missing values are left out, 0 where all are."""
+
+    n_known: Array
+    low: Array
+    high: Array
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def of(cls, instances: Array) -> Measures:
+        """Measure the features of instances."""
+        known = ~np.isnan(instances)
+        low = np.where(known, instances, np.inf).min(axis=0).astype(float)
+        high = np.where(known, instances, -np.inf).max(axis=0).astype(float)
+        seen = known.any(axis=0)
+        low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
+        size = _size(low, high)
+        values = np.where(seen, instances / size, 0.0)
+        return cls(known.sum(axis=0), low, high, np.nanmean(values, axis=0) * size, np.nanstd(values, axis=0) * size)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Measures]) -> Measures:
+        """Return the measures of the instances of all parts.
+
+        Examples
+        --------
+        >>> parts = [Measures.of(np.array([[1.0], [3.0]])), Measures.of(np.array([[8.0]]))]
+        >>> whole = Measures.joined(parts)
+        >>> whole.mean.round(6).tolist(), whole.low.tolist(), whole.high.tolist()
+        ([4.0], [1.0], [8.0])
+        """
+        if len(parts) == 1:
+            return parts[0]
+        count, low, high, mean, deviation = (np.stack(values) for values in zip(*parts, strict=True))
+        seen = count > 0
+        everything = count.sum(axis=0)
+        low = np.where(seen, low, np.inf).min(axis=0)
+        high = np.where(seen, high, -np.inf).max(axis=0)
+        low, high = np.where(everything > 0, low, 0.0), np.where(everything > 0, high, 0.0)
+        size = _size(low, high)
+        share = count / np.maximum(everything, 1)
+        middle = (share * (mean / size)).sum(axis=0)
+        spread = (share * (np.square(deviation / size) + np.square(mean / size - middle))).sum(axis=0)
+        return cls(everything, low, high, middle * size, np.sqrt(spread) * size)
+
+
+def _size(low: Array, high: Array) -> Array:
+    """Return the greatest magnitude of each feature: relative to it, squares neither overflow nor vanish."""
+    size = np.maximum(np.abs(low), np.abs(high))
+    return np.where(size > 0, size, 1.0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,23 +82,14 @@ class Scaling:
     target_scale: Array = dataclasses.field(default_factory=lambda: np.ones(1))
 
     @classmethod
-    def fit(cls, instances: Array, *, standardize: bool, clip: float | None) -> Scaling:
-        """Measure the features; missing values are left out.
+    def fit(cls, measures: Measures, *, standardize: bool, clip: float | None) -> Scaling:
+        """Choose the axes of measured features.
 
         With ``clip`` the ranges end so many standard deviations from the mean, and are limits.
         """
-        known = ~np.isnan(instances)
-        low = np.where(known, instances, np.inf).min(axis=0).astype(float)
-        high = np.where(known, instances, -np.inf).max(axis=0).astype(float)
-        seen = known.any(axis=0)
-        low, high = np.where(seen, low, 0.0), np.where(seen, high, 0.0)
+        low, high, mean = measures.low, measures.high, measures.mean
         varies = high > low  # a standard deviation of a constant may come out as 1e-17, not 0
-        # Relative to the greatest value, so that squares neither overflow nor vanish.
-        size = np.maximum(np.abs(low), np.abs(high))
-        size = np.where(size > 0, size, 1.0)
-        values = np.where(seen, instances / size, 0.0)
-        mean, deviation = np.nanmean(values, axis=0) * size, np.nanstd(values, axis=0) * size
-        deviation = np.where(varies & (deviation > 0), deviation, 1.0)
+        deviation = np.where(varies & (measures.deviation > 0), measures.deviation, 1.0)
         if clip is not None:
             low, high = np.maximum(low, mean - clip * deviation), np.minimum(high, mean + clip * deviation)
         shift, scale = (mean, deviation) if standardize else (np.zeros(len(low)), np.ones(len(low)))
@@ -66,6 +112,10 @@ class Scaling:
         if self.limited:
             instances = np.clip(instances, self.ranges[:, 0], self.ranges[:, 1])
         return np.asarray((instances - self.shift) / self.scale)
+
+    def apply_to_targets(self, targets: Array) -> Array:
+        """Return targets on their new axes."""
+        return np.asarray((targets - self.target_shift) / self.target_scale)
 
     def outward(self, params: Params) -> Params:
         """Carry parameters from the new axes to the user's."""

@@ -12,11 +12,11 @@ import optax
 from sklearn.base import BaseEstimator
 
 from fuzzymil import partition
-from fuzzymil.epochs import OPTIMIZERS
 from fuzzymil.errors import ParameterError, known_name
 from fuzzymil.losses import LOSSES
 from fuzzymil.membership import FAMILIES
 from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
+from fuzzymil.steps import OPTIMIZERS
 
 __all__ = ["Settings", "check_integer", "check_real"]
 
@@ -55,6 +55,7 @@ class Settings(BaseEstimator):
     precision: str = "single"
     warm_start: bool = False
     checkpoint: Any = None
+    distributed: bool = False
     callbacks: Any = None
     verbose: bool = False
     random_state: Any = None
@@ -98,7 +99,7 @@ class Settings(BaseEstimator):
             raise ParameterError(
                 f"optimizer must be {', '.join(OPTIMIZERS)} or an optax transformation, got {self.optimizer!r}."
             )
-        for name in ("normalise", "learn_alpha", "early_stopping", "standardize", "warm_start"):
+        for name in ("normalise", "learn_alpha", "early_stopping", "standardize", "warm_start", "distributed"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         if not all(isinstance(name, str) for name in _sequence(self.frozen)):

@@ -12,10 +12,9 @@ from fuzzymil import partition
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.construction import finite_operators
-from fuzzymil.epochs import Limits
 from fuzzymil.errors import ParameterError, warn_user
 from fuzzymil.estimators.limits import limits_of
-from fuzzymil.estimators.scaling import Scaling
+from fuzzymil.estimators.scaling import Measures, Scaling
 from fuzzymil.estimators.settings import Settings
 from fuzzymil.inference import infer
 from fuzzymil.losses import LOSSES
@@ -23,8 +22,10 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network import Masks, Operators, Params
 from fuzzymil.rules import RuleBase
 from fuzzymil.searching import short_rules
+from fuzzymil.steps import Limits, Plan
+from fuzzymil.training import Group
 
-__all__ = ["Coding", "Learned", "Starting"]
+__all__ = ["Coding", "Job", "Learned", "Overview", "Starting"]
 
 
 @dataclasses.dataclass
@@ -58,19 +59,47 @@ class Coding:
     weights: Array  # (b,)
     classes: Array | None = None
 
+    def only(self, places: Array) -> Coding:
+        """Return what some of the bags' labels mean."""
+        taken = {name: getattr(self, name)[places] for name in ("targets", "groups", "weights")}
+        return dataclasses.replace(self, **taken)
+
+
+@dataclasses.dataclass(frozen=True)
+class Overview:
+    """What the first rules have to know of all bags, also of those that are not at hand."""
+
+    measures: Measures
+    targets: Array  # (b, k)
+    weights: Array  # (b,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One fit, checked and ready to train."""
+
+    bags: Bags
+    coding: Coding
+    learned: Learned
+    group: Group
+    plan: Plan
+    going_on: bool
+    partial: bool = False  # on part of the data
+
 
 class Starting(Settings):
     """Proposes rules."""
 
-    def _start(self, bags: Bags, coding: Coding, rng: Any) -> Learned:
-        """Propose rules, one set of them for each restart of each member."""
+    def _start(self, bags: Bags, coding: Coding, rng: Any, overview: Overview) -> Learned:
+        """Propose rules from bags at hand, one set of them for each restart of each member."""
         targets, weights = coding.targets, coding.weights
-        scaling = self._scaling(bags, targets)
+        scaling = self._scaling(overview.measures, overview.targets)
         if isinstance(self.init, RuleBase):
-            return self._start_from_rules(self.init, bags, coding, scaling)
+            return self._start_from_rules(self.init, bags, coding, scaling, len(overview.targets))
         if self.frozen:
             raise ParameterError("frozen names rules and terms of a rule base: give one as init, or leave frozen out.")
-        default = tuple(LOSSES[self.loss].start(np.average(targets, axis=0, weights=weights)))
+        mean = np.average(overview.targets, axis=0, weights=overview.weights)
+        default = tuple(LOSSES[self.loss].start(mean))
         seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=self.n_restarts * self.n_members)]
         targets = (targets - scaling.target_shift) / scaling.target_scale
         operators, alpha, consequent_alpha = finite_operators(
@@ -99,7 +128,7 @@ class Starting(Settings):
             outputs=coding.outputs,
             feature_names=bags.feature_names,
             default=default,
-            keep_prob=self._keep_prob(starts[0], all_masks[0], bags),
+            keep_prob=self._keep_prob(starts[0], all_masks[0], len(overview.targets)),
             structure=self._structure(),
             n_runs=self.n_restarts,
         )
@@ -130,7 +159,7 @@ class Starting(Settings):
             n_rules = len(found.centers)
             yield found
 
-    def _start_from_rules(self, given: RuleBase, bags: Bags, coding: Coding, scaling: Scaling) -> Learned:
+    def _start_from_rules(self, given: RuleBase, bags: Bags, coding: Coding, scaling: Scaling, n_bags: int) -> Learned:
         """Start every fit from the rules of an expert, or of another model.
 
         What they say of values outside the variables' ranges holds here too: 10 bags need not have seen what an
@@ -157,7 +186,7 @@ class Starting(Settings):
             outputs=given.outputs,
             feature_names=bags.feature_names,
             default=given.default,
-            keep_prob=self._keep_prob(start, masks, bags),
+            keep_prob=self._keep_prob(start, masks, n_bags),
             structure=self._structure(),
             n_runs=self.n_restarts,
             template=given,
@@ -184,7 +213,7 @@ class Starting(Settings):
         names = ("n_rules", "order", "membership", "alpha", "consequent_alpha", "t_norm", "t_conorm", "combine")
         return {name: getattr(self, name) for name in (*names, "normalise", "n_members", "loss")}
 
-    def _keep_prob(self, start: Params, masks: Masks, bags: Bags) -> float | None:
+    def _keep_prob(self, start: Params, masks: Masks, n_bags: int) -> float | None:
         """Rule Dropout as set; left to us, only where the numbers to learn outnumber the bags.
 
         Never on given rules: an expert's few rules each say something that the others do not.
@@ -193,11 +222,11 @@ class Starting(Settings):
             return None
         if self.rule_keep_prob == "auto":
             n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
-            return 0.7 if n_numbers > bags.n_bags else None
+            return 0.7 if n_numbers > n_bags else None
         return None if self.rule_keep_prob in (None, 1) else float(self.rule_keep_prob)
 
-    def _scaling(self, bags: Bags, targets: Array) -> Scaling:
-        return Scaling.fit(bags.instances, standardize=bool(self.standardize), clip=self.clip)
+    def _scaling(self, measures: Measures, targets: Array) -> Scaling:
+        return Scaling.fit(measures, standardize=bool(self.standardize), clip=self.clip)
 
     def _expected_shape(self, params: Params, bags: Bags, targets: Array) -> Params:
         n_outputs, n_coefs = params.coefs.shape[1:]

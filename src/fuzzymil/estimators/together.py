@@ -9,9 +9,10 @@ import jax
 import numpy as np
 
 from fuzzymil.errors import ParameterError
-from fuzzymil.estimators.base import Job, Network
+from fuzzymil.estimators.base import Network
+from fuzzymil.estimators.starting import Job
 
-__all__ = ["fit_together"]
+__all__ = ["fit_together", "same_settings"]
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
@@ -49,7 +50,7 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     for estimator in estimators:
         if not isinstance(estimator, Network):
             raise ParameterError(f"fit_together trains MI-ANFIS and ANFIS estimators, not {type(estimator).__name__}.")
-        _same_settings(estimators[0], estimator)
+        _check_settings(estimators[0], estimator)
     if not estimators:
         return []
     jobs = [
@@ -64,13 +65,33 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     return list(estimators)
 
 
-def _same_settings(one: Network, other: Network) -> None:
+def same_settings(one: Network, other: Network) -> bool:
+    """Whether estimators of one class are set equally, but for their random state.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> same_settings(MIANFISClassifier(random_state=0), MIANFISClassifier(random_state=1))
+    True
+    """
+    return _difference(one, other) is None
+
+
+def _check_settings(one: Network, other: Network) -> None:
     if type(one) is not type(other):
         raise ParameterError("Estimators fitted together must be of one class.")
+    name = _difference(one, other)
+    if name is not None:
+        raise ParameterError(f"Estimators fitted together need equal settings, but {name} differs.")
+
+
+def _difference(one: Network, other: Network) -> str | None:
+    """Return the first setting, beside the random state, in which estimators of one class differ."""
     mine, yours = one.get_params(), other.get_params()
     for name, value in mine.items():
         if name != "random_state" and not np.array_equal(np.asarray(value, object), np.asarray(yours[name], object)):
-            raise ParameterError(f"Estimators fitted together need equal settings, but {name} differs.")
+            return str(name)
+    return None
 
 
 def _alike(jobs: list[Job]) -> list[list[int]]:

@@ -13,7 +13,6 @@ from sklearn.model_selection import train_test_split
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant
-from fuzzymil.epochs import Plan
 from fuzzymil.estimators import MIANFISClassifier, PerInstance
 from fuzzymil.experiments.document import Figure, Section, Table, Text
 from fuzzymil.experiments.published import DROPOUT as PRINTED_ERRORS
@@ -22,6 +21,7 @@ from fuzzymil.experiments.statistics import paired_difference
 from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
 from fuzzymil.grouping import pack
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
+from fuzzymil.steps import Plan
 from fuzzymil.training import train
 
 __all__ = ["DROPOUT"]

@@ -86,6 +86,16 @@ def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
     Returns
     -------
     array of int, shape (n_bags, n_windows)
+
+    Examples
+    --------
+    >>> truth = np.array([[0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0]])  # a mine and a stone
+    >>> bags = Bags(np.zeros((12, 1)), [0, 6, 12], labels=[1, 0], instance_labels=truth.ravel())
+    >>> energies = 1.0 + truth
+    >>> asked = np.array(["high-metal mine", "clutter"])
+    >>> alarms = AlarmSet(bags, asked, energies, energies, np.arange(2), asked, [{}, {}])
+    >>> expert_labels(alarms, np.random.RandomState(0)).tolist()  # he is two windows off
+    [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]]
     """
     n_windows = alarms.energies.shape[1]
     truth = np.asarray(alarms.bags.instance_labels).reshape(-1, n_windows) == 1

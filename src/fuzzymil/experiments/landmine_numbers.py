@@ -42,6 +42,25 @@ def summarise(
         By name, a cross-validation each; all on the same folds.
     seed : int
         Of the bootstrap.
+
+    Returns
+    -------
+    dict
+        As JSON holds it: areas and rates of every method and variant with intervals, also of their differences to the
+        reference; what the alarms are like; localisation; and what figures need.
+
+    Examples
+    --------
+    >>> from fuzzymil.bags import Bags
+    >>> ehddt = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.3]])  # two mines and a stone, two windows each
+    >>> held = (ehddt > 0.5).astype(int)
+    >>> bags = Bags(ehddt.reshape(-1, 1), [0, 2, 4, 6], labels=[1, 1, 0], instance_labels=held.ravel())
+    >>> asked = np.array([*MINES, "clutter"])
+    >>> alarms = AlarmSet(bags, asked, 1.0 + held, 1.0 * held, np.arange(3), asked, [{}] * 3)
+    >>> run = {"scores": [0.9, 0.2, 0.3], "folds": [0, 0, 0], "pointed": [0, 0, 0]}
+    >>> found = summarise(alarms, {REFERENCE: [run]}, {}, seed=0)
+    >>> found["methods"][REFERENCE]["auc"]["value"], found["windows"]["located"][REFERENCE]["value"]
+    (0.5, 0.5)
     """
     truth = np.asarray(alarms.bags.labels) == 1
     weights = draw_weights(alarms.asked, N_REPLICATES, np.random.RandomState(seed))
@@ -123,8 +142,8 @@ def _facts(alarms: AlarmSet) -> Results:
 def _setting(alarms: AlarmSet, truth: Array, weights: Array) -> Results:
     """Compare EHDDT where the mine is with EHDDT in the best of all fixed windows.
 
-    Either way mine and clutter are compared in the same window: that of the mine, or the fixed one. ``own`` is
-    harder: each clutter alarm is judged in the window of its own object.
+    Under ``right`` clutter is judged in the window of the mine it is compared with, where it often has nothing to show.
+    ``own`` is stricter: clutter, too, is judged in the window of its own object.
     """
     ehddt = alarms.bags.instances[:, 0].reshape(alarms.energies.shape)
     right = right_windows(alarms)
@@ -139,13 +158,14 @@ def _setting(alarms: AlarmSet, truth: Array, weights: Array) -> Results:
     at_object = ehddt[~truth, right[~truth]]
     fixed = np.array([area(column[truth][:, None], column[~truth][None]) for column in ehddt.T])
     best = int(fixed[:, 0].argmax())
-    known = area(at_mine, ehddt[~truth][:, right[truth]].T)
+    known, own = area(at_mine, ehddt[~truth][:, right[truth]].T), area(at_mine, at_object[None])
     return {
         "right": dataclasses.asdict(interval(known)),
         "fixed": dataclasses.asdict(interval(fixed[best])),
         "best_window": best + 1,
         "difference": dataclasses.asdict(interval(known - fixed[best])),
-        "own": dataclasses.asdict(interval(area(at_mine, at_object[None]))),
+        "own": dataclasses.asdict(interval(own)),
+        "own_difference": dataclasses.asdict(interval(own - fixed[best])),
     }
 
 

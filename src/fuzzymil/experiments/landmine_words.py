@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fuzzymil.experiments.study import Results
 
-__all__ = ["listed", "mark", "points", "signed", "verdict", "with_interval"]
+__all__ = [
+    "compared",
+    "joined",
+    "listed",
+    "listed_with",
+    "mark",
+    "points",
+    "signed",
+    "verdict",
+    "with_interval",
+]
 
 
 def verdict(minus: Results | None) -> int:
@@ -75,7 +85,40 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a", "b", "c"]), listed([])
     ('“a”, “b” and “c”', 'none')
     """
-    quoted = [f"“{name}”" for name in names]
-    if len(quoted) < 2:
-        return "".join(quoted) or "none"
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    return joined([f"“{name}”" for name in names])
+
+
+def listed_with(differences: Mapping[str, float]) -> str:
+    """Return names in quotes, each with its difference.
+
+    Examples
+    --------
+    >>> listed_with({"a": 0.01, "b": -0.2})
+    '“a” (+0.010) and “b” (-0.200)'
+    """
+    return joined([f"“{name}” ({value:+.3f})" for name, value in differences.items()])
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return words with commas and an "and" between them.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined([])
+    ('a, b and c', 'none')
+    """
+    if len(words) < 2:
+        return "".join(words) or "none"
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def compared(value: float, other: float) -> str:
+    """Return how a number relates to another when both are told with three digits.
+
+    Examples
+    --------
+    >>> compared(0.0161, 0.0164), compared(0.02, 0.01), compared(0.01, 0.02)
+    ('as much as', 'more than', 'less than')
+    """
+    own, others = round(value, 3), round(other, 3)
+    return "as much as" if own == others else "more than" if own > others else "less than"

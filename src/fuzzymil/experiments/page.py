@@ -66,8 +66,8 @@ def _table(table: Table, kind: str = "") -> str:
     )
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     return (
-        f'<div class="scroll"><table{kind}><caption>{escape(table.title)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{note}"
+        f'<div class="scroll"><table{kind}><caption><span>{escape(table.title)}</span></caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
     )
 
 

@@ -11,7 +11,16 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from fuzzymil.arrays import Array
-from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
+from fuzzymil.datasets.gpr.alignment import (
+    DEPTHS,
+    SKIP,
+    STEP,
+    align,
+    background_of,
+    check_background,
+    ground_peaks,
+    whiten,
+)
 from fuzzymil.datasets.gpr.features import windows as depth_windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.prescreener import check_cube
@@ -84,11 +93,15 @@ class CubeDisplay:
         """
         cube = check_cube(alarm.cube if isinstance(alarm, Alarm) else alarm)
         pairs = list(depth_windows() if windows is None else windows)
+        if not pairs:
+            raise ParameterError("There are no windows to draw: leave windows out for the detectors' fifteen.")
         for rule, window in (fired or {}).items():
-            if not 0 <= window < len(pairs):
-                raise ParameterError(f"{rule} fired on window {window}, but there are {len(pairs)}, from 0.")
+            if not isinstance(window, int | np.integer) or not 0 <= window < len(pairs):
+                raise ParameterError(f"{rule} fired on window {window!r}, but there are {len(pairs)}, from 0.")
         aligned = align(cube, ground_peaks(cube))
-        whitened = whiten(aligned, background_of(aligned))
+        background = background_of(aligned)
+        check_background(background)
+        whitened = whiten(aligned, background)
         step = GRID.sample_spacing * 1e9
         return cls(
             whitened[_middle(GRID.n_channels)].mean(axis=0),

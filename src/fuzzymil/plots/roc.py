@@ -24,7 +24,7 @@ __all__ = ["RocCurve", "RocDisplay", "true_positive_rates"]
 
 Fold = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores
 
-_LINE = 64  # characters of a legend that fit beside a curve's sample
+_LINE = 68  # characters of a legend that fit beside a curve's sample
 _RATES = np.linspace(0.0, 1.0, 1001)
 
 
@@ -193,7 +193,7 @@ class RocDisplay:
         banded = bands and any(curve.deviation is not None for curve in self.curves)
         labels = [textwrap.fill(self._legend(curve), _LINE) for curve in self.curves]
         n_lines = sum(label.count("\n") + 1 for label in labels) + banded
-        height = 5.5 + 0.19 * n_lines + (0.3 if title else 0.0)
+        height = 5.3 + 0.19 * n_lines + (0.3 if title else 0.0) + (0.2 if self.marks else 0.0)
         figure, axis = plt.subplots(figsize=(5.4, height), layout="constrained")
         axis.plot([0, 1], [0, 1], color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
         lines = [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import arff, delimited, matlab, npy, svmlight
+from fuzzymil.datasets.formats import arff, delimited, matlab, npy, parquet, svmlight
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, MissingFileError
 
 __all__ = ["FORMATS", "DataFile", "DataFileError", "Format", "MissingFileError"]
@@ -37,22 +37,31 @@ class Format:
         format leaves no choice.
     takes_columns : bool
         Whether ``bag=`` and ``label=`` mean something.
+    takes_drop : bool
+        Whether ``read(file, bag, label, drop)`` leaves columns out.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
-    read: Callable[[DataFile, Any, Any], Bags]
+    read: Callable[..., Bags]
     write: Callable[[Bags, Path], None] | None = None
     columns: Callable[[DataFile, Any, Any], Columns] | None = None
     takes_columns: bool = True
+    takes_drop: bool = False
 
 
 FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
         Format(
-            "csv", "CSV with a header", (".csv", ".tsv"), delimited.read_csv, delimited.write_csv, delimited.csv_columns
+            "csv",
+            "CSV with a header",
+            (".csv", ".tsv"),
+            delimited.read_csv,
+            delimited.write_csv,
+            delimited.csv_columns,
+            takes_drop=True,
         ),
         Format(
             "headerless",
@@ -75,6 +84,15 @@ FORMATS: dict[str, Format] = {
         ),
         Format("arff", "relational ARFF", (".arff",), arff.read_arff, arff.write_arff, arff.arff_columns),
         Format("mat", "MATLAB file", (".mat",), matlab.read_mat, matlab.write_mat),
+        Format(
+            "parquet",
+            "Parquet",
+            (".parquet", ".pq"),
+            parquet.read_parquet,
+            parquet.write_parquet,
+            parquet.parquet_columns,
+            takes_drop=True,
+        ),
         Format("npy", "folder of .npy files", (), npy.read_npy, npy.write_npy, takes_columns=False),
     )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fuzzymil.bags import Bags
@@ -17,10 +17,13 @@ __all__ = [
     "BAG_NAMES",
     "INSTANCE_LABEL",
     "LABEL_NAMES",
+    "check_feature_names",
     "csv_columns",
     "delimiter_of",
+    "feature_columns",
     "fields_of",
     "headerless_columns",
+    "named_columns",
     "read_csv",
     "read_headerless",
     "read_uci",
@@ -40,6 +43,7 @@ INSTANCE_LABEL = "instance_label"
 """A column of this name holds the truth about single instances and is no feature."""
 
 Column = str | int | None
+Problem = Callable[[str], Exception]
 
 _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")
 _IN_QUOTES = re.compile(r'"[^"]*"')
@@ -101,50 +105,78 @@ def _without(row: list[str], positions: Sequence[int]) -> list[str]:
 def csv_columns(file: DataFile, bag: Column = None, label: Column = None) -> tuple[str, str | None]:
     """Return the names of the bag and label columns: those asked for, else those that look like it."""
     line_number, header = next(file.numbered_lines())
-    names = fields_of(header)
+    return named_columns(fields_of(header), bag, label, lambda message: file.error(message, line_number))
+
+
+def named_columns(names: Sequence[str], bag: Column, label: Column, error: Problem) -> tuple[str, str | None]:
+    """Return which of a table's columns are the bag and the label: those asked for, else those that look like it.
+
+    ``error`` makes an error of a message and adds where the table is.
+    """
     if "" in names:
-        raise file.error(
+        raise error(
             f"column {names.index('') + 1} has no name: name it, or remove it if it only numbers the rows "
-            "(pandas: to_csv(..., index=False))",
-            line_number,
+            "(pandas: to_csv(..., index=False))"
         )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise file.error(f"the column {twice!r} stands twice: rename one", line_number)
+        raise error(f"the column {twice!r} stands twice: rename one")
     known = {name.lower(): name for name in names}
     if bag is None:
-        bag = _only(file, [known[name] for name in BAG_NAMES if name in known], "bag")
+        bag = _only([known[name] for name in BAG_NAMES if name in known], "bag", error)
         if bag is None:
-            raise file.error(
+            raise error(
                 f"no column looks like the name of the bag: name it with bag=..., one of {_listed(names)}, or give the "
-                "file a header with a column 'bag'",
-                line_number,
+                "table a header with a column 'bag'"
             )
     if label is None:
         likely = [known[name] for name in LABEL_NAMES[:-1] if name in known and known[name] != bag]
         if not likely and "y" in known and "x" not in known:  # x and y are a point, y alone is a label
             likely = [known["y"]]
-        label = _only(file, likely, "label")
+        label = _only(likely, "label", error)
     for role, name in (("bag", bag), ("label", label)):
         if name is not None and name not in names:
-            raise file.error(
+            raise error(
                 f"there is no column {name!r} for {role}=; there are {_listed(names)}."
-                f"{did_you_mean(name, names)}".rstrip("."),
-                line_number,
+                f"{did_you_mean(name, names)}".rstrip(".")
             )
     if bag == label:
-        raise file.error(f"the column {bag!r} cannot be both the bag and the label: name two columns", line_number)
+        raise error(f"the column {bag!r} cannot be both the bag and the label: name two columns")
     return str(bag), None if label is None else str(label)
 
 
-def _only(file: DataFile, likely: list[str], role: str) -> str | None:
+def _only(likely: list[str], role: str, error: Problem) -> str | None:
     if len(likely) > 1:
-        raise file.error(
+        raise error(
             f"several columns may be the {role}: {_listed(likely)}; say which with {role}=... and take the others out "
-            "of the file, or they would be used as features",
-            1,
+            "of the file, or they would be used as features"
         )
     return likely[0] if likely else None
+
+
+def feature_columns(
+    names: Sequence[str], bag: str, label: str | None, drop: Sequence[str], error: Problem
+) -> list[str]:
+    """Return the columns that are features: neither bag nor label, no truth about instances, not dropped."""
+    for name in drop:
+        if name not in names:
+            raise error(f"there is no column {name!r} to drop; there are {_listed(names)}")
+        if name in (bag, label):
+            raise error(f"the column {name!r} is the bag or the label and cannot be dropped")
+    features = [name for name in names if name not in {bag, label, INSTANCE_LABEL, *drop}]
+    if not features:
+        raise error(f"there is no feature column beside {_listed(names)}")
+    return features
+
+
+def check_feature_names(bags: Bags) -> None:
+    """Refuse features that a table with a header would give back as the bag or its label."""
+    lower = [name.lower() for name in bags.names]
+    alone = bags.labels is None and "x" not in lower  # such a y would be taken for the label
+    taken = {*BAG_NAMES, *LABEL_NAMES[:-1], INSTANCE_LABEL, *(("y",) if alone else ())}
+    for name in bags.names:
+        if name.lower() in taken:
+            raise InputError(f"The feature {name!r} would be read as the bag or its label: rename it before writing.")
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -167,15 +199,8 @@ def read_csv(file: DataFile, bag: Column = None, label: Column = None, drop: Seq
     if INSTANCE_LABEL in names:
         roles.setdefault("truth", names.index(INSTANCE_LABEL))
     columns = {role: [row[at] for row in rows] for role, at in roles.items()}
-    for name in drop:
-        if name not in names:
-            raise file.error(f"there is no column {name!r} to drop; there are {_listed(names)}", header_line)
-        if name in (bag, label):
-            raise file.error(f"the column {name!r} is the bag or the label and cannot be dropped", header_line)
-    apart = sorted({*roles.values(), *(names.index(name) for name in drop)}, reverse=True)
-    features = _without(list(names), apart)
-    if not features:
-        raise file.error(f"there is no feature column beside {_listed(names)}", header_line)
+    features = feature_columns(names, bag, label, drop, lambda message: file.error(message, header_line))
+    apart = sorted((at for at, name in enumerate(names) if name not in features), reverse=True)
     return table.assemble(
         file,
         table.numbers(file, [_without(row, apart) for row in rows], lines, features),
@@ -200,11 +225,8 @@ def write_csv(bags: Bags, path: Path) -> None:
     if bags.instance_labels is not None:
         head.append(INSTANCE_LABEL)
         columns.append(table.texts(bags.instance_labels))
-    lower = [name.lower() for name in bags.names]
-    taken = {*BAG_NAMES, *LABEL_NAMES[:-1], *head, *(() if bags.labels is not None or "x" in lower else ("y",))}
+    check_feature_names(bags)
     for name in bags.names:
-        if name.lower() in taken:
-            raise InputError(f"The feature {name!r} would be read as the bag or its label: rename it before writing.")
         if not name or name != name.strip() or not name.isprintable():
             raise InputError(f"The feature name {name!r} is no text for a header: rename it before writing.")
     _write_rows(path, [head + list(bags.names)], columns, bags)

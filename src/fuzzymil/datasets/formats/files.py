@@ -28,6 +28,7 @@ _BINARY = {
     b"\x89HDF": "an HDF5 file: export it as CSV",
     b"\x93NUMPY": "a NumPy array: put one .npy file a bag into a folder with a labels.csv and name the folder",
     b"\x80": "a Python pickle, which is not opened because it could run a program: export it as CSV",
+    b"PAR1": "a Parquet file: read it with format='parquet'",
     b"MATLAB": "a MATLAB file: read it with format='mat'",
     b"\x1f\x9d": "packed with the Unix program compress: unpack it with gunzip",
 }
@@ -55,6 +56,14 @@ class DataFile:
     def is_folder(self) -> bool:
         """Whether the path is a folder."""
         return self.path.is_dir()
+
+    def starts_with(self, magic: bytes) -> bool:
+        """Whether a file begins with these bytes; the rest of it, which may be large, is not read."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read(len(magic)) == magic
+        except OSError:
+            return False  # what is wrong is said when the content is read
 
     @cached_property
     def content(self) -> bytes:

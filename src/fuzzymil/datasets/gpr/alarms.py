@@ -25,7 +25,7 @@ from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, window_t
 from fuzzymil.datasets.gpr.neighbours import Prototypes, confidences, learn_prototypes
 from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.errors import InputError, InputTypeError, ParameterError, described
 
 __all__ = ["CALIBRATION", "AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
 
@@ -143,6 +143,8 @@ def calibrate(
     (70, 35)
     """
     rng = check_random_state(random_state)
+    if counts is not None and not isinstance(counts, Mapping):
+        raise ParameterError(f"counts must be a mapping of kinds to numbers of alarms, got {described(counts)}.")
     asked = _listed(CALIBRATION if counts is None else counts)
     drawn = _draw_all(asked, difficulty, rng.randint(2**31 - 1, size=len(asked)), n_jobs)
     mines = [one for one in drawn if one.kind in MINES]
@@ -171,6 +173,9 @@ def _usual_detectors(difficulty: str | Conditions, n_jobs: int | None) -> Detect
 
 
 def _listed(counts: Mapping[str, int]) -> list[str]:
+    for what, n in counts.items():
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
+            raise ParameterError(f"The number of alarms of kind {what!r} must be a whole number from 0, got {n!r}.")
     return [kind for kind, n in counts.items() for _ in range(n)]
 
 
@@ -196,14 +201,11 @@ def draw_alarms(
     ((2, 15), 'high-metal mine')
     """
     counts = {"high-metal mine": n_high_metal, "low-metal mine": n_low_metal, "clutter": n_clutter}
-    for what, n in counts.items():
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise ParameterError(f"The number of alarms of kind {what!r} must be a whole number from 0, got {n!r}.")
     asked = _listed(counts)
     if not asked:
         raise ParameterError("There are no alarms to simulate: all three numbers are 0.")
     seeds = check_random_state(random_state).randint(2**31 - 1, size=len(asked))
-    detectors = _usual_detectors(difficulty, n_jobs) if detectors is None else detectors
+    detectors = _usual_detectors(difficulty, n_jobs) if detectors is None else _checked(detectors)
     drawn = _draw_all(asked, difficulty, seeds, n_jobs)
     is_mine = np.array([int(one.kind in MINES) for one in drawn])
     held = np.stack([one.held for one in drawn])
@@ -307,7 +309,9 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     >>> features_of([cube], Detectors(by_hand, by_hand))
     Bags(1 bag, 15 instances, 4 features, 15 instances a bag)
     """
-    given = list(cubes)
+    given, detectors = _several(cubes), _checked(detectors)
+    if isinstance(ids, str):
+        raise InputError(f"ids must be a list with a name for each cube, got {ids!r}.")
     names = list(range(len(given))) if ids is None else list(ids)
     if len(names) != len(given):
         raise InputError(f"There are {len(given)} cubes but {len(names)} ids: give one for each cube.")
@@ -315,3 +319,22 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     for name, cube in zip(names, given, strict=True):
         bags.append(detectors.features(measure(check_cube(cube, name=str(name)), name=str(name))))
     return Bags.from_list(bags, FEATURES, ids=names)
+
+
+def _several(cubes: Any) -> list[Any]:
+    if isinstance(cubes, Mapping):
+        raise InputTypeError("cubes must be a list of arrays, got a mapping: give its values, and its keys as ids.")
+    if isinstance(cubes, str | bytes) or not isinstance(cubes, Iterable):
+        raise InputTypeError(f"cubes must be a list of arrays (channels, scans, samples), got {described(cubes)}.")
+    if getattr(cubes, "ndim", 4) == 3:
+        raise InputError("cubes must be a list of arrays, got a single one of three dimensions: give [cube].")
+    given = list(cubes)
+    if not given:
+        raise InputError("There are no cubes to describe: give at least one.")
+    return given
+
+
+def _checked(detectors: Any) -> Detectors:
+    if not isinstance(detectors, Detectors):
+        raise ParameterError(f"detectors must be what calibrate returns, got {described(detectors)}.")
+    return detectors

@@ -8,6 +8,7 @@ import numpy as np
 
 from fuzzymil.arrays import Array
 from fuzzymil.datasets.gpr.geometry import GRID
+from fuzzymil.errors import InputError
 
 __all__ = [
     "BACKGROUND_DISTANCE",
@@ -18,6 +19,7 @@ __all__ = [
     "align",
     "background_of",
     "background_scans",
+    "check_background",
     "ground_peaks",
     "whiten",
 ]
@@ -149,6 +151,31 @@ def background_of(aligned: Array) -> Background:
     mean = quiet.mean(axis=1)
     deviation = np.sqrt(np.square(quiet - mean[:, None]).mean(axis=(0, 1)))
     return Background(mean, deviation)
+
+
+def check_background(background: Background, what: str = "The cube") -> None:
+    """Raise an `InputError` where the background does not vary, so that it is no unit to measure in.
+
+    Parameters
+    ----------
+    background : Background
+    what : str
+        The cube, for messages.
+
+    Examples
+    --------
+    >>> check_background(background_of(np.ones((24, 60, 104))))
+    Traceback (most recent call last):
+    ...
+    fuzzymil.errors.InputError: The cube has a background that does not vary at all 0.6 ns below the ground: ...
+    """
+    still = background.deviation == 0
+    if still.any():
+        depth = 1e9 * (SKIP + STEP * still.argmax())
+        raise InputError(
+            f"{what} has a background that does not vary at all {depth:.1f} ns below the ground: real traces hold "
+            "noise. Give the samples as they were recorded, neither filled in nor rounded to a few values."
+        )
 
 
 def whiten(aligned: Array, background: Background) -> Array:

@@ -14,13 +14,13 @@ from fuzzymil.datasets.gpr.alignment import (
     align,
     background_of,
     background_scans,
+    check_background,
     ground_peaks,
     whiten,
 )
 from fuzzymil.datasets.gpr.edges import HOP, LENGTH, N_WINDOWS, cut, edge_histograms
 from fuzzymil.datasets.gpr.geometry import GRID
 from fuzzymil.datasets.gpr.widths import signature_width
-from fuzzymil.errors import InputError
 
 __all__ = ["FEATURES", "Measured", "measure", "window_truth", "windows"]
 
@@ -95,13 +95,7 @@ def measure(cube: Array, target: Array | None = None, name: str = "") -> Measure
     peaks = ground_peaks(cube)
     aligned = align(cube, peaks)
     background = background_of(aligned)
-    still = background.deviation == 0
-    if still.any():
-        depth = 1e9 * (SKIP + STEP * still.argmax())
-        raise InputError(
-            f"The background of cube {name or '(unnamed)'} does not vary at all {depth:.1f} ns below the ground: real "
-            "traces hold noise."
-        )
+    check_background(background, f"The cube {name}" if name else "The cube")
     whitened = whiten(aligned, background)
     scans, channels = np.abs(GRID.x) <= _SPAN, np.abs(GRID.y) <= _SPAN
     near_scans, near_channels = np.abs(GRID.x) <= MIDDLE, np.abs(GRID.y) <= MIDDLE

@@ -11,12 +11,19 @@ from scipy.ndimage import uniform_filter
 
 from fuzzymil import arrays
 from fuzzymil.arrays import Array
-from fuzzymil.datasets.gpr.alignment import BACKGROUND_DISTANCE, align, background_of, ground_peaks, whiten
+from fuzzymil.datasets.gpr.alignment import (
+    BACKGROUND_DISTANCE,
+    align,
+    background_of,
+    check_background,
+    ground_peaks,
+    whiten,
+)
 from fuzzymil.datasets.gpr.edges import cut
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
-from fuzzymil.errors import InputError, listed
+from fuzzymil.errors import InputError, InputTypeError, described, listed
 
-__all__ = ["LEAST_BACKGROUND", "LEAST_ENERGY", "Screening", "check_cube", "screen"]
+__all__ = ["LEAST_BACKGROUND", "LEAST_ENERGY", "Screening", "check_cube", "screen", "screened"]
 
 LEAST_BACKGROUND = 12
 """Scans beyond `alignment.BACKGROUND_DISTANCE` without which there is no background to compare with."""
@@ -28,6 +35,7 @@ _PATCH = 0.3  # metres, the side of the square that energy is averaged over: abo
 _AIM = 0.2  # metres from the middle, in either direction, within which an alarm's strongest patch must lie
 _CLIPPED_RUN = 3  # samples in a row at the greatest value of a channel: a pulse's top has one, or two by chance
 _CLIPPED_SHARE = 0.1  # of a channel's traces
+_GREATEST = 1e15  # of a sample: its square is far from what 32 bit can hold, and so is that of its inverse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +61,7 @@ class Screening:
     y: float
 
 
-def screen(cube: Array) -> Screening:
+def screen(cube: Any) -> Screening:
     """Decide by energy whether there is something in the middle of a cube.
 
     Traces are aligned to the ground and compared with the scans away from the middle (`alignment`). Their squares are
@@ -63,8 +71,8 @@ def screen(cube: Array) -> Screening:
 
     Parameters
     ----------
-    cube : array of shape (n_channels, n_scans, n_samples)
-        As `check_cube` returns it.
+    cube : array-like of shape (n_channels, n_scans, n_samples)
+        What `check_cube` refuses is refused here, too.
 
     Examples
     --------
@@ -73,6 +81,13 @@ def screen(cube: Array) -> Screening:
     >>> screen(mine).raised, screen(np.roll(mine, 25, axis=1)).raised
     (True, False)
     """
+    numbers = check_cube(cube)
+    check_background(background_of(align(numbers, ground_peaks(numbers))))
+    return screened(numbers)
+
+
+def screened(cube: Array) -> Screening:
+    """Decide as `screen` does, on a cube that is known to be in order."""
     aligned = align(cube, ground_peaks(cube))
     energies = cut(np.square(whiten(aligned, background_of(aligned)))).mean(axis=-1)  # (c, s, windows)
     size = (round(_PATCH / GRID.channel_spacing), round(_PATCH / GRID.scan_spacing), 1)
@@ -93,10 +108,10 @@ def screen(cube: Array) -> Screening:
 def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     """Return a cube as numbers, or raise an `InputError` that says what is wrong with it.
 
-    Refused are other shapes than the grid's, samples that are no finite numbers, channels that recorded nothing (the
-    same value throughout a trace) or that are saturated (cut off at their greatest or least value), and grids with too
-    few scans away from the middle to know the background. Cubes that show nothing in the middle, or more at the edge,
-    can be used: it is `screen` that rejects them, with a reason.
+    Refused are other shapes than the grid's, samples that are no finite numbers or out of all proportion, channels that
+    recorded nothing (the same value throughout a trace) or that are saturated (cut off at their greatest or least
+    value), and grids with too few scans away from the middle to know the background. Cubes that show nothing in the
+    middle, or more at the edge, can be used: it is `screen` that rejects them, with a reason.
 
     Parameters
     ----------
@@ -117,7 +132,7 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     fuzzymil.errors.InputError: The cube has the shape (24, 60, 100), expected (24, 60, 256): channels, scans, ...
     """
     what = f"The cube {name}" if name else "The cube"
-    numbers = arrays.numeric(cube)
+    numbers = _numbers(cube, what, grid)
     if numbers.shape != grid.shape:
         raise InputError(
             f"{what} has the shape {numbers.shape}, expected {grid.shape}: channels, scans, samples. Cut it around the "
@@ -133,12 +148,31 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     if bad.any():
         channel, scan, sample = np.argwhere(bad)[0]
         raise InputError(
-            f"{what} has {bad.sum()} samples that are no finite numbers, the first in channel {channel}, scan {scan}, "
-            f"sample {sample} ({numbers[channel, scan, sample]}): fill the gap or leave the cube out."
+            f"{what} has samples that are no finite numbers ({bad.sum()} of {bad.size}), the first in channel "
+            f"{channel}, scan {scan}, sample {sample} ({numbers[channel, scan, sample]}): fill the gap or leave the "
+            "cube out."
         )
     _refuse(what, (np.ptp(numbers, axis=2) == 0).any(axis=1), "recorded nothing in at least one scan")
     _refuse(what, _saturated(numbers), "are saturated (cut off at their greatest or least value)")
+    greatest = float(np.abs(numbers).max())
+    if not 1 / _GREATEST <= greatest <= _GREATEST:
+        raise InputError(
+            f"{what} has a greatest sample of {greatest:.3g}, expected one between {1 / _GREATEST:g} and "
+            f"{_GREATEST:g}: divide all samples by one number. The unit does not matter to the features."
+        )
     return numbers
+
+
+def _numbers(cube: Any, what: str, grid: Grid) -> Array:
+    try:
+        return arrays.numeric(cube)
+    except InputTypeError:
+        got = getattr(cube, "dtype", None) or described(cube)
+        way = "give its attribute cube" if hasattr(cube, "cube") else "convert it first"
+        raise InputTypeError(
+            f"{what} must be an array of real numbers of shape {grid.shape} (channels, scans, samples), got {got}: "
+            f"{way}."
+        ) from None
 
 
 def _refuse(what: str, channels: Array, because: str) -> None:

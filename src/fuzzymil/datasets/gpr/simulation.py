@@ -17,7 +17,7 @@ from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
 from fuzzymil.datasets.gpr.echoes import body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
 from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES, Facts, draw_object
-from fuzzymil.datasets.gpr.prescreener import screen
+from fuzzymil.datasets.gpr.prescreener import screened
 from fuzzymil.datasets.gpr.scene import draw_clutter, draw_ground, draw_layers, scaled
 from fuzzymil.errors import ParameterError, known_name
 
@@ -102,7 +102,7 @@ def draw_alarm(kind: str, difficulty: str | Conditions = "medium", random_state:
     for tries in range(1, _MOST_TRIES + 1):
         group = _GROUPS[kind]
         alarm = _simulated(group[rng.randint(len(group))], conditions, rng)
-        if screen(alarm.cube).raised:
+        if screened(alarm.cube).raised:
             return dataclasses.replace(alarm, facts={**alarm.facts, "tries": tries})
     raise ParameterError(
         f"The prescreener raised no alarm in {_MOST_TRIES} passes over {kind!r}: under these conditions it is not to "

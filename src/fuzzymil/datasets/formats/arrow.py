@@ -1,0 +1,163 @@
+"""Columns of Arrow, which Parquet is read into and written from; pyarrow is an extra, imported when it is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats import delimited, table
+from fuzzymil.datasets.formats.files import DataFile
+from fuzzymil.errors import MissingExtraError
+
+__all__ = [
+    "column_of",
+    "decoded",
+    "is_number",
+    "is_value",
+    "keys",
+    "missing",
+    "numbers",
+    "opened",
+    "pyarrow",
+    "repeated",
+    "to_table",
+    "values",
+]
+
+
+def pyarrow() -> Any:
+    """Return the package, with what is used of it imported."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError(
+            'Parquet files need the package pyarrow, which is not installed: pip install "fuzzymil[parquet]".'
+        ) from None
+    return pyarrow
+
+
+@contextlib.contextmanager
+def opened(file: DataFile) -> Iterator[Any]:
+    """Give an open Parquet file; whatever is wrong with it, now or while it is read, names it."""
+    arrow = pyarrow()
+    try:
+        with arrow.parquet.ParquetFile(file.path) as found:
+            yield found
+    except (arrow.ArrowException, OSError) as problem:
+        reason = str(problem).partition("\n")[0].rstrip(".")
+        raise file.error(f"is no Parquet file, or a damaged one ({reason}): write it or get it again") from None
+
+
+# ---------------------------------------------------------------- columns
+
+
+def is_number(kind: Any) -> bool:
+    """Whether columns of an Arrow type can be features."""
+    types = pyarrow().types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def is_value(kind: Any) -> bool:
+    """Whether columns of an Arrow type can be ids of bags or labels."""
+    types = pyarrow().types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
+    return any(test(kind) for test in tests)
+
+
+def decoded(column: Any) -> Any:
+    """Return a column as one Arrow array of plain values; true and false become 1 and 0, as in other formats."""
+    arrow = pyarrow()
+    if isinstance(column, arrow.ChunkedArray):
+        column = column.combine_chunks()
+    if arrow.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(arrow.int64()) if arrow.types.is_boolean(column.type) else column
+
+
+def missing(column: Any) -> npt.NDArray[np.bool_]:
+    """Return where a decoded column holds nothing: a null, no number, an empty text."""
+    arrow = pyarrow()
+    found = column.is_null(nan_is_null=True)
+    if not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
+        found = arrow.compute.or_kleene(found, arrow.compute.equal(column, ""))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def numbers(column: Any) -> Array:
+    """Return a column as 64-bit numbers; nulls are ``NaN``."""
+    return np.asarray(decoded(column).cast(pyarrow().float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def values(column: Any) -> Array:
+    """Return decoded ids or labels as an array of numbers or text."""
+    if pyarrow().types.is_primitive(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.array(column.to_pylist())
+
+
+def column_of(values: Array) -> Any:
+    """Return ids or labels as an Arrow array: numbers as such, everything else as the text CSV would have."""
+    if values.dtype.kind == "b":
+        values = values.astype(np.int64)
+    return pyarrow().array(values if values.dtype.kind in "iuf" else table.texts(values))
+
+
+def keys(ids: Array) -> npt.NDArray[np.uint64]:
+    """Return a 64-bit number for each id: equal ids have equal ones, and others hardly ever.
+
+    Examples
+    --------
+    >>> one, two, three = keys(np.array(["a", "b", "a"]))
+    >>> one == three, one == two
+    (np.True_, np.False_)
+    """
+    if ids.dtype.kind in "iu":
+        return ids.astype(np.uint64)
+    if ids.dtype.kind == "f":
+        return (ids.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    digests = (hashlib.blake2b(str(name).encode(), digest_size=8).digest() for name in ids)
+    return np.fromiter((int.from_bytes(digest) for digest in digests), np.uint64, len(ids))
+
+
+def repeated(found: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """Return pairs of places with equal keys: the place before, and the one that repeats it, by the latter.
+
+    Examples
+    --------
+    >>> repeated(np.array([5, 3, 7, 3, 5], dtype=np.uint64))
+    [(1, 3), (0, 4)]
+    """
+    order = np.argsort(found, kind="stable")
+    ahead, behind = order[:-1], order[1:]
+    same = np.flatnonzero(found[ahead] == found[behind])
+    return sorted(zip(ahead[same].tolist(), behind[same].tolist(), strict=True), key=lambda pair: pair[1])
+
+
+# ---------------------------------------------------------------- tables
+
+
+def to_table(bags: Bags, ids: Array) -> Any:
+    """Return bags of these ids as an Arrow table: bag, label and instance_label (where known), then the features."""
+    arrow = pyarrow()
+    owners = arrow.array(bags.bag_index)
+    columns = {"bag": column_of(ids).take(owners)}
+    if bags.labels is not None:
+        columns["label"] = column_of(bags.labels).take(owners)
+    if bags.instance_labels is not None:
+        columns[delimited.INSTANCE_LABEL] = column_of(bags.instance_labels)
+    for d, name in enumerate(bags.names):
+        # NaN is written as null: to other programs that is what a missing value is.
+        columns[name] = arrow.array(bags.instances[:, d], from_pandas=True)
+    return arrow.table(columns)

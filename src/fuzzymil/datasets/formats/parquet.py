@@ -1,0 +1,312 @@
+"""Parquet: one row an instance; read whole, or in parts of whole bags of which one at a time is in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats import arrow, delimited, table
+from fuzzymil.datasets.formats.files import DataFile, DataFileError, replacing
+from fuzzymil.datasets.formats.parquet_table import Group, Table, files_of, in_table, names_of
+from fuzzymil.errors import InputError, warn_user
+
+__all__ = [
+    "MAGIC",
+    "ParquetBags",
+    "ScatteredBagsError",
+    "column_names",
+    "parquet_columns",
+    "read_parquet",
+    "write_parquet",
+    "write_parts",
+]
+
+MAGIC = b"PAR1"
+"""What a Parquet file begins with."""
+
+PART = 4_000_000
+"""Values that a part holds, or a little more: row groups are joined up to this."""
+
+LARGE = 64_000_000
+"""Values of a row group (half a gigabyte) from which the user is told to write smaller ones."""
+
+Column = str | int | None
+
+
+# ---------------------------------------------------------------- parts
+
+
+class ScatteredBagsError(DataFileError):
+    """The rows of a bag do not stand together, so that it cannot be read in parts."""
+
+
+class ParquetBags:
+    """The bags of a Parquet file, or of all in a folder, a part at a time.
+
+    The rows of a bag have to stand together. The column of bags is read through once, to find where they begin;
+    features are read when a part is asked for. A part is one row group, or several small ones, as far as whole bags
+    go: a bag that runs on into the next row group, or file, belongs to the part where it begins.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder whose ``.parquet`` files, in the order of their names, have the same columns.
+    bag, label : str, optional
+        Columns that name the bag and give its label. Default: as in `fuzzymil.datasets.read_bags`.
+    drop : sequence of str
+        Columns that are no features.
+
+    Attributes
+    ----------
+    n_parts, n_bags, n_instances : int
+    feature_names : tuple of str
+    bag : str
+    label : str or None
+
+    Raises
+    ------
+    DataFileError
+        An `InputError` that names the file, the row (counted from 0) and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from fuzzymil.datasets import make_two_concepts, write_bags
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bags.parquet"
+    >>> write_bags(make_two_concepts(random_state=0), path)
+    >>> table = ParquetBags(path)
+    >>> table.n_parts, table.n_bags, table.feature_names
+    (1, 150, ('x1', 'x2'))
+    >>> table.part(0).labels[:3]
+    array([1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        bag: Column = None,
+        label: Column = None,
+        drop: Sequence[str] = (),
+    ) -> None:
+        self._table = Table(Path(path), bag, label, drop)
+        self.bag, self.label = self._table.bag, self._table.label
+        self.feature_names = tuple(self._table.features)
+        self._starts = _starts(self._table)
+        self._edges = _edges(self._table.groups, self._starts, max(1, PART // len(self.feature_names)))
+        self._warn_of_large_groups()
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return len(self._edges) - 1
+
+    @property
+    def n_bags(self) -> int:
+        """Number of bags in all parts together."""
+        return len(self._starts) - 1
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances in all parts together."""
+        return self._table.n_rows
+
+    def part(self, place: int) -> Bags:
+        """Read the bags of a part, with ids, labels and names of features."""
+        place = range(self.n_parts)[place]
+        starts = self._starts[self._edges[place] : self._edges[place + 1] + 1]
+        start, end = int(starts[0]), int(starts[-1])
+        instances, columns = self._table.rows(start, end)
+        first = arrow.pyarrow().array(starts[:-1] - start)
+        ids = arrow.values(columns[self.bag].take(first))
+        labels = None
+        if self.label is not None:
+            self._check_constant(columns[self.label], starts, ids)
+            labels = arrow.values(columns[self.label].take(first))
+        return _made(
+            self._table,
+            partial(Bags, instances, starts - start, ids=ids, labels=labels, feature_names=self.feature_names),
+            columns,
+        )
+
+    def _check_constant(self, labels: Any, starts: npt.NDArray[np.int64], ids: Array) -> None:
+        owners = np.repeat(np.arange(len(ids)), np.diff(starts))
+        expected = labels.take(arrow.pyarrow().array(starts[owners] - starts[0]))
+        differs = arrow.pyarrow().compute.not_equal(labels, expected).to_numpy(zero_copy_only=False)
+        if differs.any():
+            row = int(np.argmax(differs))
+            raise self._table.error(
+                f"bag {ids[owners[row]]} has two labels, {expected[row]} and {labels[row]} here: a bag has one label; "
+                "correct the file",
+                int(starts[0]) + row,
+            )
+
+    def _warn_of_large_groups(self) -> None:
+        largest = max(self._table.groups, key=lambda group: group.end - group.start)
+        n_rows = largest.end - largest.start
+        if n_rows * len(self.feature_names) > LARGE:
+            path = self._table.files[largest.file].path
+            warn_user(
+                f"{path} has a row group of {n_rows:,} rows, which are read at once. For less memory write it anew: "
+                f"BagStream.from_parquet({str(path)!r}).to_parquet(...) makes small row groups."
+            )
+
+    def __repr__(self) -> str:
+        return f"ParquetBags({self.n_bags:,} bags, {self.n_instances:,} instances, {self.n_parts:,} parts)"
+
+
+def _starts(rows: Table) -> npt.NDArray[np.int64]:
+    """Return the rows where bags begin, and the number of all; refuse bags whose rows are not together."""
+    compute = arrow.pyarrow().compute
+    starts, keys = [], []
+    before = None
+    for at, batch in rows.batches([rows.bag], 0, rows.n_rows):
+        column = arrow.decoded(batch.column(0))
+        rows.check_present(column, at, "bag id")
+        begins = np.ones(len(column), dtype=bool)
+        begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+        begins[0] = before is None or before != column[0]
+        before = column[-1]
+        starts.append(at + np.flatnonzero(begins))
+        keys.append(arrow.keys(arrow.values(column.filter(arrow.pyarrow().array(begins)))))
+    found = np.concatenate(starts)
+    for earlier, later in arrow.repeated(np.concatenate(keys)):
+        one, other = (_id_at(rows, int(found[place])) for place in (earlier, later))
+        if one == other:
+            place = rows.place(int(found[later]))
+            raise ScatteredBagsError(
+                f"{place}: bag {other} goes on here after other bags: to be read in parts, the rows of a bag have to "
+                f"stand together; sort the table by {rows.bag!r}."
+            )
+    return np.append(found, rows.n_rows)
+
+
+def _id_at(rows: Table, row: int) -> Any:
+    ((_, batch),) = rows.batches([rows.bag], row, row + 1)
+    return arrow.decoded(batch.column(0))[0].as_py()
+
+
+def _edges(groups: Sequence[Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
+    """Return the numbers of the bags with which parts begin, and of all bags."""
+    edges = [0]
+    begin = 0
+    for group in groups:
+        if group.end - begin > n_rows:
+            here = int(np.searchsorted(starts, group.start))
+            if here > edges[-1]:
+                edges.append(here)
+                begin = group.start
+    return [*edges, len(starts) - 1] if len(starts) - 1 > edges[-1] else edges
+
+
+def _made(rows: Table, make: Any, columns: dict[str, Any]) -> Bags:
+    truth = None if rows.truth is None else arrow.values(columns[rows.truth])
+    try:
+        found: Bags = make(instance_labels=truth)
+    except InputError as problem:
+        raise rows.files[0].error(f"holds no usable bags. {str(problem).removesuffix('.')}") from None
+    return found
+
+
+# ---------------------------------------------------------------- whole files
+
+
+def column_names(file: DataFile) -> list[str]:
+    """Return the names of all columns."""
+    first = files_of(file)[0]
+    with arrow.opened(first) as found:
+        return names_of(first, found)
+
+
+def parquet_columns(file: DataFile, bag: Column = None, label: Column = None) -> tuple[str, str | None]:
+    """Return the names of the bag and label columns: those asked for, else those that look like it."""
+    return delimited.named_columns(column_names(file), bag, label, partial(in_table, file))
+
+
+def read_parquet(file: DataFile, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> Bags:
+    """Read all rows at once, in whatever order they stand; columns named in ``drop`` are left out."""
+    rows = Table(file.path, bag, label, drop)
+    instances, columns = rows.rows(0, rows.n_rows)
+    labels = None if rows.label is None else arrow.values(columns[rows.label])
+    make = partial(
+        Bags.from_long, instances, arrow.values(columns[rows.bag]), labels=labels, feature_names=rows.features
+    )
+    return _made(rows, make, columns)
+
+
+def write_parquet(bags: Bags, path: Path) -> None:
+    """Write a table with the columns bag, label and instance_label (where known) and the features."""
+    write_parts([bags], path)
+
+
+def write_parts(parts: Iterable[Bags], path: Path) -> None:
+    """Write bags, part after part, as one file, whole or not at all; a row group holds whole bags.
+
+    Bags without names, which every part numbers from 0, get running numbers.
+    """
+    with replacing(path) as temporary, open(temporary, "xb") as file:
+        _write(parts, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
+    pyarrow = arrow.pyarrow()
+    counts: list[int] = []
+    keys: list[Array] = []
+    numbered = True
+    with contextlib.ExitStack() as stack:
+        writer = None
+        for number, bags in enumerate(parts):
+            table.check_writable(bags, "a table")
+            delimited.check_feature_names(bags)
+            numbered = numbered and np.array_equal(bags.ids, np.arange(bags.n_bags))
+            ids = bags.ids + sum(counts) if numbered else bags.ids
+            for some, names in _runs(bags, ids):
+                found = arrow.to_table(some, names)
+                if writer is None:
+                    repeating = [name for name in found.column_names if name not in bags.names]  # measurements do not
+                    writer = pyarrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
+                    stack.enter_context(writer)
+                writer.write_table(_alike(found, writer.schema, number), row_group_size=found.num_rows)
+            counts.append(bags.n_bags)
+            keys.append(arrow.keys(arrow.values(arrow.column_of(ids))))
+    for pair in arrow.repeated(np.concatenate(keys)):
+        edges = np.cumsum(counts)
+        at = [int(np.searchsorted(edges, place, side="right")) for place in pair]
+        raise InputError(
+            f"A bag of part {at[1]} has the id of one of part {at[0]}: a table would make one bag of both. Give bags "
+            "different ids."
+        )
+
+
+def _runs(bags: Bags, ids: Array) -> Iterator[tuple[Bags, Array]]:
+    """Give bags a few at a time, as many as a part should hold, with their ids."""
+    n_rows = max(1, PART // bags.n_features)
+    first = 0
+    while first < bags.n_bags:
+        fitting = int(np.searchsorted(bags.offsets, bags.offsets[first] + n_rows, side="right")) - 1
+        last = max(fitting, first + 1)
+        yield bags[first:last], ids[first:last]
+        first = last
+
+
+def _alike(found: Any, schema: Any, number: int) -> Any:
+    """Return a part's table with the columns of the first part, whole numbers as fractions where it has such."""
+    same = found.schema.names == schema.names
+    if same and list(map(arrow.is_number, found.schema.types)) == list(map(arrow.is_number, schema.types)):
+        with contextlib.suppress(arrow.pyarrow().ArrowInvalid):  # fractions that would be cut off
+            return found.cast(schema)
+    columns = [", ".join(f"{field.name} ({field.type})" for field in one) for one in (found.schema, schema)]
+    raise InputError(
+        f"Part {number} has the columns {columns[0]}, but part 0 has {columns[1]}: all parts need the same."
+    )

@@ -1,0 +1,182 @@
+"""One table from one Parquet file or several: which columns are what, and rows a batch at a time."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzzymil.arrays import Array
+from fuzzymil.datasets.formats import arrow, delimited
+from fuzzymil.datasets.formats.files import DataFile, DataFileError
+from fuzzymil.errors import ParameterError
+
+__all__ = ["Group", "Table", "files_of", "in_table", "names_of"]
+
+BATCH = 2**16
+"""Rows that are decoded at a time."""
+
+_PANDAS_INDEX = "__index_level_"
+
+Column = str | int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """A row group: its file, its number there, and its rows, counted over all files."""
+
+    file: int
+    number: int
+    start: int
+    end: int
+
+
+class Table:
+    """Files of equal columns, one after the other, as one table."""
+
+    def __init__(self, path: Path, bag: Column, label: Column, drop: Sequence[str]) -> None:
+        if isinstance(drop, str):
+            raise ParameterError(f"drop must be a list of columns, got {drop!r}: write [{drop!r}].")
+        self.files = files_of(DataFile(path))
+        self.first_rows: list[int] = []
+        self.groups: list[Group] = []
+        kinds: dict[str, Any] = {}
+        for place, file in enumerate(self.files):
+            found = self._add(place, file)
+            if place == 0:
+                kinds = found
+                self._choose(kinds, bag, label, drop)
+            self._check_equal(file, kinds, found)
+        self.n_rows = self.groups[-1].end if self.groups else 0
+        if not self.n_rows:
+            raise DataFileError(f"{path} has columns but no row: write it or get it again.")
+
+    def _add(self, place: int, file: DataFile) -> dict[str, Any]:
+        """Note where a file's rows are; return the types of its columns."""
+        start = self.groups[-1].end if self.groups else 0
+        self.first_rows.append(start)
+        with arrow.opened(file) as found:
+            names = names_of(file, found)
+            for number in range(found.metadata.num_row_groups):
+                end = start + found.metadata.row_group(number).num_rows
+                if end > start:
+                    self.groups.append(Group(place, number, start, end))
+                start = end
+            return dict(zip(names, found.schema_arrow.types, strict=True))
+
+    def _choose(self, kinds: dict[str, Any], bag: Column, label: Column, drop: Sequence[str]) -> None:
+        error = partial(in_table, self.files[0])
+        names = list(kinds)
+        self.bag, self.label = delimited.named_columns(names, bag, label, error)
+        self.features = delimited.feature_columns(names, self.bag, self.label, drop, error)
+        known = delimited.INSTANCE_LABEL in names and delimited.INSTANCE_LABEL not in (self.bag, self.label)
+        self.truth = delimited.INSTANCE_LABEL if known else None
+        odd = [name for name in self.features if not arrow.is_number(kinds[name])]
+        if odd:
+            shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
+            raise error(f"these columns hold no numbers: {shown}; leave them out with drop=..., or turn them into some")
+        for name in self._named:
+            if not arrow.is_value(kinds[name]):
+                raise error(f"the column {name!r} is of type {kinds[name]}: ids and labels are numbers or text")
+        index = next((name for name in self.features if name.startswith(_PANDAS_INDEX)), None)
+        if index is not None:
+            raise error(
+                f"the column {index!r} is the index of a pandas frame: leave it out with drop=..., or write "
+                "the frame with to_parquet(..., index=False)"
+            )
+
+    @property
+    def _named(self) -> list[str]:
+        """The columns that are no features but read as well."""
+        return [name for name in (self.bag, self.label, self.truth) if name is not None]
+
+    def _check_equal(self, file: DataFile, kinds: dict[str, Any], found: dict[str, Any]) -> None:
+        if list(found) != list(kinds):
+            other = next((name for name in [*found, *kinds] if (name in found) != (name in kinds)), None)
+            what = "has its columns in another order" if other is None else f"differs in the column {other!r}"
+            raise file.error(f"{what} than {self.files[0].path.name} beside it: write all with the same columns")
+        for name in found:
+            # Numbers become 64-bit numbers anyway; ids and labels have to stay comparable.
+            alike = found[name] == kinds[name] if name in self._named else arrow.is_number(found[name])
+            if name in [*self._named, *self.features] and not alike:
+                raise file.error(
+                    f"has the column {name!r} of type {found[name]}, but in {self.files[0].path.name} it is of type "
+                    f"{kinds[name]}: write all with the same types"
+                )
+
+    def place(self, row: int) -> str:
+        """Return the file of a row, and its number there, counted from 0 as data frames do."""
+        file = int(np.searchsorted(self.first_rows, row, side="right")) - 1
+        return f"{self.files[file].path}, row {row - self.first_rows[file]}"
+
+    def error(self, message: str, row: int) -> DataFileError:
+        """Return (not raise) an error that names the place."""
+        return DataFileError(f"{self.place(row)}: {message}.")
+
+    def batches(self, columns: Sequence[str], start: int, end: int) -> Iterator[tuple[int, Any]]:
+        """Give rows ``start`` to ``end`` a batch at a time, with the number of its first row."""
+        first = bisect.bisect_right(self.groups, start, key=lambda group: group.end)
+        wanted = itertools.takewhile(lambda group: group.start < end, self.groups[first:])
+        for place, groups in itertools.groupby(wanted, lambda group: group.file):
+            some = list(groups)
+            at = some[0].start
+            numbers = [group.number for group in some]
+            with arrow.opened(self.files[place]) as file:
+                for batch in file.iter_batches(BATCH, row_groups=numbers, columns=list(columns)):
+                    low, high = max(start - at, 0), min(end - at, batch.num_rows)
+                    if low < high:
+                        yield at + low, batch.slice(low, high - low)
+                    at += batch.num_rows
+                    if at >= end:
+                        break
+
+    def rows(self, start: int, end: int) -> tuple[Array, dict[str, Any]]:
+        """Return the features of rows, shape (end - start, n_features), and the other columns by name."""
+        instances = np.empty((end - start, len(self.features)))
+        others: dict[str, list[Any]] = {name: [] for name in self._named}
+        for at, batch in self.batches([*self._named, *self.features], start, end):
+            for d, name in enumerate(self.features):
+                instances[at - start : at - start + batch.num_rows, d] = arrow.numbers(batch.column(name))
+            for name, parts in others.items():
+                parts.append(arrow.decoded(batch.column(name)))
+        joined = {name: arrow.pyarrow().concat_arrays(parts) for name, parts in others.items()}
+        self.check_present(joined[self.bag], start, "bag id")
+        if self.label is not None:
+            self.check_present(joined[self.label], start, "label")
+        return instances, joined
+
+    def check_present(self, column: Any, start: int, what: str) -> None:
+        """Raise where a row has no id or label."""
+        absent = arrow.missing(column)
+        if absent.any():
+            raise self.error(f"this row has no {what}: give every row one", start + int(np.argmax(absent)))
+
+
+def files_of(file: DataFile) -> list[DataFile]:
+    """Return the file, or the Parquet files of a folder by name."""
+    if not file.is_folder:
+        return [file]
+    found = sorted(path for path in file.path.iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    if not found:
+        raise file.error("holds no .parquet files: name a file or another folder")
+    return [DataFile(path) for path in found]
+
+
+def names_of(file: DataFile, found: Any) -> list[str]:
+    """Return the names of the columns of an open file, all different."""
+    names: list[str] = found.schema_arrow.names
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise in_table(file, f"the column {twice!r} stands twice: rename one")
+    return names
+
+
+def in_table(file: DataFile, message: str) -> DataFileError:
+    """Return an error about the columns of a file."""
+    return file.error(f"is a table in which {message}")

@@ -1,0 +1,191 @@
+"""One pass over bags that are not all at hand: what there is of them, and a sample to start the rules on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzymil.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.distributed import Crew
+from fuzzymil.errors import InputError
+from fuzzymil.estimators.scaling import Measures
+from fuzzymil.streams import BagStream
+
+__all__ = ["SAMPLE_ROWS", "Census", "take_census"]
+
+SAMPLE_ROWS = 100_000
+"""Instances to start the rules on; where there are no more, they are all taken."""
+
+
+class Census(NamedTuple):
+    """What is known of all bags of all processes."""
+
+    measures: Measures
+    labels: Array  # (n_bags,) or (n_bags, n_outputs), process after process
+    any_missing: bool
+    sample: Bags
+    places: Array  # of the sample's bags among all
+    first: int  # number of this process's first bag among all
+    part_bags: Array  # (n_parts,) bags in each part of this process
+    part_rows: Array  # (n_parts,) instances
+    greatest_bag: int
+
+
+def take_census(
+    stream: BagStream, crew: Crew, check: Callable[[Bags], Bags], look: Callable[[int, int], None]
+) -> Census:
+    """Go through all parts once; every process through its own.
+
+    Parameters
+    ----------
+    stream : BagStream
+        This process's parts.
+    crew : Crew
+    check : callable
+        Is given each part, and returns it or raises.
+    look : callable
+        Called with the number of parts seen and of all.
+
+    Raises
+    ------
+    InputError
+        In all processes, when the bags of one cannot be used.
+    """
+    found: dict[str, Array] = {}
+    problem = None
+    try:
+        found = _local(stream, crew, check, look)
+    except ValueError as error:  # the others wait for an answer
+        problem = error
+    said = np.array("" if problem is None else str(problem))
+    everyone = crew.gather(found | {"problem": said})
+    for rank, other in enumerate(everyone):
+        if str(other["problem"]):
+            if problem is not None:
+                raise problem
+            raise InputError(f"Process {rank + 1} of {crew.size} cannot use its bags: {other['problem']}")
+    return _joined(everyone, found, crew)
+
+
+def _local(
+    stream: BagStream, crew: Crew, check: Callable[[Bags], Bags], look: Callable[[int, int], None]
+) -> dict[str, Array]:
+    measures, labels, sizes, part_bags = [], [], [], []
+    sample = _Sample()
+    features: tuple[Any, ...] = ()
+    for number, part in enumerate(stream):
+        bags = check(part)
+        if bags.labels is None:
+            raise InputError(f"Part {number} of the stream has no labels: load has to give Bags with labels.")
+        now = bags.feature_names, bags.n_features
+        if number and now != features:
+            raise InputError(
+                f"Part {number} of the stream has other features than part 0: {now[0] or now[1]} instead of "
+                f"{features[0] or features[1]}."
+            )
+        features = now
+        measures.append(Measures.of(bags.instances))
+        labels.append(bags.labels)
+        sizes.append(bags.sizes)
+        part_bags.append(bags.n_bags)
+        # Of a stream that is spread, every process numbers its own bags from 0: the rank tells them apart.
+        sample.add(bags, (crew.rank << 40) + sum(part_bags[:-1]))
+        look(number + 1, len(stream))
+    whole = Measures.joined(measures)
+    kept = sample.bags()
+    return {
+        **{f"measure_{name}": values for name, values in whole._asdict().items()},
+        "labels": _plain(np.concatenate(labels)),
+        "names": np.array(features[0] or (), dtype=str),
+        "part_bags": np.array(part_bags),
+        "part_rows": np.array([int(each.sum()) for each in sizes]),
+        "greatest_bag": np.array(max(int(each.max()) for each in sizes)),
+        "sample": kept.instances,
+        "sample_offsets": kept.offsets,
+        "sample_ranks": sample.ranks(),
+        "sample_places": sample.places() - (crew.rank << 40),
+    }
+
+
+def _plain(labels: Array) -> Array:
+    """Labels as an array that can be sent: text as text, not as objects."""
+    return np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], crew: Crew) -> Census:
+    names = {tuple(other["names"].tolist()) for other in everyone}
+    widths = {other["sample"].shape[1] for other in everyone}
+    if len(names) > 1 or len(widths) > 1:
+        raise InputError(f"The processes' bags have different features: {' and '.join(map(str, names))}.")
+    counts = np.array([int(other["part_bags"].sum()) for other in everyone])
+    firsts = np.cumsum(counts) - counts
+    instances = np.concatenate([other["sample"] for other in everyone])
+    sizes = np.concatenate([np.diff(other["sample_offsets"]) for other in everyone])
+    places = np.concatenate([other["sample_places"] + first for other, first in zip(everyone, firsts, strict=True)])
+    labels = np.concatenate([other["labels"] for other in everyone])
+    bags = Bags(instances, np.concatenate([[0], np.cumsum(sizes)]), feature_names=names.pop() or None)
+    chosen = _first_rows(np.concatenate([other["sample_ranks"] for other in everyone]), sizes)
+    if len(chosen) < len(sizes):
+        bags, places = bags[chosen], places[chosen]
+    return Census(
+        Measures.joined([Measures(*(other[f"measure_{name}"] for name in Measures._fields)) for other in everyone]),
+        labels,
+        any(bool((other["measure_n_known"] < other["part_rows"].sum()).any()) for other in everyone),
+        bags,
+        places,
+        int(firsts[crew.rank]),
+        own["part_bags"],
+        own["part_rows"],
+        max(int(other["greatest_bag"]) for other in everyone),
+    )
+
+
+class _Sample:
+    """Bags of the least random ranks, as many as the sample holds."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Bags, Array, Array]] = []  # bags, their numbers and ranks
+
+    def add(self, bags: Bags, first: int) -> None:
+        numbers = first + np.arange(bags.n_bags)
+        plain = Bags(bags.instances, bags.offsets, feature_names=bags.feature_names)
+        self._parts.append((plain, numbers, _ranks(numbers)))
+        if sum(part.n_instances for part, _, _ in self._parts) > 2 * SAMPLE_ROWS:
+            self._thin()
+
+    def _thin(self) -> None:
+        bags = Bags.concatenate([part for part, _, _ in self._parts])
+        numbers, ranks = (np.concatenate([part[place] for part in self._parts]) for place in (1, 2))
+        chosen = _first_rows(ranks, bags.sizes)
+        self._parts = [(bags[chosen], numbers[chosen], ranks[chosen])]
+
+    def bags(self) -> Bags:
+        if len(self._parts) > 1 or self._parts[0][0].n_instances > SAMPLE_ROWS:
+            self._thin()
+        return self._parts[0][0]
+
+    def places(self) -> Array:
+        return self._parts[0][1]
+
+    def ranks(self) -> Array:
+        return self._parts[0][2]
+
+
+def _first_rows(ranks: Array, sizes: Array) -> Array:
+    """Return places of the bags of least rank that `SAMPLE_ROWS` instances hold (at least one), in order."""
+    order = np.argsort(ranks, kind="stable")
+    within = np.cumsum(sizes[order]) <= SAMPLE_ROWS
+    within[0] = True
+    return np.sort(order[within])
+
+
+def _ranks(numbers: Array) -> Array:
+    """Return numbers of 64 bits that look random and follow from those of the bags (the mixing of splitmix64)."""
+    with np.errstate(over="ignore"):
+        mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray(mixed ^ (mixed >> np.uint64(31)))

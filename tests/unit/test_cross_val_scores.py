@@ -1,0 +1,122 @@
+"""Cross-validation in one call gives what scikit-learn's gives."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedStratifiedKFold, cross_validate
+
+from fuzzymil import (
+    ANFISRegressor,
+    Bags,
+    MIANFISClassifier,
+    MIANFISRegressor,
+    NaiveMIL,
+)
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.estimators import cross_val_scores, cross_validation
+
+BAGS = make_two_concepts(18, 18, random_state=0)
+QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How many models were fitted in each call."""
+    found = []
+    real = cross_validation.fit_together
+
+    def counted(models, *parts):
+        found.append(len(models))
+        return real(models, *parts)
+
+    monkeypatch.setattr(cross_validation, "fit_together", counted)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "options"),
+    [
+        (MIANFISClassifier(**QUICK), BAGS.labels, {}),
+        (MIANFISClassifier(**QUICK), np.where(BAGS.labels == 1, "mine", "none"), {"cv": 3}),
+        (
+            MIANFISClassifier(**QUICK),
+            BAGS.labels,
+            {"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=1), "scoring": "roc_auc"},
+        ),
+        (MIANFISClassifier(**QUICK), BAGS.labels, {"cv": GroupKFold(3), "groups": np.arange(54) % 6}),
+        (
+            MIANFISClassifier(**QUICK),
+            BAGS.labels,
+            {"cv": 3, "scoring": ["accuracy", "neg_log_loss"], "return_train_score": True},
+        ),
+        (
+            MIANFISRegressor(**QUICK),
+            BAGS.sizes.astype(float),
+            {"cv": KFold(3, shuffle=True, random_state=0), "scoring": lambda m, X, y: float(m.predict(X).sum())},
+        ),
+    ],
+)
+def test_scores_are_those_of_scikit_learn(model, labels, options, calls):
+    expected = cross_validate(model, BAGS, labels, return_indices=True, **options)
+    found = cross_val_scores(model, BAGS, labels, return_indices=True, return_estimator=True, **options)
+    times = {"fit_time", "score_time"}
+    assert set(found) == {*expected, "estimator"} - times
+    for name in set(expected) - times - {"indices"}:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-4, atol=1e-6)
+    for side in ("train", "test"):
+        for mine, theirs in zip(found["indices"][side], expected["indices"][side], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+    assert calls == [len(found["estimator"])]  # one for all folds
+    assert not hasattr(model, "rules_")
+
+
+def test_labels_are_those_of_the_bags():
+    model = MIANFISClassifier(**QUICK)
+    found = cross_val_scores(model, BAGS, cv=2)["test_score"]
+    np.testing.assert_array_equal(found, cross_val_scores(model, BAGS, BAGS.labels, cv=2)["test_score"])
+
+
+def test_plain_tables_of_one_instance_a_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = X[:, 0] + 1
+    model = ANFISRegressor(**QUICK)
+    expected = cross_validate(model, X, y, cv=4)["test_score"]
+    np.testing.assert_allclose(cross_val_scores(model, X, y, cv=4)["test_score"], expected, rtol=1e-4, atol=1e-6)
+
+
+def test_settings_of_a_grid_are_scored_on_the_same_folds(calls):
+    model = MIANFISClassifier(**QUICK)
+    grid = {"alpha": [0, 5], "n_rules": [2, 3]}
+    search = GridSearchCV(model, grid, cv=2, refit=False).fit(BAGS, BAGS.labels).cv_results_
+    found = cross_val_scores(model, BAGS, cv=2, param_grid=grid, return_estimator=True)
+    assert found["params"] == search["params"]
+    expected = np.transpose([search["split0_test_score"], search["split1_test_score"]])
+    np.testing.assert_allclose(found["test_score"], expected, rtol=1e-4, atol=1e-6)
+    assert calls == [2, 2, 2, 2]
+    assert [[one.n_rules for one in row] for row in found["estimator"]] == [[2, 2], [3, 3], [2, 2], [3, 3]]
+
+
+def test_seeds_of_a_grid_train_with_the_folds(calls):
+    found = cross_val_scores(
+        MIANFISClassifier(**QUICK),
+        BAGS,
+        cv=2,
+        scoring="neg_log_loss",
+        param_grid=[{"random_state": [0, 1, 2]}, {"alpha": [0], "random_state": [0]}],
+    )
+    assert calls == [6, 2]
+    assert found["test_score"].shape == (4, 2)
+    for seed in (0, 1, 2):
+        alone = cross_validate(
+            MIANFISClassifier(**{**QUICK, "random_state": seed}), BAGS, BAGS.labels, cv=2, scoring="neg_log_loss"
+        )
+        np.testing.assert_allclose(found["test_score"][seed], alone["test_score"], rtol=1e-4, atol=1e-6)
+
+
+def test_what_cannot_be_trained_together_is_refused():
+    with pytest.raises(ParameterError, match=r"not NaiveMIL: use sklearn\.model_selection\.cross_validate"):
+        cross_val_scores(NaiveMIL(LogisticRegression()), BAGS)
+    with pytest.raises(InputError, match="no labels: give y"):
+        cross_val_scores(MIANFISClassifier(), Bags.from_list([[[1.0]], [[2.0]]]))

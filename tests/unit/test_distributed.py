@@ -1,0 +1,109 @@
+"""Several processes train as one: same rules, one error for all, and a death that is noticed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spread_script
+
+from fuzzymil import MIANFISClassifier, distributed
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.launching import launch
+from fuzzymil.streams import BagStream
+
+SCRIPT = str(Path(spread_script.__file__))
+
+
+def started(what, folder, n_processes):
+    return launch([sys.executable, SCRIPT, what, str(folder)], n_processes)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    monkeypatch.setattr(distributed, "_joined", distributed.Crew())
+
+
+@pytest.mark.parametrize("n_processes", [2, 4])
+def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alone):
+    expected = spread_script.compare(distributed.current())
+    assert started("compare", tmp_path, n_processes) == (0, "")
+    for rank in range(n_processes):
+        found = json.loads((tmp_path / f"compare-{rank}.json").read_text())
+        for name, numbers in found.items():
+            np.testing.assert_allclose(
+                numbers, expected[name], rtol=0, atol=1e-5 if name == "32 bit" else 1e-10, err_msg=name
+            )
+    assert "32 bit" in found
+
+
+def test_one_process_of_many_trains_as_one_without_others(alone):
+    bags = make_two_concepts(random_state=0)
+    for settings in ({}, {"batch_size": None, "n_restarts": 2, "early_stopping": True}):
+        model = MIANFISClassifier(4, max_epochs=20, random_state=0, precision="double", **settings)
+        plain = spread_script.numbers_of(model.fit(bags))
+        spread = spread_script.numbers_of(model.set_params(distributed=True).fit(bags))
+        np.testing.assert_allclose(spread, plain, rtol=0, atol=1e-9)
+
+
+def test_a_killed_process_ends_the_run_and_the_checkpoint_goes_on(tmp_path):
+    status, message = started("dies", tmp_path, 2)
+    assert status == 128 + 9
+    assert message.startswith("Process 2 of 2 was killed (SIGKILL); the others were ended.")
+    assert list((tmp_path / "kept").glob("*.npz"))
+    assert not list(tmp_path.glob("dies-*.json"))
+    assert started("goes on", tmp_path, 2) == (0, "")
+    assert not (tmp_path / "kept").exists()  # done: nothing is left behind
+    assert started("from the start", tmp_path, 2) == (0, "")
+    resumed, whole = (json.loads((tmp_path / f"{what}-0.json").read_text()) for what in ("goes on", "from the start"))
+    assert resumed == whole  # to the last bit
+
+
+def test_bags_of_one_process_that_cannot_be_used_are_an_error_in_all(tmp_path):
+    assert started("wrong", tmp_path, 2) == (0, "")
+    first, second = (json.loads((tmp_path / f"wrong-{rank}.json").read_text()) for rank in (0, 1))
+    assert first.startswith("Process 2 of 2 cannot use its bags: Feature 'x2' of bag")
+    assert second.startswith("Feature 'x2' of bag")
+
+
+def test_a_process_that_fails_is_told_with_its_last_words():
+    code = "import os, sys; sys.exit('no such thing' if os.environ['FUZZYMIL_RANK'] == '1' else 0)"
+    status, message = launch([sys.executable, "-c", code], 2)
+    assert status == 1
+    assert message == "Process 2 of 2 ended with exit status 1; the others were ended. It said:\nno such thing"
+
+
+def test_shares_are_runs_of_about_equal_length():
+    bags = make_two_concepts(random_state=0)
+    shares = [distributed.Crew(rank, 4).share(bags) for rank in range(4)]
+    assert np.array_equal(np.concatenate([share.instances for share in shares]), bags.instances)
+    assert max(share.n_bags for share in shares) - min(share.n_bags for share in shares) <= 1
+    parts = [len(distributed.Crew(rank, 2).share(BagStream.from_bags(bags, 5))) for rank in range(2)]
+    assert parts == [3, 2]
+    with pytest.raises(InputError, match="2 parts cannot be shared by 3 processes: start fewer"):
+        distributed.Crew(0, 3).share(BagStream.from_bags(bags, 2))
+
+
+def test_distributed_needs_company(monkeypatch):
+    monkeypatch.setattr(distributed, "_joined", None)
+    with pytest.raises(ParameterError, match=r"call fuzzymil\.distributed\.join\(\) first"):
+        MIANFISClassifier(distributed=True).fit(make_two_concepts(random_state=0))
+
+
+def test_settings_that_tell_no_processes_are_an_error(monkeypatch):
+    monkeypatch.setattr(distributed, "_joined", None)
+    monkeypatch.setenv("FUZZYMIL_PROCESSES", "two")
+    with pytest.raises(ParameterError, match="FUZZYMIL_PROCESSES must be a whole number, got 'two'"):
+        distributed.join()
+    monkeypatch.delenv("FUZZYMIL_PROCESSES")
+    code = "from fuzzymil import distributed; distributed.join()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Start them with 'fuzzymil launch', srun or mpirun" in done.stderr
+
+
+def test_partial_fit_is_for_one_process(alone):
+    with pytest.raises(ParameterError, match="partial_fit takes bags in the memory of one process"):
+        MIANFISClassifier(distributed=True).partial_fit(make_two_concepts(random_state=0))

@@ -1,0 +1,181 @@
+"""Streams: parts loaded when needed, trained on and predicted from as bags in memory are."""
+
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.errors import InputError, InputTypeError, ParameterError
+from fuzzymil.estimators import census
+from fuzzymil.streams import ahead
+
+BAGS = make_two_concepts(random_state=0)
+
+
+def numbers_of(model):
+    return np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()])
+
+
+@pytest.fixture
+def small_windows(monkeypatch):
+    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 300)
+
+
+def test_all_bags_at_once_is_the_same_from_a_stream_of_many_windows(small_windows):
+    model = MIANFISClassifier(4, max_epochs=15, random_state=0, precision="double")
+    expected = numbers_of(model.fit(BAGS))
+    history = model.history_
+    found = model.fit(BagStream.from_bags(BAGS, 7))
+    np.testing.assert_allclose(numbers_of(found), expected, rtol=0, atol=1e-10)
+    for name, values in history.items():
+        np.testing.assert_allclose(found.history_[name], values, rtol=1e-9, atol=1e-12)
+
+
+def test_missing_values_one_instance_rows_and_early_stopping(small_windows):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    target = np.nansum(rows, axis=1)
+    bags = Bags(rows, np.arange(61), labels=target, feature_names=["a", "b", "c"])
+    model = ANFISRegressor(
+        3, order=1, max_epochs=12, missing="ignore", early_stopping=True, random_state=0, precision="double"
+    )
+    expected = model.fit(bags).predict(bags)
+    stream = BagStream.from_bags(bags, 5)
+    model.fit(stream)
+    np.testing.assert_allclose(model.predict(bags), expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.predict(stream), model.predict(bags), rtol=0, atol=1e-12)
+    assert model.score(stream) == pytest.approx(model.score(bags))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_steps_of_few_bags_visit_every_bag_once_an_epoch(small_windows):
+    """With a rate too small to matter, the mean of the visited bags' losses is the loss of all bags."""
+    settings = {"max_epochs": 1, "learning_rate": 1e-9, "random_state": 0, "precision": "double"}
+    whole = MIANFISClassifier(4, **settings).fit(BAGS)
+    steps = MIANFISClassifier(4, batch_size=8, **settings).fit(BagStream.from_bags(BAGS, 6))
+    assert steps.history_["loss"][0] == pytest.approx(whole.history_["loss"][0], rel=1e-6)
+
+
+def test_steps_of_few_bags_learn_and_repeat(small_windows):
+    model = MIANFISClassifier(6, batch_size=8, max_epochs=30, random_state=0)
+    first = model.fit(BagStream.from_bags(BAGS, 6))
+    numbers = numbers_of(first)
+    assert first.score(BAGS) > 0.9
+    assert np.array_equal(numbers_of(model.fit(BagStream.from_bags(BAGS, 6))), numbers)
+
+
+def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
+    model = MIANFISClassifier(4, max_epochs=5, random_state=0).fit(BAGS)
+    stream = BagStream.from_bags(BAGS, 4)
+    for method in ("predict", "predict_proba", "decision_function", "predict_instances"):
+        found, expected = (getattr(model, method)(bags) for bags in (stream, BAGS))
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+    assert model.score(stream) == model.score(BAGS)
+    assert model.score(stream, BAGS.labels) == model.score(BAGS)
+
+
+def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_windows, monkeypatch, tmp_path):
+    monkeypatch.setattr("fuzzymil.wide._KEEP_SECONDS", 0.0)
+    calls = []
+
+    def load(part, *, dies):
+        calls.append(part)
+        if dies and len(calls) > 40:
+            raise OSError("the disk is gone")
+        return BAGS[part * 15 : (part + 1) * 15]
+
+    for batch_size in (None, 8):
+        calls.clear()
+        model = MIANFISClassifier(4, batch_size=batch_size, max_epochs=6, random_state=0, checkpoint=tmp_path / "kept")
+        with pytest.raises(OSError, match="the disk is gone"):
+            model.fit(BagStream(lambda part: load(part, dies=True), 10))
+        assert list((tmp_path / "kept").glob("*.npz"))
+        calls.clear()
+        resumed = numbers_of(model.fit(BagStream(lambda part: load(part, dies=False), 10)))
+        assert len(calls) < 70  # a census and six epochs from the start take that many
+        whole = model.set_params(checkpoint=None).fit(BagStream(lambda part: load(part, dies=False), 10))
+        assert np.array_equal(resumed, numbers_of(whole))
+
+
+def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
+    monkeypatch.setattr(census, "SAMPLE_ROWS", 200)
+    model = MIANFISClassifier(4, max_epochs=0, random_state=0)
+    found = model.fit(BagStream.from_bags(BAGS, 5))
+    numbers = numbers_of(found)
+    np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 3))), numbers, rtol=1e-9)  # however cut
+    assert not np.allclose(numbers_of(model.fit(BAGS)), numbers)
+    sample = census.take_census(BagStream.from_bags(BAGS, 5), census.Crew(), lambda bags: bags, lambda *_: None)
+    assert 150 < sample.sample.n_instances <= 200
+    for place, instances in zip(sample.places, sample.sample, strict=True):
+        assert np.array_equal(instances, BAGS[int(place)])
+    assert sample.labels.tolist() == BAGS.labels.tolist()
+
+
+def test_few_parts_are_in_memory_at_a_time(monkeypatch):
+    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 2000)
+    monkeypatch.setattr(census, "SAMPLE_ROWS", 500)
+    parts, alive = [], []
+
+    def load(part):
+        bags = Bags(np.random.default_rng(part).normal(size=(640, 2)), np.arange(0, 641, 64), labels=np.arange(10) % 2)
+        parts.append(weakref.ref(bags.instances))
+        alive.append(sum(reference() is not None for reference in parts))
+        return bags
+
+    model = MIANFISClassifier(2, batch_size=5, max_epochs=1, random_state=0)
+    model.fit(BagStream(load, 30))
+    model.predict(BagStream(load, 30))
+    assert len(parts) == 90  # once for the census, the epoch and the prediction
+    assert 2 <= max(alive) <= 5
+
+
+def test_the_next_is_made_meanwhile_and_no_more():
+    made = []
+
+    def make(item):
+        made.append((item, threading.current_thread() is threading.main_thread()))
+        return item
+
+    coming = ahead(make, range(5))
+    assert next(coming) == 0
+    assert list(coming) == [1, 2, 3, 4]
+    assert not any(main for _, main in made)
+    with pytest.raises(ZeroDivisionError):
+        list(ahead(lambda item: 1 // item, [1, 0]))
+
+
+def test_a_stream_tells_what_is_wrong_with_its_parts():
+    with pytest.raises(ParameterError, match="load must be a function"):
+        BagStream([BAGS], 1)
+    with pytest.raises(ParameterError, match="n_parts must be a whole number of at least 1, got 0"):
+        BagStream(lambda part: BAGS, 0)
+    model = MIANFISClassifier(4, random_state=0)
+    with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*: load has to give Bags"):
+        model.fit(BagStream(lambda part: [[1.0]], 1))
+    with pytest.raises(InputError, match="Part 0 of the stream has no labels"):
+        model.fit(BagStream(lambda part: Bags(BAGS.instances, BAGS.offsets), 1))
+    wide = BAGS.map_instances(lambda x: np.column_stack([x, x]))
+    with pytest.raises(InputError, match="Part 1 of the stream has other features than part 0: 4 instead of 2"):
+        model.fit(BagStream(lambda part: wide if part else BAGS, 2))
+    with pytest.raises(InputError, match="carry their labels and count alike: leave y out"):
+        model.fit(BagStream.from_bags(BAGS, 2), BAGS.labels)
+    with pytest.raises(ParameterError, match="partial_fit takes bags in the memory of one process"):
+        model.partial_fit(BagStream.from_bags(BAGS, 2))
+    with pytest.raises(InputError, match="gives runs of them"):
+        BagStream.from_bags(BAGS, 2)[5:]
+    changing = iter(range(100))
+    with pytest.raises(RuntimeError, match="load has to give the same bags whenever it is asked"):
+        model.fit(BagStream(lambda part: BAGS[:: 2 + next(changing)], 1))
+    with pytest.raises(InputError, match="missing"):
+        model.fit(BagStream(lambda part: BAGS.map_instances(lambda x: np.where(x == x[5], np.nan, x)), 2))
+
+
+def test_other_doors_say_that_a_stream_is_none_of_their_business():
+    with pytest.raises(InputTypeError, match="BagStream"):
+        Bags.concatenate([BagStream.from_bags(BAGS, 2)])
+    with pytest.raises(InputError, match="BagStream"):
+        MIANFISClassifier(4, max_epochs=1).fit(BAGS).explain(BagStream.from_bags(BAGS, 2))
