@@ -29,7 +29,8 @@ from tables import Row, table
 from fuzzymil import __version__
 from fuzzymil.grouping import pack
 from fuzzymil.network import Operators, Params
-from fuzzymil.training import Group, Plan, train_groups
+from fuzzymil.steps import Plan
+from fuzzymil.training import Group, train_groups
 
 SIZES: dict[str, dict[str, int]] = {
     "full": {

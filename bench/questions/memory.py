@@ -42,4 +42,4 @@ def _stream(effort: Effort) -> Row:
     what = f"a stream of {gigabytes} GB, one epoch, everything included"
     if peak is None:
         return Row(what, note=f"left out: {reason}")
-    return Row(what, peak, "B", peak / 1e9, "<= 2", "figure in GB; parts of 20 MB made on the fly")
+    return Row(what, peak, "B", peak / 1e9, "<= 2", "figure in GB; parts of 20 MB made on the fly, steps of 100 bags")
