@@ -167,8 +167,10 @@ def fold_rows(size: dict[str, int], loop_on_cores: float) -> list[Row]:
     what = f"{size['n_repeats']} x 10 folds, 166 features, 6 rules, {size['epochs']} epochs"
     return [
         Row(f"{what}: one call", together, note=samples.musk1()[3]),
-        Row("  a loop of compiled fits", loop, "s", loop / together, ">= 20", "figure: how many times longer"),
-        Row("  a loop on two cores of this machine", loop_on_cores, "s", loop_on_cores / together),
+        Row(
+            "the same in a loop of compiled fits", loop, "s", loop / together, ">= 20", "figure: how many times longer"
+        ),
+        Row("the same in a loop on two cores of this machine", loop_on_cores, "s", loop_on_cores / together),
     ]
 
 

@@ -35,7 +35,7 @@ class Row:
 
     def cells(self) -> tuple[str, ...]:
         bar = self.bar.replace(">=", "≥").replace("<=", "≤")
-        figure = "" if self.figure is None else f"{self.figure:.3g}"
+        figure = "" if self.figure is None else f"{self.figure:{',.0f' if self.figure >= 100 else '.3g'}}"
         return self.what, quantity(self.value, self.unit), figure, bar, self.verdict, self.note
 
 

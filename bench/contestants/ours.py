@@ -122,7 +122,10 @@ def _large(x: np.ndarray, offsets: np.ndarray, labels: np.ndarray, n_rules: int,
     def first_or_later() -> float:
         nonlocal turn
         if turn is None:
-            turn = epoch if epoch() > SLOW else by_difference
+            probe = epoch()
+            turn = epoch if probe > SLOW else by_difference
+            if turn is epoch:
+                return probe
         return turn()
 
     return first_or_later

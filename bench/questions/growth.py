@@ -39,7 +39,7 @@ def measure(effort: Effort) -> list[Row]:
         ]
     ours = {name: Contestant(name, "ours:epochs_at", {"points": points}) for name, points in series.items()}
     skew = Contestant("skew", "ours:skew", {"n_rules": 6})
-    rounds, budget = effort.pick(3, 7), effort.pick(4.0, 60.0)
+    rounds, budget = effort.pick(2, 7), effort.pick(4.0, 60.0)
     times = race([*ours.values(), skew], rounds=rounds, budget=budget, say=effort.say)
     rows = []
     for name, points in series.items():

@@ -30,8 +30,13 @@ def _fit(effort: Effort) -> list[Row]:
     note = f"beyond the input of {quantity(given, 'B')} (64 bit); 25 features, 10 rules, bags of ten"
     return [
         Row("a fit of 1,000,000 instances, beyond its input", peak, "B", note=note),
-        Row("  in units of the input", figure=peak / given),
-        Row("  in arrays of (instances x rules), 32 bit", figure=peak / array, bar="<= 8", note="compiling included"),
+        Row("that memory in units of the input", figure=peak / given),
+        Row(
+            "that memory in arrays of (instances x rules), 32 bit",
+            figure=peak / array,
+            bar="<= 8",
+            note="compiling included",
+        ),
     ]
 
 
