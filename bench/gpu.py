@@ -152,17 +152,9 @@ def epoch_rows(size: dict[str, int], on_two_cores: float, rate: float, speed: fl
 # ---------------------------------------------------------------------- many fits
 
 
-def fold_tasks(size: dict[str, int]) -> dict[str, Callable[[], float]]:
-    """Repeated ten-fold cross-validation of MUSK1 or bags of its shape: in one call, and fit after fit; compiled."""
-    tasks = folds(size["n_repeats"], 6, size["epochs"])
-    for task in tasks.values():
-        task()
-    return tasks
-
-
 def fold_rows(size: dict[str, int], loop_on_cores: float) -> list[Row]:
     """One call beside a loop of fits here, and beside a loop on two cores."""
-    tasks = fold_tasks(size)
+    tasks = folds(size["n_repeats"], 6, size["epochs"])
     together, loop = min(tasks["one call"]() for _ in range(2)), tasks["a loop"]()
     what = f"{size['n_repeats']} x 10 folds, 166 features, 6 rules, {size['epochs']} epochs"
     return [
@@ -228,7 +220,7 @@ def main() -> None:
         if arguments.cores:
             os.sched_setaffinity(0, [int(core) for core in arguments.cores.split(",")])
         epoch = epoch_seconds(size["cpu_instances"], size["n_features"], size["n_rules"])
-        print(json.dumps({"epoch": epoch, "loop": fold_tasks(size)["a loop"]()}))
+        print(json.dumps({"epoch": epoch, "loop": folds(size["n_repeats"], 6, size["epochs"])["a loop"]()}))
         return
     output = arguments.output or (Path(__file__).with_name("gpu.json") if arguments.size == "full" else None)
     console = Console()
