@@ -1,125 +1,166 @@
-"""Benchmarks: `make bench`. Prints a table and writes bench/results.json.
+"""Everything that `make bench` measures, in one run: tables, ``results.json``, figures, and the summary of a full run.
 
-Everything is measured in this one run, on one core where that is said, and compared within it.
+What is compared is measured side by side in this run, so ratios hold where times do not.
 """
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
+import datetime
+import importlib
+import importlib.metadata
 import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-from expert import expert_inference
+import figures
+import tables
+from questions.common import Effort
+from racing import HERE, N_CORES
 from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from tables import Row
 
-from fuzzymil import MIANFISClassifier, __version__
-from fuzzymil.datasets import CONCEPTS, make_two_concepts
+from fuzzymil import __version__
 from fuzzymil.storage import write_atomically
 
-HERE = Path(__file__).parent
-FIRST_FIT = """
-import time; began = time.perf_counter()
-from fuzzymil.runtime import enable_compilation_cache
-if {cache!r}: enable_compilation_cache({cache!r})
-from fuzzymil import MIANFISClassifier
-from fuzzymil.datasets import make_two_concepts
-imported = time.perf_counter() - began
-bags = make_two_concepts(random_state=0)
-settings = dict(n_rules=6, init="random", init_bags="all", alpha=5.0, random_state=0)
-MIANFISClassifier(**settings).fit(bags)
-first = time.perf_counter() - began
-later = []
-for seed in range(1, 6):
-    other = make_two_concepts(random_state=seed)
-    start = time.perf_counter(); MIANFISClassifier(**settings).fit(other); later.append(time.perf_counter() - start)
-print(imported, first, sorted(later)[len(later) // 2])
-"""
-
-
-def first_fit_latency() -> dict[str, float]:
-    """Seconds from a new process to a fitted model, without and with kept programs, and later fits; one core."""
-    core = f"{min(os.sched_getaffinity(0))}" if hasattr(os, "sched_getaffinity") else None
-    pinned = ["taskset", "-c", core] if core is not None else []
-    with tempfile.TemporaryDirectory() as folder:
-        runs = {
-            name: _numbers([*pinned, sys.executable, "-c", FIRST_FIT.format(cache=cache)])
-            for name, cache in (("cold", ""), ("filling", folder), ("warm", folder))
-        }
-    return {
-        "import": runs["cold"][0],
-        "first fit, nothing kept": runs["cold"][1],
-        "first fit, programs kept": runs["warm"][1],
-        "a later fit of the same shape": runs["cold"][2],
-    }
-
-
-def _numbers(command: list[str]) -> list[float]:
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return [float(word) for word in done.stdout.split()]
-
-
-def two_concepts(n_seeds: int, n_restarts: int, **settings: float) -> dict[str, float | int]:
-    """Learn the two-concept set from many seeds: accuracy on 500 unseen bags, and how often both are found."""
-    accuracy, found, irrelevant = [], 0, []
-    for seed in track(range(n_seeds), description=f"two concepts, {n_restarts} start(s)", transient=True):
-        train, test = make_two_concepts(random_state=seed), make_two_concepts(167, 166, random_state=1000 + seed)
-        model = MIANFISClassifier(
-            6, init="random", init_bags="all", n_restarts=n_restarts, random_state=seed, **settings
-        ).fit(train)
-        accuracy.append(model.score(test, test.labels))
-        outputs = model.rules_.coefs[:, 0, 0]
-        near = np.linalg.norm(model.rules_.centers[:, None] - CONCEPTS, axis=2) <= 0.2
-        found += bool((near & (outputs >= 0.5)[:, None]).any(axis=0).all())
-        irrelevant += outputs[~near.any(axis=1)].tolist()
-    return {
-        "seeds": n_seeds,
-        "median accuracy": float(np.median(accuracy)),
-        "least accuracy": float(np.min(accuracy)),
-        "both concepts found": found,
-        "median output of rules off the concepts": float(np.median(irrelevant)),
-    }
+QUESTIONS = (
+    "epochs",
+    "online",
+    "attention",
+    "folds",
+    "growth",
+    "roofline",
+    "memory",
+    "latency",
+    "concepts",
+    "expert",
+    "stored",
+)
+PACKAGES = (
+    "jax",
+    "numpy",
+    "torch",
+    "scikit-pytsk",
+    "highfis",
+    "anfis-toolbox",
+    "torchmil",
+    "mikit-learn",
+    "pyfuzzylite",
+    "scikit-fuzzy",
+)
+BUSY = (
+    "Other programs are busy here (load {:.1f}). Times are worse than the machine, and ratios to packages whose "
+    "threads wait for each other, PyTorch's above all, are better than they should be: measure again when it is idle."
+)
 
 
 def main() -> None:
+    arguments = _arguments()
     console = Console()
-    quick = bool(os.environ.get("QUICK"))
     began = time.perf_counter()
-    results: dict[str, object] = {
-        "library": __version__,
+    results = {"about": _about(arguments.quick), "sections": {}}
+    load = results["about"]["load before"]
+    if load > 0.5 * N_CORES:
+        console.print(BUSY.format(load))
+    sections: dict[str, list[Row]] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("", total=len(arguments.only))
+        for name in arguments.only:
+            effort = Effort(
+                arguments.quick, lambda words, name=name: progress.update(bar, description=f"{name}: {words}")
+            )
+            module = importlib.import_module(f"questions.{name}")
+            started = time.perf_counter()
+            rows = sections[module.TITLE] = module.measure(effort)
+            taken = time.perf_counter() - started
+            console.print(tables.table(module.TITLE, rows))
+            results["sections"][name] = {
+                "title": module.TITLE,
+                "seconds": taken,
+                "rows": [dataclasses.asdict(row) | {"verdict": row.verdict} for row in rows],
+            }
+            # After each question, so that a run that is stopped leaves what it has.
+            write_atomically(HERE / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+            progress.advance(bar)
+    results["about"]["seconds"] = time.perf_counter() - began
+    write_atomically(HERE / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    drawn = figures.draw(results["sections"], HERE / "figures")
+    written = [HERE / "results.json", *drawn]
+    if arguments.summary or not (arguments.quick or arguments.partial):
+        write_atomically(HERE / "summary.md", summary(results["about"], sections))
+        written.append(HERE / "summary.md")
+    reached, missed = tables.bars(sections)
+    console.print(f"{len(reached)} bars reached, {len(missed)} missed; {results['about']['seconds']:.0f} s.")
+    console.print("Wrote " + ", ".join(str(path.relative_to(HERE.parent)) for path in written) + ".")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller sizes: under three minutes")
+    parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", help=", ".join(QUESTIONS))
+    parser.add_argument("--summary", action="store_true", help="write bench/summary.md, which full runs always do")
+    arguments = parser.parse_args()
+    arguments.partial = arguments.only is not None
+    arguments.only = arguments.only or list(QUESTIONS)
+    return arguments
+
+
+def _about(quick: bool) -> dict[str, object]:
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "date": datetime.date.today().isoformat(),
+        "effort": "quick" if quick else "full",
+        "fuzzymil": __version__,
         "python": platform.python_version(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "latency in seconds": first_fit_latency(),
+        "machine": f"{_processor()}, {N_CORES} cores",
+        "load before": os.getloadavg()[0],
+        "versions": versions,
     }
-    n_seeds = 5 if quick else 20
-    results["two concepts"] = {
-        f"alpha {alpha:g}, {n} start(s)": two_concepts(n_seeds, n, alpha=alpha) for alpha in (1.0, 5.0) for n in (1, 4)
-    }
-    results["expert inference (100,000 instances, 10 rules)"] = expert_inference()
-    for title in ("latency in seconds", "two concepts", "expert inference (100,000 instances, 10 rules)"):
-        console.print(_table(title, results[title]))
-    write_atomically(HERE / "results.json", json.dumps(results, indent=1) + "\n")
-    console.print(f"Wrote {HERE.name}/results.json after {time.perf_counter() - began:.0f} s.")
 
 
-def _table(title: str, rows: object) -> Table:
-    assert isinstance(rows, dict)
-    table = Table(title=title, title_justify="left")
-    nested = isinstance(next(iter(rows.values())), dict)
-    for heading in ["", *(next(iter(rows.values())) if nested else ["value"])]:
-        table.add_column(heading, justify="left" if heading == "" else "right")
-    for name, value in rows.items():
-        values = list(value.values()) if nested else [value]
-        table.add_row(name, *(f"{v:.3g}" for v in values))
-    return table
+def _processor() -> str:
+    """Name of the processor, where Linux tells it."""
+    path = Path("/proc/cpuinfo")
+    if path.exists():
+        for line in path.read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def summary(about: dict[str, object], sections: dict[str, list[Row]]) -> str:
+    """Return the run as a page of Markdown."""
+    reached, missed = tables.bars(sections)
+    versions = about["versions"]
+    assert isinstance(versions, dict)
+    lines = [
+        "# Speed, measured",
+        "",
+        f"Written by `make bench` ({about['effort']} run) on {about['date']}; {about['seconds']:.0f} s.",
+        f"{about['machine']}; load before {about['load before']:.1f}; Python {about['python']}; "
+        f"fuzzymil {about['fuzzymil']}; " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".",
+        "",
+        "A figure beside a peer is how many times longer the peer takes. Times are medians unless a title says so.",
+        "",
+        *([BUSY.format(about["load before"]), ""] if about["load before"] > 0.5 * N_CORES else []),
+        f"**{len(reached)} bars reached, {len(missed)} missed.**",
+    ]
+    lines += [f"- Missed: {row.what}: {row.figure:.3g} where {row.bar} was asked." for row in missed]
+    for title, rows in sections.items():
+        lines += ["", f"## {title}", "", tables.markdown(rows).rstrip()]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

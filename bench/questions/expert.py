@@ -1,27 +1,30 @@
 """Expert inference against the learned network, and against pyfuzzylite and scikit-fuzzy where they are installed.
 
-Run by `make bench`; the peers are no dependencies (`pip install --no-deps pyfuzzylite scikit-fuzzy`, and
-`networkx packaging` for the latter), and are left out, with a word, where they do not import. Times are of
-the processor, the least of several calls, so that ratios hold on a busy machine.
+Peers that do not import are left out with a word. Times are of the processor, the least of several calls, so that
+ratios hold on a busy machine.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from tables import Row
 
 from fuzzymil import Bags, MIMamdani, MISugeno, RuleBase
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.vocabulary import Variable
+from questions.common import Effort
 
+TITLE = "Expert inference, a row of 5 features, 10 rules (figure: times fuzzymil's own)"
 N_INSTANCES, N_FEATURES, N_RULES, WIDTH = 100_000, 5, 10, 0.3
 FEW = 2_000  # rows for the slower peers' Mamdani; scikit-fuzzy gets a hundredth of that
 
 
-def expert_inference() -> dict[str, dict[str, float]]:
-    """Microseconds a row, and how many times longer than fuzzymil's own expert inference of the same system."""
+def measure(effort: Effort) -> list[Row]:
+    """Seconds a row, and how many times longer than fuzzymil's own expert inference of the same system."""
     rng = np.random.default_rng(0)
     centers, x = rng.uniform(size=(N_RULES, N_FEATURES)), rng.uniform(size=(N_INSTANCES, N_FEATURES))
     terms = {f"x{j}": {f"t{r}": Gaussian(centers[r, j], WIDTH) for r in range(N_RULES)} for j in range(N_FEATURES)}
@@ -31,38 +34,38 @@ def expert_inference() -> dict[str, dict[str, float]]:
     output = Variable("y", {"low": Triangular(-0.5, 0, 0.5), "high": Triangular(0.5, 1, 1.5)}, 0, 1)
     mamdani = MIMamdani(terms, {"y": output}, [f"IF {p} THEN y is {w}" for p, w in zip(premises, words, strict=True)])
     network = RuleBase.from_arrays(centers, np.full_like(centers, WIDTH), np.arange(N_RULES) / 10)
-    table: dict[str, dict[str, float]] = {}
+    rows: list[Row] = []
     for size in (1, 10):
+        effort.say(f"bags of {size}")
         bags = Bags(x, np.arange(0, N_INSTANCES + 1, size))
-        own = _seconds(lambda bags=bags: sugeno.infer(bags))
-        table[f"MISugeno, bags of {size}"] = _entry(own, N_INSTANCES, own)
-        table[f"learned network, bags of {size}"] = _entry(
-            _seconds(lambda bags=bags: network.infer(bags)), N_INSTANCES, own
-        )
-    rows, few = Bags(x, np.arange(N_INSTANCES + 1)), Bags(x[:FEW], np.arange(FEW + 1))
+        own = _seconds(lambda bags=bags: sugeno.infer(bags)) / N_INSTANCES
+        learned = _seconds(lambda bags=bags: network.infer(bags)) / N_INSTANCES
+        rows.append(Row(f"MISugeno, bags of {size}", own, figure=1.0))
+        rows.append(Row(f"learned network, bags of {size}", learned, figure=learned / own))
+    single, few = Bags(x, np.arange(N_INSTANCES + 1)), Bags(x[:FEW], np.arange(FEW + 1))
     system = (centers, premises, words)
-    table |= _beside("Sugeno", sugeno, rows, {"pyfuzzylite": (_fuzzylite_sugeno, 1)}, system)
+    peers: dict[str, Any] = {"pyfuzzylite": (_fuzzylite_sugeno, 1)}
+    rows += _beside("Sugeno", sugeno, single, peers, system, effort)
     peers = {"pyfuzzylite": (_fuzzylite_mamdani, 1), "scikit-fuzzy": (_skfuzzy_mamdani, 100)}
-    table |= _beside("Mamdani", mamdani, few, peers, system)
-    return table
+    return rows + _beside("Mamdani", mamdani, few, peers, system, effort)
 
 
-def _beside(title, model, bags: Bags, peers: dict, system: tuple) -> dict[str, dict[str, float]]:
+def _beside(title: str, model, bags: Bags, peers: dict[str, Any], system: tuple, effort: Effort) -> list[Row]:
     """Time one system here and in the peers, each on its share of the rows, after checking that they agree."""
     own = _seconds(lambda: model.infer(bags)) / len(bags)
-    table = {f"{title}, fuzzymil": _entry(own, 1, own)}
+    rows = [Row(f"{title}, fuzzymil", own, figure=1.0)]
     for name, (make, part) in peers.items():
+        effort.say(f"{title}, {name}")
         try:
             answer = make(*system)
         except ImportError as problem:
-            print(f"{name}: left out ({problem})")
+            rows.append(Row(f"{title}, {name}", note=f"not installed: {problem}"))
             continue
-        rows = bags.instances[: len(bags) // part]
-        np.testing.assert_allclose(answer(rows), model.infer(bags).output[: len(rows), 0], atol=2e-3)
-        table[f"{title}, {name}"] = _entry(
-            _seconds(lambda answer=answer, rows=rows: answer(rows), 3), len(rows), own * len(rows)
-        )
-    return table
+        share = bags.instances[: len(bags) // part]
+        np.testing.assert_allclose(answer(share), model.infer(bags).output[: len(share), 0], atol=2e-3)
+        taken = _seconds(lambda answer=answer, share=share: answer(share), 3) / len(share)
+        rows.append(Row(f"{title}, {name}", taken, figure=taken / own, note=f"{len(share):,} rows"))
+    return rows
 
 
 def _seconds(call: Callable[[], object], repeats: int = 7) -> float:
@@ -73,10 +76,6 @@ def _seconds(call: Callable[[], object], repeats: int = 7) -> float:
         call()
         taken.append(time.process_time() - began)
     return min(taken)
-
-
-def _entry(seconds: float, n_rows: int, own: float) -> dict[str, float]:
-    return {"µs a row": 1e6 * seconds / n_rows, "times fuzzymil": seconds / own}
 
 
 def _fuzzylite_engine(centers: np.ndarray, premises: list[str], output, conclusions: list[str]):

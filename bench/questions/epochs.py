@@ -1,0 +1,44 @@
+"""(1) An epoch on plain rows, beside packaged fuzzy systems and a bare PyTorch loop; one thread and all cores."""
+
+from __future__ import annotations
+
+import functools
+
+from racing import N_CORES, Contestant, race
+from tables import Row
+
+from questions.common import Effort, beside
+
+TITLE = "An epoch of plain rows, 25 features, 6 rules, full batch"
+SIZES = (500, 20_000)
+SAME = {"sizes": list(SIZES), "n_features": 25, "n_rules": 6}
+BARE = "bare PyTorch loop"
+OURS = Contestant("fuzzymil", "ours:rows", SAME, "ANFISRegressor, zero order, Adam")
+LINEAR = Contestant("fuzzymil, first order", "ours:rows", SAME | {"order": 1}, "for those whose conclusions are linear")
+OTHERS = [
+    Contestant(BARE, "rows:bare_torch", SAME, "two matrix products in log space, fused Adam"),
+    Contestant("scikit-pytsk", "rows:pytsk", SAME, "TSK(order=0), AntecedentGMF, Wrapper.fit, Adam"),
+    Contestant("scikit-pytsk, batch ready", "rows:pytsk", SAME | {"ready": True}, "the same, Wrapper.fit_loader"),
+    Contestant("highFIS", "rows:highfis", SAME, "TSKRegressor(batch_size=None, patience=None), first order"),
+    Contestant("anfis-toolbox", "rows:anfis_toolbox", SAME, "ANFISRegressor(optimizer='adam'), 6 rules, first order"),
+    Contestant("xanfis", "rows:xanfis", SAME, "GdAnfisRegressor(batch_size=N), first order", environment="xanfis"),
+]
+
+
+def _bar(n_rows: int, name: str) -> str:
+    if name == LINEAR.name:
+        return ""
+    if name == BARE:
+        return ">= 5" if n_rows == 500 else ">= 1.2"
+    return ">= 20"
+
+
+def measure(effort: Effort) -> list[Row]:
+    rows, others = [], effort.pick(OTHERS, [LINEAR, *OTHERS])
+    for threads in effort.pick((N_CORES,), tuple(dict.fromkeys((N_CORES, 1)))):
+        rounds, budget = effort.pick(3, 7), effort.pick(4.0, 40.0)
+        times = race([OURS, *others], rounds=rounds, threads=threads, budget=budget, say=effort.say)
+        for size in SIZES:
+            named = f"{size:,} rows, {threads} thread{'s' * (threads > 1)}: {{}}"
+            rows += beside(times, OURS, others, f"{size:,} rows", functools.partial(_bar, size), named)
+    return rows
