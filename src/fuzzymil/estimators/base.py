@@ -81,7 +81,7 @@ class Network(Starting, Explaining, ABC):
         return Group(
             learned.params,
             learned.masks,
-            pack(axes.apply(bags.instances), bags.offsets, dtype, fill=-axes.shift / axes.scale),
+            pack(bags.instances, bags.offsets, dtype, -axes.shift / axes.scale, axes.apply),
             (coding.targets - axes.target_shift) / axes.target_scale,
             weights,
             [int(seed) for seed in rng.randint(2**31 - 1, size=n_fits)],

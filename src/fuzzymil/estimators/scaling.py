@@ -65,7 +65,9 @@ class Scaling:
         """Return instances on the new axes."""
         if self.limited:
             instances = np.clip(instances, self.ranges[:, 0], self.ranges[:, 1])
-        return np.asarray((instances - self.shift) / self.scale)
+        moved = np.asarray(instances - self.shift)
+        moved /= self.scale  # in place: instances may fill the memory
+        return moved
 
     def outward(self, params: Params) -> Params:
         """Carry parameters from the new axes to the user's."""
