@@ -10,6 +10,7 @@ differentiating the differences.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +24,7 @@ Known = jax.Array | None
 _Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array | None, jax.Array]
 
 _GREATEST_ERROR = 1000  # that matrix products may make in a log-truth, in units of the precision: 1e-4 in 32 bit
+_COPIED, _UNCOPIED = 1 << 20, 1 << 24  # numbers that some rows have, and numbers that are taken in one piece
 _SLICES = 8  # features whose differences a GPU adds up in one go
 
 
@@ -200,7 +202,11 @@ def _backward(
 
     def about_the_middle(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
         x, known, centers, inverse, g = arguments[:5]
-        return _moments(x - middle, known, centers - middle, inverse, g)
+
+        def of(x: jax.Array, known: Known, g: jax.Array) -> tuple[jax.Array, jax.Array]:
+            return _moments(x - middle, known, centers - middle, inverse, g)
+
+        return _summed_up(of, x, known, g)
 
     def either(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
         found: tuple[jax.Array, jax.Array] = jax.lax.cond(good, _moments, about_the_middle, *arguments)
@@ -217,6 +223,23 @@ def _backward(
     if known is None:
         return d_x, None, d_centers, d_inverse, None
     return known * d_x, jnp.zeros_like(known), d_centers, d_inverse, None
+
+
+def _summed_up(
+    function: Callable[..., tuple[jax.Array, jax.Array]], x: jax.Array, known: Known, g: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Return the sum of what ``function`` gives for some rows after others, if they are many: they need copies."""
+    n_rows = 1 << max((_COPIED // x.shape[1]).bit_length() - 1, 0)  # a power of 2: padded data leave no rest
+    whole = len(x) // n_rows * n_rows
+    if x.size <= _UNCOPIED or whole <= n_rows:
+        return function(x, known, g)
+    rows = (x, known, g)
+    parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), rows)
+    rest = function(*jax.tree.map(lambda values: values[whole:], rows))
+    found: tuple[jax.Array, jax.Array] = jax.lax.scan(
+        lambda before, part: (jax.tree.map(jnp.add, before, function(*part)), None), rest, parts
+    )[0]
+    return found
 
 
 def _moments(

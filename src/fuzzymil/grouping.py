@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -194,6 +194,9 @@ def _padded_bags(n: int) -> int:
     return size
 
 
+_ROWS = 1 << 16  # scaled at once
+
+
 class PackedBags(NamedTuple):
     """Bags as compiled code takes them: padded to a few sizes, missing values told apart.
 
@@ -208,15 +211,26 @@ class PackedBags(NamedTuple):
     n_bags: int
 
 
-def pack(instances: Array, offsets: Array, dtype: npt.DTypeLike, fill: Array | float = 0.0) -> PackedBags:
-    """Pad packed bags for compiled code; unknown values are replaced by ``fill``, a number a feature."""
+def pack(
+    instances: Array,
+    offsets: Array,
+    dtype: npt.DTypeLike,
+    fill: Array | float = 0.0,
+    scaled: Callable[[Array], Array] = lambda rows: rows,
+) -> PackedBags:
+    """Pad packed bags for compiled code; unknown values are replaced by ``fill``, a number a feature.
+
+    ``scaled`` is applied to the instances, some rows at a time.
+    """
     n_instances, n_features = instances.shape
     n_bags = len(offsets) - 1
     single = n_bags == n_instances
     rows = padded_size(n_instances)
     bags = rows if single else _padded_bags(n_bags + 1)  # padding rows need a bag of their own
     x = np.zeros((rows, n_features), dtype)
-    x[:n_instances] = instances
+    for first in range(0, n_instances, _ROWS):
+        last = min(first + _ROWS, n_instances)
+        x[first:last] = scaled(instances[first:last])
     missing = np.isnan(x)
     known = None
     if missing.any():

@@ -275,6 +275,8 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
 
     def padded_alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
         fills = fill if isinstance(fill, list) else [fill] * len(values)
+        if len(values) == 1 and values[0].shape[axis] == length:  # nothing to copy
+            return values[0][None]
         widths = [[(0, 0)] * axis + [(0, length - array.shape[axis])] for array in values]
         found = [
             np.pad(array, width + [(0, 0)] * (array.ndim - axis - 1), constant_values=constant)

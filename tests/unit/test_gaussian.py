@@ -124,3 +124,24 @@ def test_squares_at_hand_change_nothing(missing):
     found, expected = (jax.value_and_grad(loss, argnums=(0, 1))(centers, inverse, each) for each in (squares, None))
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_gradients_of_many_rows_are_summed_up_in_parts(monkeypatch, missing):
+    with jax.enable_x64():
+        x, known, *free = problem(1.0, missing=missing)
+
+        def gradients():
+            def loss(centers, inverse):
+                return jnp.sum(jnp.sin(gaussian._log_truth(False, x, known, centers, inverse)))
+
+            return jax.grad(loss, argnums=(0, 1))(*free)
+
+        monkeypatch.setattr(gaussian, "_COPIED", 8 * x.shape[1])
+        for rows in (40, 37):  # without and with a rest
+            x, known = x[:rows], None if known is None else known[:rows]
+            monkeypatch.setattr(gaussian, "_UNCOPIED", x.size)
+            expected = gradients()
+            monkeypatch.setattr(gaussian, "_UNCOPIED", 0)
+            for one, other in zip(gradients(), expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)

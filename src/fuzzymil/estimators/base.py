@@ -18,6 +18,7 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.checkpoints import Checkpoints
 from fuzzymil.errors import InputError, ParameterError, warn_user
+from fuzzymil.estimators.census import sampled
 from fuzzymil.estimators.exchange import fitting_rules
 from fuzzymil.estimators.explaining import Explaining
 from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
@@ -79,7 +80,7 @@ class Network(Starting, Explaining, ABC):
         return Group(
             learned.params,
             learned.masks,
-            pack(axes.apply(bags.instances), bags.offsets, self._dtype(), fill=-axes.shift / axes.scale),
+            pack(bags.instances, bags.offsets, self._dtype(), -axes.shift / axes.scale, axes.apply),
             axes.apply_to_targets(coding.targets),
             weights,
             [int(seed) for seed in rng.randint(2**31 - 1, size=len(learned.params))],
@@ -207,7 +208,11 @@ class Network(Starting, Explaining, ABC):
         if going_on and self._learned.params[0].coefs.shape[1] != coding.targets.shape[1]:
             raise InputError("These labels need another number of outputs than the fitted rules have: fit anew.")
         overview = Overview(Measures.of(bags.instances), coding.targets, coding.weights)
-        learned = self._continued(bags.n_bags) if going_on else self._start(bags, coding, rng, overview)
+        if going_on:
+            learned = self._continued(bags.n_bags)
+        else:
+            sample, places = sampled(bags)
+            learned = self._start(sample, coding.only(places), rng, overview)
         weights, held_out = self._counted(len(learned.params), coding, rng)
         group = self._group(learned, bags, coding, weights, held_out, rng)
         return Job(bags, coding, learned, group, self._plan(learned), going_on)

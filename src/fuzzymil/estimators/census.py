@@ -14,7 +14,7 @@ from fuzzymil.errors import InputError
 from fuzzymil.estimators.scaling import Measures
 from fuzzymil.streams import BagStream
 
-__all__ = ["SAMPLE_ROWS", "Census", "take_census"]
+__all__ = ["SAMPLE_ROWS", "Census", "sampled", "take_census"]
 
 SAMPLE_ROWS = 100_000
 """Instances to start the rules on; where there are no more, they are all taken."""
@@ -141,6 +141,21 @@ def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], crew: Crew)
         own["part_rows"],
         max(int(other["greatest_bag"]) for other in everyone),
     )
+
+
+def sampled(bags: Bags) -> tuple[Bags, Array]:
+    """Return bags of about `SAMPLE_ROWS` instances, and their places among all; all of them, where they are no more.
+
+    Examples
+    --------
+    >>> sampled(Bags.from_list([[[1.0]], [[2.0]]]))[1].tolist()
+    [0, 1]
+    """
+    places = np.arange(bags.n_bags)
+    if bags.n_instances <= SAMPLE_ROWS:
+        return bags, places
+    places = _first_rows(_ranks(places), bags.sizes)
+    return bags[places], places
 
 
 class _Sample:

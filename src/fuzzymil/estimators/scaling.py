@@ -16,6 +16,9 @@ from fuzzymil.rules import RuleBase
 __all__ = ["Measures", "Scaling"]
 
 
+_ROWS = 1 << 16  # measured at once: they are copied
+
+
 class Measures(NamedTuple):
     """What was measured of each feature, (d,) each; missing values are left out, 0 where all are."""
 
@@ -27,7 +30,9 @@ class Measures(NamedTuple):
 
     @classmethod
     def of(cls, instances: Array) -> Measures:
-        """Measure the features of instances."""
+        """Measure the features of instances, of many some rows at a time."""
+        if len(instances) > _ROWS:
+            return cls.joined([cls.of(instances[first : first + _ROWS]) for first in range(0, len(instances), _ROWS)])
         known = ~np.isnan(instances)
         low = np.where(known, instances, np.inf).min(axis=0).astype(float)
         high = np.where(known, instances, -np.inf).max(axis=0).astype(float)
@@ -111,7 +116,9 @@ class Scaling:
         """Return instances on the new axes."""
         if self.limited:
             instances = np.clip(instances, self.ranges[:, 0], self.ranges[:, 1])
-        return np.asarray((instances - self.shift) / self.scale)
+        moved = np.asarray(instances - self.shift)
+        moved /= self.scale  # in place: instances may fill the memory
+        return moved
 
     def apply_to_targets(self, targets: Array) -> Array:
         """Return targets on their new axes."""
