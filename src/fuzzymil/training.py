@@ -271,7 +271,6 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     """Stack the groups' data, padded to the size of the greatest."""
     n_rows = max(len(group.bags.x) for group in groups)
     n_bags = max(len(group.bags.offsets) - 1 for group in groups)
-    any_missing = any(group.bags.known is not None for group in groups)
 
     def padded_alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
         fills = fill if isinstance(fill, list) else [fill] * len(values)
@@ -286,13 +285,15 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
 
     weights = [mean_one(group.weights) for group in groups]
     held_out = [np.zeros_like(group.weights) if group.held_out is None else group.held_out for group in groups]
-    known = [np.ones_like(group.bags.x) if group.bags.known is None else group.bags.known for group in groups]
+    known = None
+    if any(group.bags.known is not None for group in groups):
+        known = [np.ones_like(group.bags.x) if group.bags.known is None else group.bags.known for group in groups]
     index = [group.bags.bag_index for group in groups if group.bags.bag_index is not None]
     # The bag after the last real one is padding in every group, so further padding rows may join it.
     spare = [group.bags.n_bags for group in groups]
     return Data(
         jnp.asarray(padded_alike([group.bags.x for group in groups], n_rows), dtype),
-        jnp.asarray(padded_alike(known, n_rows), dtype) if any_missing else None,
+        None if known is None else jnp.asarray(padded_alike(known, n_rows), dtype),
         jnp.asarray(padded_alike(index, n_rows, spare)) if index else None,
         jnp.asarray(padded_alike([g.bags.offsets for g in groups], n_bags + 1, [g.bags.n_instances for g in groups])),
         jnp.asarray(padded_alike([group.targets for group in groups], n_bags), dtype),
