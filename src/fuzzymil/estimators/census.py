@@ -16,7 +16,7 @@ from fuzzymil.streams import BagStream
 
 __all__ = ["SAMPLE_ROWS", "Census", "sampled", "take_census"]
 
-SAMPLE_ROWS = 100_000
+SAMPLE_ROWS = 50_000
 """Instances to start the rules on; where there are no more, they are all taken."""
 
 
