@@ -180,7 +180,7 @@ def trained(models: Sequence[Any], parts: Sequence[Any], *, shows: bool = True) 
             fit_together(models, parts)
         else:
             for model, bags in zip(models, parts, strict=True):
-                model.fit(bags)
+                model.fit(bags, getattr(bags, "labels", None))  # a stream's labels come with its parts
     if networks:  # how they were trained is no part of what was learned
         for model in models:
             model.set_params(verbose=False, warm_start=False, checkpoint=None, distributed=False)
