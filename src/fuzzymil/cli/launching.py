@@ -28,8 +28,8 @@ def launch(
         typer.Argument(metavar="COMMAND...", help="fit and its arguments, or a Python script and its own."),
     ],
     processes: Annotated[
-        int, typer.Option("--processes", "-n", min=1, help="How many.", show_default="one a core")
-    ] = 0,
+        int | None, typer.Option("--processes", "-n", min=1, help="How many (default: one a core).", show_default=False)
+    ] = None,
 ) -> None:
     """Train with several processes on this machine, each on its share of the bags.
 

@@ -1,0 +1,87 @@
+"""The command line on more data and more processes: `fit --stream`, `fit --distributed` and `launch`."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_cli_commands import SMALL, _cache_as_before, bad, good
+
+from fuzzymil import BagStream, distributed, load_model
+from fuzzymil.cli import console
+from fuzzymil.datasets import make_two_concepts, write_bags
+
+assert _cache_as_before  # a fixture that every test here uses
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("scaling")
+    bags = make_two_concepts(20, 20, random_state=0)
+    write_bags(bags, place / "bags.csv")
+    BagStream.from_bags(bags, 4).to_parquet(place / "bags.parquet")
+    return place
+
+
+def numbers_of(path):
+    rules = load_model(path).rules_
+    return np.concatenate([rules.centers.ravel(), rules.coefs.ravel()])
+
+
+def test_a_stream_gives_the_model_of_the_table(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
+    settings = [*SMALL, "--set", "rule_keep_prob=none"]
+    good("fit", folder / "bags.csv", *settings, "-o", tmp_path / "whole.json")
+    result = good("fit", folder / "bags.parquet", "--stream", *settings, "-o", tmp_path / "stream.json")
+    assert "60 bags" in result.stderr
+    assert "in 4 parts" in result.stderr
+    assert "Error of the last epoch (root of the mean square):" in result.stdout
+    np.testing.assert_allclose(numbers_of(tmp_path / "stream.json"), numbers_of(tmp_path / "whole.json"), atol=1e-4)
+    assert not load_model(tmp_path / "stream.json").distributed
+    facts = json.loads(
+        good("fit", folder / "bags.parquet", "--stream", *settings, "--json", "-o", tmp_path / "m.json").stdout
+    )
+    assert facts["n_rules"] == 2
+    assert facts["score_on_training_bags"] is None
+
+
+def test_what_cannot_be_streamed(folder, tmp_path):
+    message = bad("fit", folder / "bags.csv", "--stream", "-o", tmp_path / "m.json")
+    assert "cannot be streamed: fuzzymil data convert" in message
+    assert "Standard input cannot be streamed" in bad("fit", "-", "--stream", "-o", tmp_path / "m.json", input="")
+    assert "there is no column 'nothing'" in bad("fit", folder / "bags.parquet", "--stream", "--label", "nothing")
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_process_of_a_crew_writes_the_model(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(console, "_speaks", [True])
+    monkeypatch.setattr(distributed, "_joined", distributed.Crew())
+    good("fit", folder / "bags.csv", "--distributed", *SMALL, "-o", tmp_path / "first.json")
+    assert (tmp_path / "first.json").exists()
+
+
+def launched(*arguments):
+    command = [sys.executable, "-m", "fuzzymil", "launch", "-n", "2", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_launched_processes_give_one_model_and_one_answer(folder, tmp_path):
+    settings = [*SMALL, "--set", "rule_keep_prob=none"]
+    done = launched("fit", folder / "bags.csv", *settings, "--json", "-o", tmp_path / "two.json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_bags"] == 60  # nothing but the answer on standard output
+    assert done.stderr.count("CSV with a header") == 1
+    good("fit", folder / "bags.csv", *settings, "-o", tmp_path / "one.json")
+    np.testing.assert_allclose(numbers_of(tmp_path / "two.json"), numbers_of(tmp_path / "one.json"), atol=1e-5)
+
+
+def test_launch_says_what_went_wrong(folder, tmp_path):
+    done = launched("fit", folder / "none.csv", "-o", tmp_path / "m.json")
+    assert done.returncode == 2
+    assert "none.csv" in done.stderr
+    assert "of 2 ended with exit status 2; the others were ended." in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "launch starts fit, or a Python script (its name ends in .py), not 'fot'. Did you mean 'fit'?" in bad(
+        "launch", "fot", "bags.csv"
+    )
