@@ -36,6 +36,7 @@ QUESTIONS = (
     "growth",
     "roofline",
     "memory",
+    "processes",
     "latency",
     "concepts",
     "expert",

@@ -1,0 +1,33 @@
+"""Started by questions/processes.py in one process or several: prints the least time of an epoch, and the rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import numpy as np
+
+from fuzzymil import Bags, MIANFISClassifier, distributed
+
+
+def main() -> None:
+    n_instances, epochs = int(sys.argv[1]), int(sys.argv[2])
+    crew = distributed.join()
+    rng = np.random.default_rng(0)
+    labels = np.arange(n_instances // 10) % 2
+    instances = rng.normal(size=(n_instances, 25))
+    instances[::10] += labels[:, None]
+    bags = Bags(instances, np.arange(0, n_instances + 1, 10), labels=labels)
+    ends: list[float] = []
+    model = MIANFISClassifier(
+        10, max_epochs=epochs, random_state=0, distributed=True, callbacks=[lambda _: ends.append(time.perf_counter())]
+    )
+    model.fit(crew.share(bags))
+    if crew.rank == 0:
+        rules = np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()])
+        print(json.dumps({"epoch": float(np.diff(ends).min()), "rules": rules.tolist()}))
+
+
+if __name__ == "__main__":
+    main()
