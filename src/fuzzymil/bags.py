@@ -406,6 +406,11 @@ def as_bags(X: Any) -> Bags:
     """
     if isinstance(X, Bags):
         return X
+    if type(X).__name__ == "BagStream":
+        raise InputTypeError(
+            "Expected bags, got a BagStream: fit, predict and score of MI-ANFIS and ANFIS take streams; elsewhere give "
+            "its parts, one after another."
+        )
     if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
         return Bags.from_long(X[0], X[1])
     if isinstance(X, list | tuple) and X and isinstance(X[0], Bags):

@@ -27,7 +27,8 @@ import numpy as np
 
 from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil.errors import CrewError, InputError, ParameterError
+from fuzzymil.launching import LOST
 from fuzzymil.streams import BagStream
 
 __all__ = ["Crew", "current", "join"]
@@ -36,6 +37,7 @@ SHARES = "shares"
 """The axis of devices, one a process, over which bags are spread."""
 
 _SECONDS_TO_MEET = 120
+_SECONDS_TO_PART = 3600  # one may have to save a model, or to score it, while the others are done
 Spread = TypeVar("Spread", Bags, BagStream)
 
 
@@ -95,7 +97,8 @@ class Crew:
     def _exchange(values: Array) -> Array:
         from jax.experimental import multihost_utils
 
-        return np.asarray(multihost_utils.process_allgather(values))
+        with told_of_loss():
+            return np.asarray(multihost_utils.process_allgather(values))
 
     @functools.cached_property
     def mesh(self) -> jax.sharding.Mesh:
@@ -110,6 +113,18 @@ class Crew:
         make: Any = jax.make_array_from_process_local_data
         spread: jax.Array = make(jax.sharding.NamedSharding(self.mesh, axis), values[None], (self.size, *values.shape))
         return spread
+
+
+@contextlib.contextmanager
+def told_of_loss() -> Iterator[None]:
+    """Turn what happens when another process dies in the middle of a sum into one sentence."""
+    try:
+        yield
+    except (jax.errors.JaxRuntimeError, ValueError) as problem:
+        if jax.process_count() == 1:
+            raise
+        what = str(problem).splitlines()[0]
+        raise CrewError(f"Another process that trained with this one is gone ({what}).") from None
 
 
 _joined: Crew | None = None
@@ -145,8 +160,16 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
     if size == 1:
         _joined = Crew()
         return _joined
+    # A request to end (SIGTERM) is to end the process: the checkpoints are ours.
+    jax.config.update("jax_enable_preemption_service", False)  # type: ignore[no-untyped-call]
     try:
-        jax.distributed.initialize(coordinator, size, rank, initialization_timeout=_SECONDS_TO_MEET)
+        jax.distributed.initialize(
+            coordinator,
+            size,
+            rank,
+            initialization_timeout=_SECONDS_TO_MEET,
+            shutdown_timeout_seconds=_SECONDS_TO_PART,
+        )
     except ValueError as problem:
         raise ParameterError(
             f"It cannot be told which processes train together ({problem}) Start them with 'fuzzymil launch', srun or "
@@ -157,8 +180,24 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
     crew = Crew(jax.process_index(), jax.process_count())
     with _aside():
         crew.greatest(0)
+    if crew.size > 1:
+        sys.excepthook = _leave_at_once
     _joined = crew
     return _joined
+
+
+def _leave_at_once(kind: type[BaseException], problem: BaseException, trace: Any) -> None:
+    """Tell what went wrong and end: the usual end of a process would wait for the others, and they for this one."""
+    sys.__excepthook__(kind, problem, trace)
+    leave(LOST if isinstance(problem, CrewError) else 1)
+
+
+def leave(status: int) -> None:
+    """End this process without waiting for the others, if it has any; else do nothing."""
+    if _joined is not None and _joined.size > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 @contextlib.contextmanager

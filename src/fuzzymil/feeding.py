@@ -20,7 +20,7 @@ from fuzzymil.streams import BagStream, ahead
 __all__ = ["Feed"]
 
 WINDOW_VALUES = 1 << 22
-"""Values that a window holds about; the parts of a stream are not divided."""
+"""Values that a window holds at most; but the parts of a stream are not divided."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Feed:
     greatest_bag: int  # instances of the greatest bag of all
     any_missing: bool
     dtype: Any
+    digest: str  # of all bags of all processes
     n_windows: int = dataclasses.field(init=False)
     _parts_a_window: int = dataclasses.field(init=False)
     _n_rows: int = dataclasses.field(init=False)
@@ -53,8 +54,8 @@ class Feed:
 
     def __post_init__(self) -> None:
         n_parts = len(self.part_rows)
-        several = max(WINDOW_VALUES // max(int(self.part_rows.mean()) * len(self.fill), 1), 1)
-        several = min(several, n_parts)
+        greatest = np.cumsum(np.sort(self.part_rows)[::-1]) * len(self.fill)
+        several = max(int(np.searchsorted(greatest, WINDOW_VALUES, side="right")), 1)
         n_windows = -(-n_parts // several)
         rows, bags, most = self.crew.greatest(
             int(np.sort(self.part_rows)[-several:].sum()), int(np.sort(self.part_bags)[-several:].sum()), n_windows

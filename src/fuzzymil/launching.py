@@ -7,23 +7,34 @@ sees it at once, ends them, and says who died and how.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import runpy
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from typing import IO, Any
 
-__all__ = ["RANK", "launch"]
+from fuzzymil.errors import CrewError
+
+__all__ = ["LOST", "RANK", "launch"]
+
+LOST = 75
+"""Exit status of a process that has lost another one: not the one to blame."""
 
 RANK = "FUZZYMIL_RANK"
 """The environment variable that tells a process its number, and by which it knows that it has company."""
 
 _LOOK_SECONDS = 0.1
+_BLAME_SECONDS = 2.0  # for the one to be seen that others have lost
 _GRACE_SECONDS = 3.0  # for the others to end by themselves
 _STOPPED = 130  # exit status after Ctrl-C: all stop together and end in their own time
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _LAST_LINES = 12  # of what a process said before it died
 
 
@@ -37,7 +48,8 @@ class _Worker:
         if rank > 0:  # the first speaks for all
             self.said = tempfile.TemporaryFile()  # noqa: SIM115  (closed when all have ended)
             streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.said}
-        self.process = subprocess.Popen(list(command), env=environment, **streams)
+        # In a session of its own: Ctrl-C is for the parent, which hands it on, so that everyone hears it once.
+        self.process = subprocess.Popen(list(command), env=environment, start_new_session=True, **streams)
 
     def last_words(self) -> str:
         if self.said is None:
@@ -47,12 +59,12 @@ class _Worker:
 
 
 def launch(command: Sequence[str], n_processes: int) -> tuple[int, str]:
-    """Run copies of a command that find each other by `fuzzymil.distributed.join`, until all have ended.
+    """Run copies of a Python script that find each other by `fuzzymil.distributed.join`, until all have ended.
 
     Parameters
     ----------
     command : sequence of str
-        A program and its arguments.
+        A script (or ``-m`` and a module) and its arguments.
     n_processes : int
 
     Returns
@@ -77,23 +89,31 @@ def launch(command: Sequence[str], n_processes: int) -> tuple[int, str]:
                     RANK: str(rank),
                 }
                 shared = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
-                workers.append(_Worker(command, rank, shared | meeting))
+                program = [sys.executable, "-m", "fuzzymil.launching", *command]
+                workers.append(_Worker(program, rank, shared | meeting))
             return _watch(workers)
     finally:
         _end(workers)
 
 
 def _watch(workers: list[_Worker]) -> tuple[int, str]:
+    patience = _BLAME_SECONDS
     while True:
-        with contextlib.suppress(KeyboardInterrupt):  # the processes hear Ctrl-C too, and stop together
+        try:
             states = [worker.process.poll() for worker in workers]
-            well = (None, 0, _STOPPED)
-            failed = next((worker for worker, state in zip(workers, states, strict=True) if state not in well), None)
-            if failed is not None:
-                return _account(failed, len(workers))
+            failed = [w for w, state in zip(workers, states, strict=True) if state not in (None, 0, _STOPPED)]
+            # Who lost another process fails too, and may be seen first.
+            guilty = [worker for worker in failed if worker.process.returncode != LOST]
+            if guilty or (failed and patience <= 0):
+                return _account((guilty or failed)[0], len(workers))
             if all(state is not None for state in states):
                 return max(state or 0 for state in states), ""
+            patience -= _LOOK_SECONDS if failed else 0.0
             time.sleep(_LOOK_SECONDS)
+        except KeyboardInterrupt:  # they stop together, after the same step
+            for worker in workers:
+                if worker.process.poll() is None:
+                    worker.process.send_signal(signal.SIGINT)
 
 
 def _account(worker: _Worker, n_processes: int) -> tuple[int, str]:
@@ -140,3 +160,49 @@ def _ended_politely() -> Any:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+# ---------------------------------------------------------------------- in each of the processes
+
+
+def _run() -> None:
+    """Run a script or module so that it ends at once when it fails, and with its parent.
+
+    The usual end of a process that has joined others would wait for them, and they wait for it.
+    """
+    _end_with_parent()
+    sys.argv = sys.argv[1:]
+    status = 1
+    try:
+        if sys.argv[0] == "-m":
+            sys.argv = sys.argv[1:]
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+            runpy.run_path(sys.argv[0], run_name="__main__")
+        return
+    except SystemExit as ending:
+        if not ending.code:
+            raise
+        if isinstance(ending.code, int):
+            status = ending.code
+        else:
+            print(ending.code, file=sys.stderr)
+    except KeyboardInterrupt:
+        status = _STOPPED
+    except BaseException as problem:
+        traceback.print_exc()
+        status = LOST if isinstance(problem, CrewError) else 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _end_with_parent() -> None:
+    """On Linux, be killed when the parent is: nobody would watch any more."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    _run()

@@ -23,7 +23,8 @@ Made = TypeVar("Made")
 class BagStream:
     """Bags in parts, of which only a few are in memory at a time.
 
-    Estimators are fitted to a stream and predict from one as from `Bags`.
+    MI-ANFIS and ANFIS are fitted to a stream, predict from one and score on one as on `Bags`. Elsewhere give its parts,
+    one after another: ``for bags in stream``.
 
     Parameters
     ----------
@@ -46,8 +47,7 @@ class BagStream:
     def __init__(self, load: Callable[[int], Any], n_parts: int) -> None:
         if not callable(load):
             raise ParameterError(f"load must be a function that gives the bags of a part, got {described(load)}.")
-        if not isinstance(n_parts, int | np.integer) or n_parts < 1:
-            raise ParameterError(f"n_parts must be a whole number of at least 1, got {n_parts!r}.")
+        _check_parts(n_parts)
         self._load = load
         self._numbers = range(int(n_parts))
 
@@ -82,6 +82,7 @@ class BagStream:
     def from_bags(cls, bags: Any, n_parts: int = 1) -> BagStream:
         """Cut bags that are in memory into parts of about equal numbers of bags."""
         whole = as_bags(bags)
+        _check_parts(n_parts)
         edges = np.linspace(0, whole.n_bags, min(n_parts, whole.n_bags) + 1).astype(int)
         return cls(lambda part: whole[edges[part] : edges[part + 1]], len(edges) - 1)
 
@@ -129,6 +130,11 @@ class BagStream:
 
     def __repr__(self) -> str:
         return f"BagStream({len(self):,} part{'' if len(self) == 1 else 's'})"
+
+
+def _check_parts(n_parts: object) -> None:
+    if not isinstance(n_parts, int | np.integer) or isinstance(n_parts, bool) or n_parts < 1:
+        raise ParameterError(f"n_parts must be a whole number of at least 1, got {n_parts!r}.")
 
 
 def ahead(make: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:

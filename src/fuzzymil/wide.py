@@ -1,8 +1,9 @@
 """Learning from bags that are not all in this process's memory: spread over processes, or streamed in parts.
 
 An epoch goes through the windows of a `Feed`. With all bags at once, the gradients of the windows and of the processes
-are summed before the one step of the epoch; with fewer bags a step, the steps go through one window after another, and
-each takes its bags from all processes. Either way, any number of processes gives the same rules, up to rounding.
+are summed before the one step of the epoch, and any number of processes gives the same rules, up to rounding. With
+fewer bags a step, the steps go through one window after another, and each takes its bags from the windows that all
+processes are at; the rules are the same where each process has one window.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from jax.sharding import PartitionSpec
 
 from fuzzymil.arrays import Array
 from fuzzymil.checkpoints import Checkpoint, Checkpoints, Saved
-from fuzzymil.distributed import SHARES
+from fuzzymil.distributed import SHARES, told_of_loss
 from fuzzymil.epochs import State, concluded
-from fuzzymil.errors import CrewError
 from fuzzymil.feeding import Feed
 from fuzzymil.network import Masks, Params
 from fuzzymil.runtime import make_room
@@ -74,8 +74,7 @@ def train_widely(
         checkpoint = None
         if checkpoints is not None and feed.crew.rank == 0:
             words = f"{plan}\n{learning_rate!r} {tol!r} {patience!r} {feed.crew.size}"
-            described = (group, feed.targets, feed.weights, feed.held_out, feed.part_bags, feed.part_rows)
-            checkpoint = checkpoints.of(words, described)
+            checkpoint = checkpoints.of(f"{words} {feed.digest}", (group, feed.targets, feed.weights, feed.held_out))
         interrupted = training.drive(max_epochs, callbacks, report, checkpoint)
         states = training.states
         final = states.best if plan.validate else states.free
@@ -128,7 +127,9 @@ class _Training:
         shuffled = None if self.plan.batch_size is None else [self.seed, epoch]
         for data in self.feed.windows(shuffled, int(underway.n_windows)):
             # The key of a window depends on its number alone, so that it does not matter where training is cut.
-            numbers = np.asarray(self.states.epoch) * self.feed.n_windows + underway.n_windows
+            numbers = np.asarray(self.states.epoch)
+            if self.plan.batch_size is not None:  # else bags draw by their own numbers, whatever window they are in
+                numbers = numbers * self.feed.n_windows + underway.n_windows
             keys = np.asarray(_keys(self.keys, numbers))
             underway = self._after(underway, keys, data)
             yield underway
@@ -210,9 +211,9 @@ class _Training:
                 for underway in self.windows(underway):  # noqa: B020
                     # All processes stop after the same window, whoever was asked to.
                     if crew.greatest(int(pressed()))[0]:
+                        keep()
                         if self.plan.batch_size is not None:  # its steps were good
                             self.states = self.states._replace(free=underway.free, optimizer=underway.optimizer)
-                        keep()
                         return True
                     if checkpoint is not None and time.monotonic() - last_kept > _KEEP_SECONDS:
                         keep()
@@ -293,14 +294,8 @@ def _ctrl_c() -> Iterator[Callable[[], bool]]:
 
 
 def _numpy(tree: Any) -> Any:
-    try:
+    with told_of_loss():
         return jax.tree.map(np.asarray, tree)
-    except jax.errors.JaxRuntimeError as problem:
-        if jax.process_count() == 1:
-            raise
-        raise CrewError(
-            f"Another process that trained with this one is gone ({str(problem).splitlines()[0]})."
-        ) from None
 
 
 def _first(tree: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, distributed
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import census
 from fuzzymil.streams import BagStream
 
 CASES = {
@@ -22,13 +23,22 @@ def numbers_of(model):
     return np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()]).tolist()
 
 
+def sampled(crew, bags):
+    """Rules of bags of which only some are looked at to start them."""
+    before, census.SAMPLE_ROWS = census.SAMPLE_ROWS, 300
+    try:
+        return MIANFISClassifier(4, max_epochs=0, random_state=0, distributed=True).fit(crew.share(bags))
+    finally:
+        census.SAMPLE_ROWS = before
+
+
 def compare(crew):
     """Every way of training, on shares of bags and of a stream's parts, and a regression."""
     bags = make_two_concepts(random_state=0)
     found = {}
     if crew.size > 2:  # what all have in common
         single = MIANFISClassifier(4, max_epochs=30, random_state=0, distributed=True).fit(crew.share(bags))
-        return {"32 bit": numbers_of(single)}
+        return {"32 bit": numbers_of(single), "sample": numbers_of(sampled(crew, bags))}
     for name, settings in CASES.items():
         model = MIANFISClassifier(
             4, max_epochs=8, random_state=0, distributed=True, precision="double", **settings
@@ -36,19 +46,27 @@ def compare(crew):
         found[name] = numbers_of(model)
     single = MIANFISClassifier(4, max_epochs=30, random_state=0, distributed=True).fit(crew.share(bags))
     found["32 bit"] = numbers_of(single)
+    found["sample"] = numbers_of(sampled(crew, bags))
     stream = BagStream.from_bags(bags, 9)
-    model = MIANFISClassifier(4, max_epochs=8, random_state=0, distributed=True, precision="double")
+    model = MIANFISClassifier(4, max_epochs=8, random_state=0, distributed=True, precision="double", rule_keep_prob=0.7)
     found["stream"] = numbers_of(model.fit(crew.share(stream)))
-    sums = Bags(bags.instances, bags.offsets, labels=[instances.sum() for instances in bags])
+    sums = Bags(bags.instances, bags.offsets)
+    targets = crew.share(Bags(np.array([instances.sum(axis=0) for instances in bags]), np.arange(bags.n_bags + 1)))
     own = crew.share(sums)
     weights = np.arange(1.0, sums.n_bags + 1)[sums.n_bags - own.n_bags if crew.rank else 0 :][: own.n_bags]
     regressor = MIANFISRegressor(3, max_epochs=8, random_state=0, distributed=True, precision="double")
-    found["regression with weights"] = numbers_of(regressor.fit(own, sample_weight=weights))
+    found["regression with weights"] = numbers_of(regressor.fit(own, targets.instances, weights))
     return found
 
 
-def killed(crew, folder, dies):
+def killed(crew, folder, dies, other=False):
     """Die in the middle of training, or go on from where the one before died."""
+    bags = crew.share(make_two_concepts(random_state=0))
+    if other and crew.rank == 1:  # two bags of the same label and size are exchanged: only their instances tell
+        numbers = np.arange(bags.n_bags)
+        alike = np.flatnonzero((bags.labels == bags.labels[0]) & (bags.sizes == bags.sizes[0]))
+        numbers[alike[:2]] = alike[1::-1]
+        bags = bags[numbers]
 
     def die(progress):
         if dies and crew.rank == 1 and progress.epoch == 12:
@@ -62,7 +80,7 @@ def killed(crew, folder, dies):
         checkpoint=folder / "kept",
         callbacks=[die],
     )
-    model.fit(crew.share(make_two_concepts(random_state=0)))
+    model.fit(bags)
     return numbers_of(model)
 
 
@@ -77,6 +95,17 @@ def wrong(crew):
         return str(problem)
 
 
+def fails(crew):
+    """Raise in the middle of training, in one process."""
+
+    def fail(progress):
+        if crew.rank == 1 and progress.epoch == 3:
+            raise RuntimeError("no disk")
+
+    model = MIANFISClassifier(4, max_epochs=9, random_state=0, distributed=True, callbacks=[fail])
+    model.fit(crew.share(make_two_concepts(random_state=0)))
+
+
 def main():
     what, folder = sys.argv[1], Path(sys.argv[2])
     crew = distributed.join()
@@ -87,8 +116,10 @@ def main():
         found = compare(crew)
     elif what == "wrong":
         found = wrong(crew)
+    elif what == "fails":
+        found = fails(crew)
     else:
-        found = killed(crew, folder, dies=what == "dies")
+        found = killed(crew, folder, dies=what == "dies", other="other" in what)
     (folder / f"{what}-{crew.rank}.json").write_text(json.dumps(found))
 
 

@@ -19,7 +19,7 @@ SCRIPT = str(Path(spread_script.__file__))
 
 
 def started(what, folder, n_processes):
-    return launch([sys.executable, SCRIPT, what, str(folder)], n_processes)
+    return launch([SCRIPT, what, str(folder)], n_processes)
 
 
 @pytest.fixture
@@ -69,11 +69,28 @@ def test_bags_of_one_process_that_cannot_be_used_are_an_error_in_all(tmp_path):
     assert second.startswith("Feature 'x2' of bag")
 
 
-def test_a_process_that_fails_is_told_with_its_last_words():
-    code = "import os, sys; sys.exit('no such thing' if os.environ['FUZZYMIL_RANK'] == '1' else 0)"
-    status, message = launch([sys.executable, "-c", code], 2)
+@pytest.mark.parametrize(
+    ("ending", "status", "words"), [("sys.exit('no such thing')", 1, "no such thing"), ("sys.exit(7)", 7, "")]
+)
+def test_a_process_that_fails_is_told_with_its_last_words(ending, status, words, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f"import os, sys, time\nif os.environ['FUZZYMIL_RANK'] == '1': {ending}\ntime.sleep(60)\n")
+    said = f" It said:\n{words}" if words else ""
+    told = f"Process 2 of 2 ended with exit status {status}; the others were ended.{said}"
+    assert launch([str(script)], 2) == (status, told)
+
+
+def test_an_exception_in_one_process_ends_all_and_is_told(tmp_path):
+    status, message = started("fails", tmp_path, 2)
     assert status == 1
-    assert message == "Process 2 of 2 ended with exit status 1; the others were ended. It said:\nno such thing"
+    assert message.startswith("Process 2 of 2 ended with exit status 1; the others were ended. It said:")
+    assert message.endswith("RuntimeError: no disk")
+
+
+def test_a_checkpoint_is_of_these_bags_alone(tmp_path):
+    assert started("dies", tmp_path, 2)[0] == 137
+    assert started("goes on with other bags", tmp_path, 2) == (0, "")
+    assert len(list((tmp_path / "kept").glob("*.npz"))) == 1  # the one of the killed fit, which was not taken up
 
 
 def test_shares_are_runs_of_about_equal_length():

@@ -183,6 +183,15 @@ def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
         np.testing.assert_allclose(model.decision_function(BAGS), alone.decision_function(BAGS), atol=2e-4)
 
 
+def test_given_rules_and_precisions_are_trained_apart():
+    rules = MIANFISClassifier(**QUICK).fit(BAGS).rules_
+    grid = [{}, {"init": rules}, {"precision": "double"}]
+    together = fit_together([MIANFISClassifier(**QUICK | settings) for settings in grid], [BAGS] * 3)
+    for settings, model in zip(grid, together, strict=True):
+        alone = MIANFISClassifier(**QUICK | settings).fit(BAGS)
+        np.testing.assert_allclose(model.decision_function(BAGS), alone.decision_function(BAGS), rtol=0, atol=1e-12)
+
+
 def test_fitting_together_refuses_what_does_not_belong_together():
     half = BAGS[::2]
     with pytest.raises(ValueError, match="as many sets of bags"):

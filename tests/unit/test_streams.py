@@ -10,6 +10,7 @@ from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.estimators import census
+from fuzzymil.feeding import Feed
 from fuzzymil.streams import ahead
 
 BAGS = make_two_concepts(random_state=0)
@@ -102,12 +103,14 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
 
 
 def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
-    monkeypatch.setattr(census, "SAMPLE_ROWS", 200)
     model = MIANFISClassifier(4, max_epochs=0, random_state=0)
+    on_all = numbers_of(model.fit(BAGS))
+    monkeypatch.setattr(census, "SAMPLE_ROWS", 200)
     found = model.fit(BagStream.from_bags(BAGS, 5))
     numbers = numbers_of(found)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 3))), numbers, rtol=1e-9)  # however cut
-    assert not np.allclose(numbers_of(model.fit(BAGS)), numbers)
+    np.testing.assert_allclose(numbers_of(model.fit(BAGS)), numbers, rtol=1e-9)  # in memory as well
+    assert not np.allclose(on_all, numbers)
     sample = census.take_census(BagStream.from_bags(BAGS, 5), census.Crew(), lambda bags: bags, lambda *_: None)
     assert 150 < sample.sample.n_instances <= 200
     for place, instances in zip(sample.places, sample.sample, strict=True):
@@ -172,6 +175,33 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
         model.fit(BagStream(lambda part: BAGS[:: 2 + next(changing)], 1))
     with pytest.raises(InputError, match="missing"):
         model.fit(BagStream(lambda part: BAGS.map_instances(lambda x: np.where(x == x[5], np.nan, x)), 2))
+
+
+def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
+    model = MIANFISClassifier(4, max_epochs=5, random_state=0, rule_keep_prob=0.7, precision="double")
+    expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))
+    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 300)
+    np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
+
+
+def test_unequal_parts_make_no_great_windows(monkeypatch):
+    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 1000)
+    edges = [0, 60, *range(61, 151)]
+    made = []
+    window = Feed._window
+    monkeypatch.setattr(Feed, "_window", lambda feed, parts: made.append(window(feed, parts)) or made[-1])
+    MIANFISClassifier(2, max_epochs=1, random_state=0).fit(
+        BagStream(lambda part: BAGS[edges[part] : edges[part + 1]], len(edges) - 1)
+    )
+    assert BAGS[:60].n_instances < max(len(each["x"]) for each in made) <= 512  # 500 rows, padded
+
+
+def test_labels_of_parts_are_of_one_kind():
+    def load(part):
+        return Bags(BAGS.instances, BAGS.offsets, labels=BAGS.labels if part else np.where(BAGS.labels, "yes", "no"))
+
+    with pytest.raises(InputError, match="Part 1 of the stream and part 0 mix text and numbers as labels"):
+        MIANFISClassifier(2).fit(BagStream(load, 2))
 
 
 def test_other_doors_say_that_a_stream_is_none_of_their_business():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from fuzzymil.cli import data, drawing, evaluating, fitting, launching, studies, timing, using
 from fuzzymil.cli.application import app
 from fuzzymil.cli.studies import Experiment
@@ -22,4 +24,10 @@ _COMMANDS = (
 
 def main() -> None:
     """Run the command line."""
-    app()
+    try:
+        app()
+    except SystemExit as ending:
+        if ending.code and "fuzzymil.distributed" in sys.modules:
+            # Other processes may wait for this one, and it would wait for them.
+            sys.modules["fuzzymil.distributed"].leave(int(ending.code))
+        raise

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from fuzzymil._version import __version__
 from fuzzymil.cli.console import fail, in_options, note
 from fuzzymil.errors import CrewError, InputError, ModelFileError, ParameterError
+from fuzzymil.launching import LOST
 
 __all__ = ["app", "examples"]
 
@@ -35,7 +36,10 @@ class Commands(TyperGroup):
             warnings.showwarning = _shown
             try:
                 return super().invoke(ctx)
-            except (CrewError, InputError, ModelFileError, ParameterError) as problem:
+            except CrewError as problem:
+                typer.echo(f"Error: {problem}", err=True)
+                raise typer.Exit(LOST) from None
+            except (InputError, ModelFileError, ParameterError) as problem:
                 fail(in_options(str(problem).rstrip()))
             except BrokenPipeError:
                 raise  # the reader of our output has had enough

@@ -17,7 +17,7 @@ from fuzzymil.cli.application import app, examples
 from fuzzymil.cli.console import STANDARD, check_target, emit, emit_json, fall_silent, is_terminal, note
 from fuzzymil.cli.reading import Columns, Source, read_data, read_model, read_stream, save
 from fuzzymil.cli.settings import Task, chosen_task, given, new_estimator
-from fuzzymil.errors import ParameterError
+from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.launching import RANK
 
 if TYPE_CHECKING:
@@ -91,7 +91,10 @@ def fit(
 
     Ctrl-C keeps the rules as trained so far.
     """
-    crew = _crew() if distributed or RANK in os.environ else None
+    distributed = distributed or RANK in os.environ
+    if distributed and data == STANDARD:
+        raise InputError("Several processes cannot share standard input: name a file.")
+    crew = _crew() if distributed else None
     chosen = given(
         n_rules=n_rules,
         max_terms=max_terms,
@@ -113,7 +116,9 @@ def fit(
         bags = source.bags if before is None else source.fitting(before)
     model = before
     if model is None:
-        model = new_estimator(chosen_task(task, source.bags), chosen, settings or (), init, seed)
+        model = new_estimator(
+            chosen_task(task, source.bags, " in the first part" if stream else ""), chosen, settings or (), init, seed
+        )
     model.set_params(checkpoint=None if checkpoint is None else str(checkpoint), distributed=crew is not None)
     began = time.perf_counter()
     interrupted = trained([model], [bags if crew is None else crew.share(bags)], shows=not as_json)
@@ -216,8 +221,10 @@ def _tell(model: Any, bags: Any, output: Path, seconds: float) -> None:
     members = f"{len(model.members_)} members of " if len(model.members_) > 1 else ""
     how = f"{type(model).__name__}, {model.n_iter_} epochs, {seconds:.1f} s"
     say(f"Learned {members}{model.rules_.n_rules} rules ({how}).")
+    rmse = model.history_["rmse"]
     if isinstance(bags, BagStream):  # another pass over all of it could take long
-        say(f"Error of the last epoch (root of the mean square): {model.history_['rmse'][-1]:.3f}.")
+        if len(rmse):
+            say(f"Error of the last epoch (root of the mean square): {rmse[-1]:.3f}.")
     elif hasattr(model, "classes_"):
         say(f"{model.score(bags):.1%} of the training bags are predicted right; {_ELSEWHERE}")
     else:

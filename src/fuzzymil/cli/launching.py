@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
 import typer
@@ -40,9 +39,9 @@ def launch(
 
     name = command[0]
     if name.endswith(".py"):
-        program = [sys.executable, *command]
+        program = command
     elif name == "fit":
-        program = [sys.executable, "-m", "fuzzymil", *command]
+        program = ["-m", "fuzzymil", *command]
     else:
         raise ParameterError(
             f"launch starts fit, or a Python script (its name ends in .py), not {name!r}.{did_you_mean(name, ORDER)}"

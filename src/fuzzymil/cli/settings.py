@@ -41,10 +41,11 @@ class Task(StrEnum):
     regression = "regression"
 
 
-def chosen_task(task: Task, bags: Bags) -> Task:
+def chosen_task(task: Task, bags: Bags, which: str = "") -> Task:
     """Return the task, guessed from the labels unless the user said it, and say what it means.
 
-    Whole numbers are classes if there are few of them: at most `MOST_CLASSES`, and two bags for each.
+    Whole numbers are classes if there are few of them: at most `MOST_CLASSES`, and two bags for each. ``which`` bags
+    these are is said where they are not all.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def chosen_task(task: Task, bags: Bags) -> Task:
     hint = f" (guessed: --task {other} can say otherwise)" if task is Task.auto and labels.dtype.kind in "iuf" else ""
     if found is Task.classification:
         shown = listed(f"{value} ({count} bags)" for value, count in zip(values, counts, strict=True))
-        note(f"Labels: {len(values)} classes, {shown}{hint}.")
+        note(f"Labels{which}: {len(values)} classes, {shown}{hint}.")
     elif labels.dtype.kind in "iuf":
         note(f"Labels: numbers from {values[0]:g} to {values[-1]:g}{hint}.")
     else:

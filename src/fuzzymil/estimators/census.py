@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ SAMPLE_ROWS = 50_000
 """Instances to start the rules on; where there are no more, they are all taken."""
 
 
+_ROWS = 1 << 16  # looked at in one go
+
+
 class Census(NamedTuple):
     """What is known of all bags of all processes."""
 
@@ -32,10 +36,15 @@ class Census(NamedTuple):
     part_bags: Array  # (n_parts,) bags in each part of this process
     part_rows: Array  # (n_parts,) instances
     greatest_bag: int
+    digest: str  # of all bags of all processes
 
 
 def take_census(
-    stream: BagStream, crew: Crew, check: Callable[[Bags], Bags], look: Callable[[int, int], None]
+    stream: BagStream,
+    crew: Crew,
+    check: Callable[[Bags], Bags],
+    look: Callable[[int, int], None],
+    labels: Array | None = None,
 ) -> Census:
     """Go through all parts once; every process through its own.
 
@@ -48,6 +57,8 @@ def take_census(
         Is given each part, and returns it or raises.
     look : callable
         Called with the number of parts seen and of all.
+    labels : array of shape (n_bags, ...), optional
+        Of a stream of one part, instead of those that its bags carry.
 
     Raises
     ------
@@ -57,10 +68,10 @@ def take_census(
     found: dict[str, Array] = {}
     problem = None
     try:
-        found = _local(stream, crew, check, look)
-    except ValueError as error:  # the others wait for an answer
+        found = _local(stream, labels, check, look)
+    except Exception as error:  # whatever it is: the others wait for an answer
         problem = error
-    said = np.array("" if problem is None else str(problem))
+    said = np.array("" if problem is None else str(problem) or type(problem).__name__)
     everyone = crew.gather(found | {"problem": said})
     for rank, other in enumerate(everyone):
         if str(other["problem"]):
@@ -71,15 +82,19 @@ def take_census(
 
 
 def _local(
-    stream: BagStream, crew: Crew, check: Callable[[Bags], Bags], look: Callable[[int, int], None]
+    stream: BagStream, given: Array | None, check: Callable[[Bags], Bags], look: Callable[[int, int], None]
 ) -> dict[str, Array]:
-    measures, labels, sizes, part_bags = [], [], [], []
-    sample = _Sample()
+    measures, sizes, part_bags = [], [], []
+    labels: list[Array] = []
+    sample, digest = _Sample(), hashlib.blake2b(digest_size=16)
     features: tuple[Any, ...] = ()
     for number, part in enumerate(stream):
         bags = check(part)
-        if bags.labels is None:
+        own = bags.labels if given is None else given
+        if own is None:
             raise InputError(f"Part {number} of the stream has no labels: load has to give Bags with labels.")
+        if labels and _is_text(own) != _is_text(labels[0]):
+            raise InputError(f"Part {number} of the stream and part 0 mix text and numbers as labels: use one kind.")
         now = bags.feature_names, bags.n_features
         if number and now != features:
             raise InputError(
@@ -88,11 +103,12 @@ def _local(
             )
         features = now
         measures.append(Measures.of(bags.instances))
-        labels.append(bags.labels)
+        labels.append(own)
         sizes.append(bags.sizes)
         part_bags.append(bags.n_bags)
-        # Of a stream that is spread, every process numbers its own bags from 0: the rank tells them apart.
-        sample.add(bags, (crew.rank << 40) + sum(part_bags[:-1]))
+        marks = _marks(bags)
+        sample.add(bags, sum(part_bags[:-1]), marks)
+        digest.update(marks.tobytes() + bags.sizes.tobytes() + repr(own.tolist()).encode())
         look(number + 1, len(stream))
     whole = Measures.joined(measures)
     kept = sample.bags()
@@ -106,8 +122,13 @@ def _local(
         "sample": kept.instances,
         "sample_offsets": kept.offsets,
         "sample_ranks": sample.ranks(),
-        "sample_places": sample.places() - (crew.rank << 40),
+        "sample_places": sample.places(),
+        "digest": np.array(digest.hexdigest()),
     }
+
+
+def _is_text(labels: Array) -> bool:
+    return labels.dtype.kind in "US" or (labels.dtype == object and isinstance(labels.ravel()[0], str))
 
 
 def _plain(labels: Array) -> Array:
@@ -120,6 +141,8 @@ def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], crew: Crew)
     widths = {other["sample"].shape[1] for other in everyone}
     if len(names) > 1 or len(widths) > 1:
         raise InputError(f"The processes' bags have different features: {' and '.join(map(str, names))}.")
+    if len({_is_text(other["labels"]) for other in everyone}) > 1:
+        raise InputError("The processes' labels mix text and numbers: make them all text, or all numbers.")
     counts = np.array([int(other["part_bags"].sum()) for other in everyone])
     firsts = np.cumsum(counts) - counts
     instances = np.concatenate([other["sample"] for other in everyone])
@@ -140,6 +163,7 @@ def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], crew: Crew)
         own["part_bags"],
         own["part_rows"],
         max(int(other["greatest_bag"]) for other in everyone),
+        "-".join(str(other["digest"]) for other in everyone),
     )
 
 
@@ -154,20 +178,19 @@ def sampled(bags: Bags) -> tuple[Bags, Array]:
     places = np.arange(bags.n_bags)
     if bags.n_instances <= SAMPLE_ROWS:
         return bags, places
-    places = _first_rows(_ranks(places), bags.sizes)
+    places = _first_rows(_marks(bags), bags.sizes)
     return bags[places], places
 
 
 class _Sample:
-    """Bags of the least random ranks, as many as the sample holds."""
+    """Bags of the least marks, as many as the sample holds."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Bags, Array, Array]] = []  # bags, their numbers and ranks
 
-    def add(self, bags: Bags, first: int) -> None:
-        numbers = first + np.arange(bags.n_bags)
+    def add(self, bags: Bags, first: int, marks: Array) -> None:
         plain = Bags(bags.instances, bags.offsets, feature_names=bags.feature_names)
-        self._parts.append((plain, numbers, _ranks(numbers)))
+        self._parts.append((plain, first + np.arange(bags.n_bags), marks))
         if sum(part.n_instances for part, _, _ in self._parts) > 2 * SAMPLE_ROWS:
             self._thin()
 
@@ -197,10 +220,22 @@ def _first_rows(ranks: Array, sizes: Array) -> Array:
     return np.sort(order[within])
 
 
-def _ranks(numbers: Array) -> Array:
-    """Return numbers of 64 bits that look random and follow from those of the bags (the mixing of splitmix64)."""
+def _marks(bags: Bags) -> Array:
+    """Return a number of 64 bits for each bag that looks random and follows from its instances.
+
+    Whoever holds a bag gives it the same mark, and so the same bags are sampled however they are divided.
+    """
+    factors = _mixed(np.arange(1, bags.n_features + 1, dtype=np.uint64)) | np.uint64(1)
+    rows = np.empty(bags.n_instances, np.uint64)
+    for first in range(0, bags.n_instances, _ROWS):
+        values = np.ascontiguousarray(bags.instances[first : first + _ROWS], np.float64).view(np.uint64)
+        rows[first : first + _ROWS] = (_mixed(values) * factors).sum(axis=1, dtype=np.uint64)
+    return _mixed(np.add.reduceat(_mixed(rows), bags.offsets[:-1]))
+
+
+def _mixed(numbers: Array) -> Array:
+    """Mix the bits of 64-bit numbers, as the generator splitmix64 does."""
     with np.errstate(over="ignore"):
-        mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-        return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+            numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray(numbers ^ (numbers >> np.uint64(31)))

@@ -47,13 +47,13 @@ def train_spread(estimator: Network, X: Any, y: Any, sample_weight: Any) -> tupl
     crew = current() if estimator.distributed else Crew()
     going_on = bool(estimator.warm_start) and hasattr(estimator, "members_")
     rng = _agreed_generator(estimator.random_state, crew)
-    stream, own_weights = _as_stream(estimator, X, y, sample_weight)
+    stream, labels, own_weights = _as_stream(estimator, X, y, sample_weight)
 
     def check(part: Bags) -> Bags:
         return estimator._bags_to_fit(part, going_on=going_on)
 
     with counting_bar("Reading", enabled=bool(estimator.verbose)) as look:
-        census = take_census(stream, crew, check, look)
+        census = take_census(stream, crew, check, look, labels)
     return _trained(estimator, stream, crew, census, own_weights, going_on, rng)
 
 
@@ -66,21 +66,25 @@ def _agreed_generator(random_state: Any, crew: Crew) -> np.random.RandomState:
     return np.random.RandomState(int(seed))
 
 
-def _as_stream(estimator: Network, X: Any, y: Any, sample_weight: Any) -> tuple[BagStream, Array | None]:
+def _as_stream(estimator: Network, X: Any, y: Any, sample_weight: Any) -> tuple[BagStream, Array | None, Array | None]:
+    """Return a stream, labels that its bags do not carry, and weights."""
     if isinstance(X, BagStream):
         for name, given in (("y", y), ("sample_weight", sample_weight)):
             if given is not None:
                 raise InputError(f"The bags of a stream carry their labels and count alike: leave {name} out.")
-        return X, None
+        return X, None, None
 
     @functools.cache
     def whole(part: int) -> Bags:
         # Called by the census, which tells the other processes when these bags cannot be used.
         bags = as_bags(X)
-        labels = bag_labels(bags, y, type(estimator).__name__)
-        return Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=bags.feature_names, labels=labels)
+        bag_labels(bags, y, type(estimator).__name__)
+        if weights is not None and weights.shape != (bags.n_bags,):
+            raise InputError(f"There are {bags.n_bags} bags here but weights of shape {weights.shape}: give one a bag.")
+        return bags
 
-    return BagStream(whole, 1), None if sample_weight is None else np.asarray(sample_weight, float)
+    weights = None if sample_weight is None else np.asarray(sample_weight, float)
+    return BagStream(whole, 1), None if y is None else np.asarray(y), weights
 
 
 def _trained(
@@ -120,6 +124,7 @@ def _trained(
         census.greatest_bag,
         census.any_missing,
         estimator._dtype(),
+        census.digest,
     )
     return estimator._train_jobs([job], estimator.max_epochs, feed)[0]
 
@@ -132,5 +137,5 @@ def _coding(estimator: Network, census: Census, crew: Crew, own_weights: Array |
     weights = np.ones(int(census.part_bags.sum())) if own_weights is None else own_weights
     everyone = np.concatenate([other["weights"] for other in crew.gather({"weights": weights})])
     # Labels are all that is looked at, so bags of a single zero stand in for the others.
-    stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1), labels=census.labels)
-    return estimator._encode(stand_in, None, everyone, going_on=going_on, classes=None)
+    stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
+    return estimator._encode(stand_in, census.labels, everyone, going_on=going_on, classes=None)

@@ -15,7 +15,7 @@ from fuzzymil.estimators.starting import Job
 __all__ = ["fit_together"]
 
 # Settings that steer a whole call; what else matters is in the plan and in the shapes of the first rules.
-_STEERING = ("learning_rate", "max_epochs", "tol", "patience", "max_terms", "verbose", "checkpoint")
+_STEERING = ("learning_rate", "max_epochs", "tol", "patience", "max_terms", "precision", "verbose", "checkpoint")
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
@@ -57,6 +57,8 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
             raise ParameterError(f"fit_together trains MI-ANFIS and ANFIS estimators, not {type(estimator).__name__}.")
         if type(estimator) is not type(estimators[0]):
             raise ParameterError("Estimators fitted together must be of one class.")
+        if estimator.distributed:
+            raise ParameterError("fit_together trains in one process: set distributed=False, or fit one by one.")
     if not estimators:
         return []
     jobs = [
@@ -79,6 +81,6 @@ def _alike(estimators: Sequence[Network], jobs: list[Job]) -> list[list[int]]:
         steered = tuple(getattr(estimator, name) for name in _STEERING)
         callbacks = tuple(map(id, estimator.callbacks or ()))
         single = job.group.bags.bag_index is None
-        afresh = job.group.optimizer_state is None
-        kinds.setdefault((job.plan, shapes, steered, callbacks, single, afresh), []).append(place)
+        afresh, free = job.group.optimizer_state is None, job.group.limits is None
+        kinds.setdefault((job.plan, shapes, steered, callbacks, single, afresh, free), []).append(place)
     return list(kinds.values())
