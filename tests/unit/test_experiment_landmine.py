@@ -95,7 +95,7 @@ def results(alarms):
     options = Options(seed=100, quick=True)
     units = landmine._units(options)
     points = {"points": np.zeros((2, 35)).tolist(), "labels": [0.0, 1.0], "reach": 1.0}
-    found = [{"down_track": points, "cross_track": points}]
+    found = [{"down_track": points, "cross_track": points, "seeds": []}]
     for unit in units[1:]:
         found.append(json.loads(json.dumps(unit.work(*(found[place] for place in unit.needs)))))
     collected = {"seed": 100, "quick": True, **landmine._collect(options, found)}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
+from fuzzymil.datasets.gpr import alarms as alarms_module
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
@@ -224,6 +225,29 @@ def test_calibration_follows_its_seed(detectors):
     again = calibrate("easy", random_state=100, counts=FEW)
     assert np.array_equal(again.down_track.points, detectors.down_track.points)
     assert again.cross_track.reach == detectors.cross_track.reach
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "hard"])
+@pytest.mark.parametrize("door", [draw_alarms, make_gpr_alarms], ids=["draw", "make"])
+def test_alarms_that_the_detectors_know_are_refused(detectors, door, difficulty):
+    with pytest.raises(ParameterError, match=r"3 of 3 alarms .* calibrated on.*another random_state than"):
+        door(2, 0, 1, difficulty, 100, detectors=detectors)
+
+
+def test_one_stream_for_calibration_and_alarms_goes_on(detectors):
+    rng = np.random.RandomState(100)
+    assert calibrate("easy", rng, counts=FEW).seeds == detectors.seeds
+    assert len(detectors.seeds) == len(set(detectors.seeds)) == sum(FEW.values())
+    assert len(draw_alarms(1, 0, 0, "easy", rng, detectors=detectors).bags) == 1
+
+
+def test_usual_detectors_have_a_seed_of_their_own(monkeypatch):
+    monkeypatch.setattr(alarms_module, "CALIBRATION", FEW)
+    alarms_module._usual_detectors.cache_clear()
+    with pytest.raises(ParameterError, match=r"2 of 2 alarms are among those"):
+        make_gpr_alarms(1, 0, 1, "easy", alarms_module._CALIBRATION_SEED)
+    assert len(make_gpr_alarms(1, 0, 1, "easy", 0)) == 2
+    alarms_module._usual_detectors.cache_clear()
 
 
 def test_a_users_cubes_go_the_same_way(alarms, detectors):
