@@ -8,7 +8,7 @@ from fuzzymil.datasets.gpr import alarms as alarms_module
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
-from fuzzymil.datasets.gpr.features import FEATURES, measure, window_truth, windows
+from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
 from fuzzymil.datasets.gpr.geometry import GRID
 from fuzzymil.datasets.gpr.neighbours import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
@@ -192,7 +192,7 @@ def test_truth_is_where_the_target_is():
 
 def test_a_cube_without_noise_is_refused():
     with pytest.raises(InputError, match=r"cube still has a background that does not vary at all 0\.6 ns below"):
-        measure(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
+        measured(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
 
 
 # ---------------------------------------------------------------------- sets of alarms
@@ -264,10 +264,16 @@ def test_a_users_cubes_are_checked(detectors):
         features_of([cube, cube], detectors, ids=["lane 1"])
     with pytest.raises(InputError, match="ids must be a list with a name for each cube, got 'ab'"):
         features_of([cube, cube], detectors, ids="ab")
+    with pytest.raises(InputError, match="ids must be different, but lane 1 is given more than once"):
+        features_of([cube, cube], detectors, ids=["lane 1", "lane 1"])
     broken = cube.copy()
     broken[3, 4, 5] = np.nan
     with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
         features_of([cube, broken], detectors, ids=["lane 1", "lane 2"])
+    with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
+        measure(broken, name="lane 2")
+    with pytest.raises(InputError, match=r"expected \(24, 60, 256\).* more than 0\.6 m .* are its background"):
+        measure(cube[:, 15:45])
 
 
 @pytest.mark.parametrize(

@@ -358,6 +358,36 @@ def test_something_stronger_at_the_edge_is_told():
     assert f"{found.y:+.2f} m cross-track of the middle: centre the cube there" in found.reason
 
 
+@pytest.mark.parametrize("height", [0.5, 0.9], ids=["late", "later"])
+@pytest.mark.parametrize("door", [check_cube, screen], ids=["check", "screen"])
+def test_a_ground_that_comes_too_late_is_refused(height, door):
+    """Up to sample 55 half of the deepest window is recorded: antennas up to 0.48 m."""
+    cube = simulate_alarm("bare soil", dataclasses.replace(EMPTY, height=(height, height)), 0).cube
+    sample = round((2 * height / SPEED_OF_LIGHT - GRID.start) / GRID.sample_spacing)
+    with pytest.raises(InputError, match=rf"strongest echo, .* ground, at sample {sample} .* up to sample 55: "):
+        door(cube)
+    door(simulate_alarm("bare soil", dataclasses.replace(EMPTY, height=(0.46, 0.46)), 0).cube)
+
+
+def test_an_offset_is_refused_and_a_small_one_changes_nothing(mine):
+    as_counts = np.round(3000 * mine + 32768).astype(np.uint16)
+    with pytest.raises(InputError, match=r"has an offset: samples of channel 0 lie around 3276\d\. Subtract it"):
+        check_cube(as_counts)
+    small = mine + 0.03 * np.abs(mine).max(axis=(1, 2), keepdims=True)
+    assert screen(small).energy == pytest.approx(screen(mine).energy, rel=1e-3)
+    one = mine.copy()
+    one[7] += np.abs(mine[7]).max()
+    with pytest.raises(InputError, match=r"cube lane has an offset: samples of channel 7 lie around"):
+        check_cube(one, name="lane")
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
+def test_simulated_cubes_are_in_order(difficulty):
+    highest = dataclasses.replace(conditions_of(difficulty), height=(0.30, 0.30), roughness=(0.012, 0.012))
+    for seed, kind in enumerate(KINDS):
+        check_cube(simulate_alarm(kind, highest, seed).cube)
+
+
 def broken(cube, change):
     cube = cube.copy()
     change(cube)
@@ -421,13 +451,22 @@ def test_other_shapes_are_refused(shape):
 
 def test_grids_with_too_few_background_scans_are_refused():
     short = Grid(n_scans=30)
-    with pytest.raises(InputError, match=r"cube north has 6 background scans .* at least 12 are needed"):
+    with pytest.raises(InputError, match=r"cube north has 6 different background scans .* at least 12 are needed"):
         check_cube(np.random.RandomState(0).normal(size=short.shape), short, name="north")
+
+
+def test_scans_that_are_filled_in_are_no_background(mine):
+    filled = np.pad(mine[:, 20:40], ((0, 0), (20, 20), (0, 0)), mode="edge")
+    with pytest.raises(
+        InputError, match=r"has 2 different background scans .* repeated or filled in are no background"
+    ):
+        check_cube(filled)
 
 
 def test_cubes_of_other_types():
     rng = np.random.RandomState(0)
     whole = np.round(1000 * rng.normal(size=GRID.shape)).astype(np.int16)
+    whole[..., 20] -= 8000  # the ground
     assert check_cube(whole).dtype == np.float64
     with pytest.raises(InputTypeError, match=r"cube north must be an array of real numbers .*, got <U6: convert it"):
         check_cube(whole.astype(str), name="north")

@@ -6,6 +6,7 @@ by prototypes, which come from a calibration set: simulated alarms of its own, n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,11 +22,10 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr.conditions import Conditions
 from fuzzymil.datasets.gpr.edges import N_WINDOWS
-from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, window_truth
+from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, measured, window_truth
 from fuzzymil.datasets.gpr.neighbours import Prototypes, confidences, learn_prototypes
-from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
-from fuzzymil.errors import InputError, InputTypeError, ParameterError, described
+from fuzzymil.errors import InputError, InputTypeError, ParameterError, described, listed
 
 __all__ = ["CALIBRATION", "AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
 
@@ -107,8 +107,8 @@ class _Drawn:
 def _draw(asked: str, difficulty: str | Conditions, seed: int) -> _Drawn:
     with threadpool_limits(1):  # the workers are the parallelism, and sums in one order are the same everywhere
         alarm = draw_alarm(asked, difficulty, seed)
-        measured = measure(alarm.cube, alarm.target)
-        return _Drawn(alarm.kind, measured, np.asarray(measured.target_energies), dict(alarm.facts))
+        found = measured(alarm.cube, alarm.target)
+        return _Drawn(alarm.kind, found, np.asarray(found.target_energies), dict(alarm.facts))
 
 
 def _draw_all(asked: Sequence[str], difficulty: str | Conditions, seeds: Array, n_jobs: int | None) -> list[_Drawn]:
@@ -302,7 +302,7 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     detectors : Detectors
         From `calibrate`.
     ids : sequence, optional
-        Names of the cubes.
+        Names of the cubes, all different.
 
     Returns
     -------
@@ -322,9 +322,14 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     names = list(range(len(given))) if ids is None else list(ids)
     if len(names) != len(given):
         raise InputError(f"There are {len(given)} cubes but {len(names)} ids: give one for each cube.")
+    repeated = [name for name, n in Counter(map(str, names)).items() if n > 1]
+    if repeated:
+        raise InputError(
+            f"ids must be different, but {listed(repeated)} is given more than once: name each cube apart."
+        )
     bags = []
     for name, cube in zip(names, given, strict=True):
-        bags.append(detectors.features(measure(check_cube(cube, name=str(name)), name=str(name))))
+        bags.append(detectors.features(measure(cube, name=str(name))))
     return Bags.from_list(bags, FEATURES, ids=names)
 
 
