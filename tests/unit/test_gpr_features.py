@@ -7,14 +7,16 @@ from joblib import parallel_config
 from fuzzymil.datasets.gpr import alarms as alarms_module
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
+from fuzzymil.datasets.gpr.echoes import Body, Ground, body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
 from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
-from fuzzymil.datasets.gpr.geometry import GRID
+from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.neighbours import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
 from fuzzymil.datasets.gpr.widths import signature_width
 from fuzzymil.errors import InputError, ParameterError
 
+PLANES = ("down_track", "cross_track")
 FEW = {"high-metal mine": 10, "low-metal mine": 10, "clutter": 16}
 
 
@@ -188,6 +190,55 @@ def test_truth_is_where_the_target_is():
     assert held[9] == 1
     assert held.sum() <= 4
     assert not held[:6].any()
+
+
+@pytest.fixture(scope="module", params=[0.0, np.pi / 2], ids=["pipe along", "pipe across"])
+def pipe(request):
+    """A buried pipe that ends before the background begins, along the track or across it, and what is measured of it.
+
+    Its echo is level along it and a hyperbola across it.
+    """
+    ground = Ground.flat(GRID, permittivity=9.0, height=0.2)
+    body = Body(0.0, 0.0, 0.12, reflection=-1.0, size=0.03, radius=0.03, heading=request.param, reach=0.45)
+    spectrum = pulse(GRID, 1.2e9, 0.0)
+    target = record(*body_echoes([body], ground, GRID), spectrum, GRID)
+    noise = np.random.RandomState(9).normal(scale=0.01, size=GRID.shape)
+    found = measure(record(*surface_echoes(ground), spectrum, GRID) + target + noise, target)
+    best = int(found.target_energies.argmax())
+    return request.param == 0.0, found, best
+
+
+def test_detectors_and_widths_look_along_their_own_axis(pipe):
+    along, found, best = pipe
+    level, curved = (found.down_track, found.cross_track) if along else (found.cross_track, found.down_track)
+    flat, bent = (histogram[best].reshape(PARTS, len(EDGES)) for histogram in (level, curved))
+    assert (flat[2:5, :4].argmax(axis=1) == EDGES.index("horizontal")).all()
+    rising, falling = bent[2], bent[-3]
+    assert rising[EDGES.index("antidiagonal")] > 2 * rising[EDGES.index("diagonal")]
+    assert falling[EDGES.index("diagonal")] > 2 * falling[EDGES.index("antidiagonal")]
+    down, across = found.widths[best]
+    assert (down > 1.3 * across) if along else (across > 1.3 * down)
+
+
+def test_the_pipe_is_where_it_is_loud_and_elsewhere_there_is_no_width(pipe):
+    _, found, best = pipe
+    start, stop = windows()[best]
+    assert start < 2 * 0.12 * 3.0 / SPEED_OF_LIGHT / GRID.sample_spacing < stop
+    assert found.energies.argmax() == best
+    np.testing.assert_allclose(found.energies[-4:], 1.0, atol=0.2)  # noise alone, in units of the background
+    assert found.target_energies[-4:].max() < 0.01
+    assert found.widths[-4:].max() < 0.8  # without the floor noise would be as wide as the slice, 1.2 m
+
+
+def test_features_stand_in_the_order_of_their_names(pipe):
+    """EHDDT from the down-track histograms, EHDCT from the cross-track ones, then the two widths."""
+    _, found, best = pipe
+    known = {name: Prototypes(getattr(found, name)[[best]], np.array([1.0]), 0.01) for name in PLANES}
+    features = Detectors(known["down_track"], known["cross_track"]).features(found)
+    assert features[best, :2].tolist() == [1.0, 1.0]
+    swapped = Detectors(known["cross_track"], known["down_track"]).features(found)
+    assert swapped[best, :2].max() < 0.01
+    assert np.array_equal(features[:, 2:], found.widths)
 
 
 def test_a_cube_without_noise_is_refused():
