@@ -166,7 +166,7 @@ def _setting_blocks(results: Results) -> list[Block]:
             finding=True,
         ),
         Text(
-            "Which of the two readings counts was not fixed in advance: it was settled after a first full run with one "
+            "Which of the two readings counts was not fixed in advance: it was settled after a first run with one "
             "repeat had been seen. The harsher one was chosen."
         ),
     ]
