@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.experiments import EXPERIMENTS, Options, landmine, reproduce, study
+from fuzzymil.experiments import EXPERIMENTS, Options, landmine, landmine_methods, reproduce, study
 from fuzzymil.experiments.bootstrap import Run, areas, draw_weights, interval, rates_detected
 from fuzzymil.experiments.document import Figure, Section, Table, Text
 from fuzzymil.experiments.folds import splits
@@ -29,12 +29,14 @@ from fuzzymil.experiments.landmine_methods import (
     OnWindows,
     Single,
     expert_labels,
+    fired_windows,
 )
 from fuzzymil.experiments.landmine_numbers import FALSE_RATES, right_windows, summarise
 from fuzzymil.experiments.landmine_report import draw, section
 from fuzzymil.experiments.parts import Parts
 from fuzzymil.experiments.study import Unit
 from fuzzymil.plots.roc import true_positive_rates
+from fuzzymil.rules import RuleBase
 
 EPOCHS = 3
 
@@ -95,7 +97,7 @@ def results(alarms):
     options = Options(seed=100, quick=True)
     units = landmine._units(options)
     points = {"points": np.zeros((2, 35)).tolist(), "labels": [0.0, 1.0], "reach": 1.0}
-    found = [{"down_track": points, "cross_track": points}]
+    found = [{"down_track": points, "cross_track": points, "seeds": []}]
     for unit in units[1:]:
         found.append(json.loads(json.dumps(unit.work(*(found[place] for place in unit.needs)))))
     collected = {"seed": 100, "quick": True, **landmine._collect(options, found)}
@@ -155,7 +157,115 @@ def test_an_interval_leaves_the_number_itself_out():
     assert np.allclose([found.value, found.low, found.high], [0.5, 0.025, 0.975])
 
 
+def test_a_centred_interval_lies_around_the_number():
+    found = interval(np.concatenate([[0.4], np.linspace(0, 1, 41)]), centred=True)
+    assert np.allclose([found.value, found.low, found.high], [0.4, -0.075, 0.875])
+
+
 # ---------------------------------------------------------------------- methods
+
+
+class Recorder:
+    """Stands in for an estimator and notes the rows that it is trained on and asked about."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, log):
+        self.log, self.random_state = log, None
+
+    def __sklearn_clone__(self):
+        return Recorder(self.log)
+
+    def set_params(self, random_state):
+        self.random_state = random_state
+        return self
+
+    def fit(self, x, y=None):
+        own = x.labels if y is None and isinstance(x, Bags) else y
+        self.log.append(("fit", self.random_state, rows_of(x), np.asarray(own).tolist()))
+        self.rules_ = RuleBase.from_arrays(np.zeros((1, 4)), np.ones((1, 4)), [1.0], feature_names=landmine.FEATURES)
+        return self
+
+    def decision_function(self, x):
+        self.log.append(("test", self.random_state, rows_of(x), None))
+        return np.zeros(len(x))
+
+    def predict_instances(self, x):
+        return np.zeros(x.n_instances)
+
+
+def rows_of(x):
+    return np.asarray(x.instances if isinstance(x, Bags) else x).tolist()
+
+
+def embedded(cube):
+    return np.hstack([cube.mean(axis=1), cube.min(axis=1), cube.max(axis=1)])
+
+
+@pytest.mark.parametrize("name", ["bags", "windows", "loudest", "embedding"])
+def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarms, monkeypatch):
+    log = []
+    estimator = Recorder(log)
+    monkeypatch.setattr(landmine_methods, "fit_together", lambda models, data: [*map(Recorder.fit, models, data)])
+    monkeypatch.setattr(landmine_methods, "make_pipeline", lambda *steps: Recorder(log))
+    cube, labels = alarms.bags.instances.reshape(24, 15, 4), np.asarray(alarms.bags.labels)
+    loudest = cube[np.arange(24), alarms.energies.argmax(axis=1)]
+    method, wanted, told = {
+        "bags": (OnBags(estimator), lambda inside: cube[inside].reshape(-1, 4), lambda inside: labels[inside]),
+        "windows": (
+            OnWindows(estimator, "alarm"),
+            lambda inside: cube[inside].reshape(-1, 4),
+            lambda inside: np.repeat(labels[inside], 15),
+        ),
+        "loudest": (OnLoudest(estimator), lambda inside: loudest[inside], lambda inside: labels[inside]),
+        "embedding": (Embedding(), lambda inside: embedded(cube[inside]), lambda inside: labels[inside]),
+    }[name]
+    parts = splits(alarms.asked, 3, 0)
+    method(alarms, parts, [11, 12, 13])
+    fitted = [entry for entry in log if entry[0] == "fit"]
+    tested = [entry for entry in log if entry[0] == "test"]
+    assert len(fitted) == len(tested) == 3
+    for (inside, outside), seed, fit, test in zip(parts, [11, 12, 13], fitted, tested, strict=True):
+        assert sorted([*inside, *outside]) == list(range(24))
+        assert fit[2] == wanted(inside).tolist()
+        assert fit[3] == told(inside).tolist()
+        assert test[2] == wanted(outside).tolist()
+        assert name == "embedding" or fit[1] == test[1] == seed
+
+
+def test_all_methods_of_a_difficulty_and_repeat_have_the_same_folds():
+    by_repeat = {}
+    for unit in landmine._units(Options(seed=100, repeats=2)):
+        if "method" in unit.settings or "variant" in unit.settings:
+            repeat = int(unit.label.rsplit(" ", 1)[1])
+            by_repeat.setdefault((unit.settings["difficulty"], repeat), []).append(tuple(unit.settings["seeds"]))
+    assert len(by_repeat) == 6
+    assert all(len(set(seeds)) == 1 for seeds in by_repeat.values())
+    assert len({seeds[0] for seeds in by_repeat.values()}) == 6
+    assert len(by_repeat["medium", 1]) == len(METHODS) + len(VARIANTS)
+    assert len(by_repeat["medium", 2]) == len(METHODS)
+
+
+def test_kept_folds_are_those_of_the_seeds(results, alarms):
+    seeds = landmine.seeds_of(3, 100, "landmine", "medium", "folds", 0)
+    expected = np.empty(24, int)
+    for number, (_, outside) in enumerate(splits(alarms.asked, 2, seeds[0])):
+        expected[outside] = number
+    assert results["difficulties"]["medium"]["folds"] == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "strongest"),
+    [([0.9, 0.8, 0.1], 0), ([0.5, 1.0, 0.1], 1), ([0.2, 0.6, 0.1], 1), ([0.2, 0.1, 0.4], 0)],
+    ids=["by share", "by share and conclusion", "one for mines", "none for mines"],
+)
+def test_the_rule_that_adds_most_to_the_output_counts(outputs, strongest):
+    """The first rule fires more than the second, the third hardly at all; each on a window of its own."""
+    rules = RuleBase.from_arrays([[0.0], [1.0], [2.0]], [[0.2]] * 3, outputs)
+    fired = fired_windows(rules, Bags.from_list([[[2.5], [1.07], [0.0]]]))
+    assert fired.windows.tolist() == [[2, 1, 0]]
+    assert fired.shares[0, 0] > fired.shares[0, 1] > 0.4 > fired.shares[0, 2]
+    assert fired.strongest.tolist() == [strongest]
 
 
 def test_the_expert_marks_a_run_near_the_truth():
@@ -360,27 +470,79 @@ def test_the_default_is_held_against_the_papers_start(results, low, high, words)
 
 
 @pytest.mark.parametrize(
-    ("rival", "change", "words"),
-    [
-        (0.0164, 0.0161, "is “alpha 5” (+0.016), as much as the greatest lead."),
-        (0.02, 0.01, "is “alpha 5” (+0.010), less than the greatest lead."),
-        (0.02, 0.03, "is “alpha 5” (+0.030), more than the greatest lead."),
-        (0.02, -0.01, "“NaiveANFIS” (+0.020); none of the changes raises its area."),
-    ],
-    ids=["equal as told", "less", "more", "none"],
+    ("low", "high", "words"),
+    [(0.01, 0.02, "ahead of"), (-0.02, -0.01, "behind"), (-0.01, 0.01, "not told apart from")],
+    ids=["ahead", "behind", "between"],
 )
-def test_the_best_change_is_held_against_the_greatest_lead(results, rival, change, words):
+def test_the_best_change_is_held_against_the_best_rival(results, low, high, words):
+    changed = copy.deepcopy(results)
+    minus = {"value": (low + high) / 2, "low": low, "high": high}
+    changed["difficulties"]["medium"]["best_change"] |= {"rival": "NaiveANFIS", "rival_auc": 0.9, "minus": minus}
+    changed["difficulties"]["medium"]["variants"]["alpha 5"]["auc"]["minus"] = {
+        "value": -0.2,
+        "low": -0.3,
+        "high": -0.1,
+    }
+    (told,) = [sentence for sentence in findings(section(changed)) if "cause by cause" in sentence]
+    assert f"it is {words} the best other method of that run, “NaiveANFIS” (0.900): {minus['value']:+.3f} (" in told
+    assert "how windows are joined: worse with “alpha 5” (-0.200)" in told
+
+
+def test_changes_are_compared_on_the_one_run_they_had(alarms):
+    """A rival that is ahead on average, but not on the first run, is not ahead of a change."""
+    truth = np.asarray(alarms.bags.labels)
+
+    def run(wrong):
+        scores = truth.astype(float)
+        scores[:wrong] = 1 - scores[:wrong]
+        return {"scores": scores, "folds": np.zeros(24, int), "pointed": np.zeros(24, int)}
+
+    methods = {REFERENCE: [run(9), run(9)], "good later": [run(6), run(0)], "good at first": [run(4), run(12)]}
+    found = summarise(alarms, methods, {"small": [run(8)], "large": [run(2)]}, seed=0)
+    best = found["best_change"]
+    assert (best["change"], best["rival"]) == ("large", "good at first")
+    assert best["rival_auc"] == found["methods"]["good at first"]["runs"][0] < best["auc"]
+    assert best["minus"]["value"] == pytest.approx(best["auc"] - best["rival_auc"])
+    minus = found["variants"]["large"]["auc"]["minus"]["value"]
+    assert minus == pytest.approx(best["auc"] - found["methods"][REFERENCE]["runs"][0])
+    for own in found["methods"].values():
+        assert np.mean(own["runs"]) == pytest.approx(own["auc"]["value"])
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        ([0.70, 0.75, 0.80], "no greater than that, and to be read with caution: “NaiveANFIS” (+0.090)"),
+        ([0.75, 0.75, 0.75], "read with caution: none. Clear ones that not every run shares in sign: “NaiveANFIS”."),
+    ],
+    ids=["within the spread", "not in every run"],
+)
+def test_clear_differences_are_held_against_the_spread_of_the_runs(results, runs, words):
     changed = results
     for name in METHODS:
         if name != REFERENCE:
             changed = with_difference(changed, name, -0.01, 0.01)
-    changed = with_difference(changed, "NaiveANFIS", rival - 0.001, rival + 0.001)
-    minus = {"value": change, "low": change - 0.001, "high": change + 0.001}
-    changed["difficulties"]["medium"]["variants"]["alpha 5"]["auc"]["minus"] = minus
-    (told,) = [sentence for sentence in findings(section(changed)) if "cause by cause" in sentence]
-    assert told.endswith(words)
-    clear = f"{'better' if change > 0 else 'worse'} with “alpha 5” ({change:+.3f})"
-    assert f"how windows are joined: {clear}" in told
+    changed = with_difference(changed, "NaiveANFIS", 0.08, 0.1)
+    methods = changed["difficulties"]["medium"]["methods"]
+    for method in methods.values():
+        method["runs"] = runs
+    methods["NaiveANFIS"]["runs"] = [0.74, 0.90, 0.88]
+    report = section(changed)
+    (told,) = [sentence for sentence in findings(report) if "apart over its runs" in sentence]
+    assert words in told
+    (table,) = [block for block in report.blocks if isinstance(block, Table) and "of each run" in block.title]
+    assert dict(row[:2] for row in table.rows)["NaiveANFIS"] == "0.740, 0.900, 0.880"
+
+
+def test_rates_of_a_kind_leave_the_other_mines_out():
+    alarms = made_up(40)
+    high = alarms.asked == "high-metal mine"
+    scores = np.where(high, 1.0, np.where(alarms.asked == "clutter", 0.5, 0.0))
+    run = {"scores": scores, "folds": np.zeros(40, int), "pointed": np.zeros(40, int)}
+    found = summarise(alarms, {REFERENCE: [run]}, {}, seed=0)["methods"][REFERENCE]
+    assert found["detected at 0.1, high-metal mine"]["value"] == found["auc, high-metal mine"]["value"] == 1
+    assert found["detected at 0.1, low-metal mine"]["value"] == found["auc, low-metal mine"]["value"] == 0
+    assert found["detected at 0.1"]["value"] == 0.5
 
 
 def test_every_change_belongs_to_one_cause():

@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
+from fuzzymil.datasets.gpr import alarms as alarms_module
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
+from fuzzymil.datasets.gpr.echoes import Body, Ground, body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
-from fuzzymil.datasets.gpr.features import FEATURES, measure, window_truth, windows
-from fuzzymil.datasets.gpr.geometry import GRID
+from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
+from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.neighbours import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
 from fuzzymil.datasets.gpr.widths import signature_width
 from fuzzymil.errors import InputError, ParameterError
 
+PLANES = ("down_track", "cross_track")
 FEW = {"high-metal mine": 10, "low-metal mine": 10, "clutter": 16}
 
 
@@ -189,9 +192,58 @@ def test_truth_is_where_the_target_is():
     assert not held[:6].any()
 
 
+@pytest.fixture(scope="module", params=[0.0, np.pi / 2], ids=["pipe along", "pipe across"])
+def pipe(request):
+    """A buried pipe that ends before the background begins, along the track or across it, and what is measured of it.
+
+    Its echo is level along it and a hyperbola across it.
+    """
+    ground = Ground.flat(GRID, permittivity=9.0, height=0.2)
+    body = Body(0.0, 0.0, 0.12, reflection=-1.0, size=0.03, radius=0.03, heading=request.param, reach=0.45)
+    spectrum = pulse(GRID, 1.2e9, 0.0)
+    target = record(*body_echoes([body], ground, GRID), spectrum, GRID)
+    noise = np.random.RandomState(9).normal(scale=0.01, size=GRID.shape)
+    found = measure(record(*surface_echoes(ground), spectrum, GRID) + target + noise, target)
+    best = int(found.target_energies.argmax())
+    return request.param == 0.0, found, best
+
+
+def test_detectors_and_widths_look_along_their_own_axis(pipe):
+    along, found, best = pipe
+    level, curved = (found.down_track, found.cross_track) if along else (found.cross_track, found.down_track)
+    flat, bent = (histogram[best].reshape(PARTS, len(EDGES)) for histogram in (level, curved))
+    assert (flat[2:5, :4].argmax(axis=1) == EDGES.index("horizontal")).all()
+    rising, falling = bent[2], bent[-3]
+    assert rising[EDGES.index("antidiagonal")] > 2 * rising[EDGES.index("diagonal")]
+    assert falling[EDGES.index("diagonal")] > 2 * falling[EDGES.index("antidiagonal")]
+    down, across = found.widths[best]
+    assert (down > 1.3 * across) if along else (across > 1.3 * down)
+
+
+def test_the_pipe_is_where_it_is_loud_and_elsewhere_there_is_no_width(pipe):
+    _, found, best = pipe
+    start, stop = windows()[best]
+    assert start < 2 * 0.12 * 3.0 / SPEED_OF_LIGHT / GRID.sample_spacing < stop
+    assert found.energies.argmax() == best
+    np.testing.assert_allclose(found.energies[-4:], 1.0, atol=0.2)  # noise alone, in units of the background
+    assert found.target_energies[-4:].max() < 0.01
+    assert found.widths[-4:].max() < 0.8  # without the floor noise would be as wide as the slice, 1.2 m
+
+
+def test_features_stand_in_the_order_of_their_names(pipe):
+    """EHDDT from the down-track histograms, EHDCT from the cross-track ones, then the two widths."""
+    _, found, best = pipe
+    known = {name: Prototypes(getattr(found, name)[[best]], np.array([1.0]), 0.01) for name in PLANES}
+    features = Detectors(known["down_track"], known["cross_track"]).features(found)
+    assert features[best, :2].tolist() == [1.0, 1.0]
+    swapped = Detectors(known["cross_track"], known["down_track"]).features(found)
+    assert swapped[best, :2].max() < 0.01
+    assert np.array_equal(features[:, 2:], found.widths)
+
+
 def test_a_cube_without_noise_is_refused():
     with pytest.raises(InputError, match=r"cube still has a background that does not vary at all 0\.6 ns below"):
-        measure(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
+        measured(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
 
 
 # ---------------------------------------------------------------------- sets of alarms
@@ -226,6 +278,29 @@ def test_calibration_follows_its_seed(detectors):
     assert again.cross_track.reach == detectors.cross_track.reach
 
 
+@pytest.mark.parametrize("difficulty", ["easy", "hard"])
+@pytest.mark.parametrize("door", [draw_alarms, make_gpr_alarms], ids=["draw", "make"])
+def test_alarms_that_the_detectors_know_are_refused(detectors, door, difficulty):
+    with pytest.raises(ParameterError, match=r"3 of 3 alarms .* calibrated on.*another random_state than"):
+        door(2, 0, 1, difficulty, 100, detectors=detectors)
+
+
+def test_one_stream_for_calibration_and_alarms_goes_on(detectors):
+    rng = np.random.RandomState(100)
+    assert calibrate("easy", rng, counts=FEW).seeds == detectors.seeds
+    assert len(detectors.seeds) == len(set(detectors.seeds)) == sum(FEW.values())
+    assert len(draw_alarms(1, 0, 0, "easy", rng, detectors=detectors).bags) == 1
+
+
+def test_usual_detectors_have_a_seed_of_their_own(monkeypatch):
+    monkeypatch.setattr(alarms_module, "CALIBRATION", FEW)
+    alarms_module._usual_detectors.cache_clear()
+    with pytest.raises(ParameterError, match=r"2 of 2 alarms are among those"):
+        make_gpr_alarms(1, 0, 1, "easy", alarms_module._CALIBRATION_SEED)
+    assert len(make_gpr_alarms(1, 0, 1, "easy", 0)) == 2
+    alarms_module._usual_detectors.cache_clear()
+
+
 def test_a_users_cubes_go_the_same_way(alarms, detectors):
     cubes = [draw_alarm(alarms.asked[b], "easy", int(alarms.seeds[b])).cube for b in (0, 3)]
     bags = features_of(cubes, detectors, ids=["lane 1", "lane 2"])
@@ -240,10 +315,16 @@ def test_a_users_cubes_are_checked(detectors):
         features_of([cube, cube], detectors, ids=["lane 1"])
     with pytest.raises(InputError, match="ids must be a list with a name for each cube, got 'ab'"):
         features_of([cube, cube], detectors, ids="ab")
+    with pytest.raises(InputError, match="ids must be different, but lane 1 is given more than once"):
+        features_of([cube, cube], detectors, ids=["lane 1", "lane 1"])
     broken = cube.copy()
     broken[3, 4, 5] = np.nan
     with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
         features_of([cube, broken], detectors, ids=["lane 1", "lane 2"])
+    with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
+        measure(broken, name="lane 2")
+    with pytest.raises(InputError, match=r"expected \(24, 60, 256\).* more than 0\.6 m .* are its background"):
+        measure(cube[:, 15:45])
 
 
 @pytest.mark.parametrize(

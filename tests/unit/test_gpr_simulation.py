@@ -21,7 +21,9 @@ from fuzzymil.datasets.gpr.echoes import (
     surface_echoes,
 )
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT, Grid, refracted_ray
+from fuzzymil.datasets.gpr.objects import draw_object
 from fuzzymil.datasets.gpr.prescreener import check_cube, screen
+from fuzzymil.datasets.gpr.scene import draw_ground
 from fuzzymil.datasets.gpr.simulation import CLUTTER, KINDS, MINES, draw_alarm, simulate_alarm
 from fuzzymil.errors import InputError, InputTypeError, ParameterError
 
@@ -141,6 +143,17 @@ def test_amplitude_falls_with_depth_as_the_formula_says(radius):
     assert (np.diff(np.abs(found)) < 0).all()
 
 
+def test_a_cylinder_spreads_the_wave_in_one_direction_only():
+    n, height, attenuation, radius = 3.0, 0.2, 2.0, 0.02
+    ground = Ground.flat(GRID, n**2, attenuation, height)
+    depths = np.array([0.05, 0.1, 0.2, 0.4])
+    pipes = [Body(**OVER, depth=d, reflection=-1.0, size=radius, radius=radius, heading=0.3) for d in depths]
+    found = body_echoes(pipes, ground, GRID)[1][:, CHANNEL, SCAN]
+    way = height + depths / n
+    wanted = -(1 - 0.5**2) * np.exp(-2 * attenuation * depths) / way * np.sqrt(radius / (n * way + radius))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
 def test_amplitude_falls_with_attenuation_as_the_formula_says():
     body = Body(**OVER, depth=0.2, reflection=-1.0, size=0.3, radius=0.3)
     weak, strong = (recorded([body], Ground.flat(GRID, attenuation=a)) for a in (1.0, 4.0))
@@ -180,6 +193,80 @@ def test_polarity(kind, soil, sign):
     assert alarm.facts["depth"] == pytest.approx(0.1)
 
 
+SOIL = 9.0
+
+
+def drawn_mine(kind, seed=0):
+    """Bodies of a mine straight below an antenna, 0.1 m deep."""
+    conditions = dataclasses.replace(EMPTY, mine_depth=(0.1, 0.1))
+    return draw_object(kind, np.random.RandomState(seed), conditions, (OVER["x"], OVER["y"]), SOIL)
+
+
+def test_plastic_echoes_at_its_bottom_too():
+    """Later by the way through the plastic, turned in sign, weaker by passing the top twice."""
+    (top, *rim, bottom), facts = drawn_mine("low-metal mine", seed=1)
+    assert facts["metal part"] == 0
+    assert len(rim) == 12
+    times, _ = body_echoes([top, bottom], Ground.flat(GRID, SOIL), GRID)
+    delay = np.diff(times[:, CHANNEL, SCAN])[0]
+    way = 2 * facts["thickness"] * np.sqrt(facts["object permittivity"]) / SPEED_OF_LIGHT
+    assert delay == pytest.approx(way, rel=1e-9)
+    passed = 1 - interface_reflection(SOIL, facts["object permittivity"]) ** 2
+    assert bottom.reflection == pytest.approx(interface_reflection(facts["object permittivity"], SOIL) * passed)
+    assert top.reflection > 0 > bottom.reflection
+
+
+def test_some_low_metal_mines_have_a_metal_part_inside():
+    parts = [drawn_mine("low-metal mine", seed) for seed in range(40)]
+    with_part = [(bodies, facts) for bodies, facts in parts if facts["metal part"]]
+    assert 10 <= len(with_part) <= 30
+    bodies, _ = with_part[0]
+    assert bodies[0].depth < bodies[-1].depth < bodies[-2].depth  # between top and bottom
+    assert bodies[-1].reflection < 0
+
+
+def test_metal_echoes_once_more_between_mine_and_surface():
+    """After twice the way in the soil, with the sign of two reflections at metal and one at the surface from below."""
+    (top, *rim, again), facts = drawn_mine("high-metal mine")
+    assert len(rim) == 12
+    times, _ = body_echoes([top, again], Ground.flat(GRID, SOIL), GRID)
+    down_and_up = 2 * 0.1 * np.sqrt(SOIL) / SPEED_OF_LIGHT
+    assert np.diff(times[:, CHANNEL, SCAN])[0] == pytest.approx(down_and_up, rel=1e-9)
+    assert again.reflection == pytest.approx(0.5 * top.reflection**2)
+    assert top.reflection < 0 < again.reflection
+    assert facts["depth"] == pytest.approx(0.1)
+
+
+def test_the_rim_of_a_mine_diffracts_with_the_other_sign():
+    (top, *rim, _), facts = drawn_mine("high-metal mine")
+    around = np.hypot([body.x - top.x for body in rim], [body.y - top.y for body in rim])
+    np.testing.assert_allclose(around, facts["radius"])
+    assert all(body.reflection * top.reflection < 0 for body in rim)
+    strengths = sum(body.reflection * body.size for body in rim) / (top.reflection * top.size)
+    assert -0.6 <= strengths <= -0.3
+
+
+def test_flight_and_surface_are_as_rough_as_stated():
+    conditions = dataclasses.replace(conditions_of("medium"), roughness=(0.007, 0.007))
+    ground = draw_ground(np.random.RandomState(0), conditions, GRID)
+    assert ground.lift.std() == pytest.approx(conditions.jitter)
+    assert ground.hollows.std() == pytest.approx(0.007)
+    assert (ground.brightness - 1).std() == pytest.approx(conditions.brightness)
+    assert abs(ground.lift.mean()) < 1e-9
+
+
+@pytest.mark.parametrize("length", [0.1, 0.2])
+def test_the_surface_is_correlated_over_the_stated_length(length):
+    """By exp(-(d / length)²/2) over a distance d: 0.61 over the length itself."""
+    conditions = dataclasses.replace(conditions_of("medium"), roughness_length=length)
+    lag = round(length / GRID.scan_spacing)
+    found = []
+    for seed in range(40):
+        hollows = draw_ground(np.random.RandomState(seed), conditions, GRID).hollows
+        found.append(np.corrcoef(hollows[:, lag:].ravel(), hollows[:, :-lag].ravel())[0, 1])
+    assert np.mean(found) == pytest.approx(np.exp(-0.5), abs=0.1)
+
+
 def test_reflection_at_an_interface_depends_on_the_side():
     assert interface_reflection(4.0, 4.0) == 0
     assert interface_reflection(2.0, 7.0) == -interface_reflection(7.0, 2.0) < 0
@@ -206,6 +293,22 @@ def test_pulses_keep_their_shape_between_samples_and_leave_at_the_ends():
     outside = (when[0] < GRID.start) | (when[0] > GRID.times[-1] + GRID.sample_spacing)
     assert outside.any()
     assert np.abs(cube[outside]).max() == 0
+
+
+def test_the_antenna_rings_a_period_later_with_the_other_sign():
+    frequency = 1.2e9
+    tops = ringing_ricker(np.arange(4) / frequency, frequency, 0.2)
+    np.testing.assert_allclose(tops, [1.0, -0.2, 0.04, -0.008], atol=2e-3)
+
+
+@pytest.mark.parametrize("what", ["n_layers", "n_decoys", "n_scatterers"])
+def test_all_that_is_asked_for_is_in_the_scene(what):
+    empty, full = (
+        simulate_alarm("bare soil", dataclasses.replace(EMPTY, noise=0.0, **{what: (n, n)}), 0).cube[..., 60:]
+        for n in (0, 3)
+    )
+    assert np.abs(full - full.mean(axis=1, keepdims=True)).max() > 0.005
+    assert np.abs(empty - empty.mean(axis=1, keepdims=True)).max() < 1e-5
 
 
 def test_echoes_add_up():
@@ -358,6 +461,36 @@ def test_something_stronger_at_the_edge_is_told():
     assert f"{found.y:+.2f} m cross-track of the middle: centre the cube there" in found.reason
 
 
+@pytest.mark.parametrize("height", [0.5, 0.9], ids=["late", "later"])
+@pytest.mark.parametrize("door", [check_cube, screen], ids=["check", "screen"])
+def test_a_ground_that_comes_too_late_is_refused(height, door):
+    """Up to sample 55 half of the deepest window is recorded: antennas up to 0.48 m."""
+    cube = simulate_alarm("bare soil", dataclasses.replace(EMPTY, height=(height, height)), 0).cube
+    sample = round((2 * height / SPEED_OF_LIGHT - GRID.start) / GRID.sample_spacing)
+    with pytest.raises(InputError, match=rf"strongest echo, .* ground, at sample {sample} .* up to sample 55: "):
+        door(cube)
+    door(simulate_alarm("bare soil", dataclasses.replace(EMPTY, height=(0.46, 0.46)), 0).cube)
+
+
+def test_an_offset_is_refused_and_a_small_one_changes_nothing(mine):
+    as_counts = np.round(3000 * mine + 32768).astype(np.uint16)
+    with pytest.raises(InputError, match=r"has an offset: samples of channel 0 lie around 3276\d\. Subtract it"):
+        check_cube(as_counts)
+    small = mine + 0.03 * np.abs(mine).max(axis=(1, 2), keepdims=True)
+    assert screen(small).energy == pytest.approx(screen(mine).energy, rel=1e-3)
+    one = mine.copy()
+    one[7] += np.abs(mine[7]).max()
+    with pytest.raises(InputError, match=r"cube lane has an offset: samples of channel 7 lie around"):
+        check_cube(one, name="lane")
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
+def test_simulated_cubes_are_in_order(difficulty):
+    highest = dataclasses.replace(conditions_of(difficulty), height=(0.30, 0.30), roughness=(0.012, 0.012))
+    for seed, kind in enumerate(KINDS):
+        check_cube(simulate_alarm(kind, highest, seed).cube)
+
+
 def broken(cube, change):
     cube = cube.copy()
     change(cube)
@@ -421,13 +554,22 @@ def test_other_shapes_are_refused(shape):
 
 def test_grids_with_too_few_background_scans_are_refused():
     short = Grid(n_scans=30)
-    with pytest.raises(InputError, match=r"cube north has 6 background scans .* at least 12 are needed"):
+    with pytest.raises(InputError, match=r"cube north has 6 different background scans .* at least 12 are needed"):
         check_cube(np.random.RandomState(0).normal(size=short.shape), short, name="north")
+
+
+def test_scans_that_are_filled_in_are_no_background(mine):
+    filled = np.pad(mine[:, 20:40], ((0, 0), (20, 20), (0, 0)), mode="edge")
+    with pytest.raises(
+        InputError, match=r"has 2 different background scans .* repeated or filled in are no background"
+    ):
+        check_cube(filled)
 
 
 def test_cubes_of_other_types():
     rng = np.random.RandomState(0)
     whole = np.round(1000 * rng.normal(size=GRID.shape)).astype(np.int16)
+    whole[..., 20] -= 8000  # the ground
     assert check_cube(whole).dtype == np.float64
     with pytest.raises(InputTypeError, match=r"cube north must be an array of real numbers .*, got <U6: convert it"):
         check_cube(whole.astype(str), name="north")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from fuzzymil.datasets.gpr.features import windows
+from fuzzymil.datasets.gpr.features import measure, window_truth, windows
 from fuzzymil.datasets.gpr.simulation import simulate_alarm
 from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.plots import CubeDisplay
@@ -40,12 +40,14 @@ def test_a_simulated_alarm_says_so_and_shows_its_target(alarm):
     assert 0.6 + 0.1 * depth == pytest.approx(
         2e9 * alarm.facts["depth"] * np.sqrt(alarm.facts["permittivity"]) / 299_792_458, abs=0.3
     )
-    assert not figure.legends
+    assert not CubeDisplay.from_alarm(alarm.cube).plot().legends
     assert figure.axes[0].get_ylim() == pytest.approx((11.0, 0.6))  # deeper is lower
 
 
 def test_the_windows_are_numbered_and_those_that_fired_are_framed(alarm):
-    figure = CubeDisplay.from_alarm(alarm, windows=windows(), fired={"rule 1": 3, "rule 2": 3, "rule 5": 14}).plot()
+    figure = CubeDisplay.from_alarm(
+        alarm.cube, windows=windows(), fired={"rule 1": 3, "rule 2": 3, "rule 5": 14}
+    ).plot()
     down, cross, strip = figure.axes[:3]
     assert [text.get_text() for text in strip.texts] == [str(number) for number in range(1, 16)]
     assert [text.get_fontweight() == "bold" for text in strip.texts] == [number in (3, 14) for number in range(15)]
@@ -56,6 +58,19 @@ def test_the_windows_are_numbered_and_those_that_fired_are_framed(alarm):
         assert len({frame.get_width() for frame in frames(axis)}) == 3  # none hides another
     told = [text.get_text() for text in figure.legends[0].get_texts()]
     assert told == ["rule 1: window 4", "rule 2: window 4", "rule 5: window 15"]
+
+
+def test_windows_that_hold_a_simulated_mine_are_marked(alarm):
+    truth = np.flatnonzero(window_truth(measure(alarm.cube, alarm.target).target_energies))
+    figure = CubeDisplay.from_alarm(alarm, fired={"rule 1": 3}).plot()
+    (dots,) = figure.axes[2].lines
+    middles = [0.05 * (start + stop) / 2 for start, stop in windows()]
+    np.testing.assert_allclose(dots.get_ydata(), np.array(middles)[truth])
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert told == ["rule 1: window 4", "windows that hold the mine (simulated truth)"]
+    stone = CubeDisplay.from_alarm(simulate_alarm("rock", "easy", random_state=0))
+    assert stone.held == CubeDisplay.from_alarm(alarm.cube).held == ()
+    assert not stone.plot().axes[2].lines
 
 
 def test_windows_that_overlap_stand_beside_each_other(alarm):

@@ -121,10 +121,11 @@ def _calibration_unit(options: Options, difficulty: str, chain: Results) -> Unit
 
     def work() -> Results:
         detectors = gpr.calibrate(difficulty, seed, options.jobs or -1, counts=counts)
-        return {
+        prototypes = {
             name: {"points": rounded(own.points, 9), "labels": rounded(own.labels, 9), "reach": own.reach}
             for name, own in (("down_track", detectors.down_track), ("cross_track", detectors.cross_track))
         }
+        return {**prototypes, "seeds": list(detectors.seeds)}
 
     settings = {**chain, "part": "calibration", "seeds": [seed]}
     return Unit(f"{difficulty}, calibration", settings, ALARM_COST * sum(counts.values()), work)
@@ -136,7 +137,8 @@ def _chunk_unit(options: Options, difficulty: str, chain: Results, needs: int, n
     high, low, clutter = counts
 
     def work(calibration: Results) -> Results:
-        detectors = gpr.Detectors(**{name: _prototypes(own) for name, own in calibration.items()})
+        down, cross = (_prototypes(calibration[name]) for name in ("down_track", "cross_track"))
+        detectors = gpr.Detectors(down, cross, tuple(calibration.get("seeds", ())))  # older results lack them
         drawn = gpr.draw_alarms(high, low, clutter, difficulty, seed, options.jobs or -1, detectors=detectors)
         return _as_numbers(drawn)
 

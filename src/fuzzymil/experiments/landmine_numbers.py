@@ -68,8 +68,8 @@ def summarise(
     found = {
         name: {m: measure(_runs(own), weights) for m, measure in measures.items()} for name, own in methods.items()
     }
-    # Variants ran once: they are compared with the first run of the reference.
-    once = measures["auc"](_runs(methods[REFERENCE][:1]), weights)
+    # Variants ran once: they are compared with the first run of the others.
+    once = {name: measures["auc"](_runs(own[:1]), weights) for name, own in methods.items()}
     tried = {name: measures["auc"](_runs(own), weights) for name, own in variants.items()}
     first = {name: own[0] for name, own in methods.items()}
     return {
@@ -77,12 +77,14 @@ def summarise(
         "setting": _setting(alarms, truth, weights),
         "methods": {
             name: {
-                **{m: _compared(own[m], found[REFERENCE][m] if name != REFERENCE else None) for m in measures},
+                **{m: _compared(own[m], found[REFERENCE][m] if name != REFERENCE else None, m) for m in measures},
+                "runs": [float(areas(truth, [run], weights[:1])[0]) for run in _runs(methods[name])],
                 "stopped": sum(run.get("stopped", 0) for run in methods[name]),
             }
             for name, own in found.items()
         },
-        "variants": {name: {"auc": _compared(own, once)} for name, own in tried.items()},
+        "variants": {name: {"auc": _compared(own, once[REFERENCE])} for name, own in tried.items()},
+        "best_change": _best_change(tried, once),
         "windows": _windows(alarms, methods, weights),
         "curves": {name: own["scores"] for name, own in first.items()},
         "folds": first[REFERENCE]["folds"],
@@ -109,21 +111,37 @@ def _measures(truth: Array, asked: Array) -> dict[str, Any]:
         wanted = (asked == kind) | ~truth
         return lambda runs, weights: areas(truth, runs, weights * wanted)
 
-    def at(rate: float) -> Any:
-        return lambda runs, weights: rates_detected(truth, runs, weights, rate)
+    def at(rate: float, kind: str | None = None) -> Any:
+        wanted = (asked == kind) | ~truth | (kind is None)
+        return lambda runs, weights: rates_detected(truth, runs, weights * wanted, rate)
 
     return {
         "auc": lambda runs, weights: areas(truth, runs, weights),
         **{f"auc, {kind}": among(kind) for kind in MINES},
         **{f"detected at {rate:g}": at(rate) for rate in FALSE_RATES},
+        **{f"detected at {rate:g}, {kind}": at(rate, kind) for rate in FALSE_RATES for kind in MINES},
     }
 
 
-def _compared(own: Array, reference: Array | None) -> Results:
+def _compared(own: Array, reference: Array | None, measure: str = "") -> Results:
     """Return a number with its interval, and that of the difference to the reference."""
+    centred = measure.startswith("detected")
+    minus = None if reference is None else dataclasses.asdict(interval(own - reference, centred=centred))
+    return {**dataclasses.asdict(interval(own, centred=centred)), "minus": minus}
+
+
+def _best_change(changes: Mapping[str, Array], methods: Mapping[str, Array]) -> Results | None:
+    """Hold the best change of the reference against the best other method, both on the first run."""
+    rivals = {name: own for name, own in methods.items() if name != REFERENCE}
+    if not changes or not rivals:
+        return None
+    change, rival = (max(group, key=lambda name: group[name][0]) for group in (changes, rivals))
     return {
-        **dataclasses.asdict(interval(own)),
-        "minus": None if reference is None else dataclasses.asdict(interval(own - reference)),
+        "change": change,
+        "rival": rival,
+        "auc": float(changes[change][0]),
+        "rival_auc": float(rivals[rival][0]),
+        "minus": dataclasses.asdict(interval(changes[change] - rivals[rival])),
     }
 
 

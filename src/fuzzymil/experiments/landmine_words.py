@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fuzzymil.experiments.study import Results
 
 __all__ = [
-    "compared",
+    "apart",
     "joined",
     "listed",
     "listed_with",
@@ -112,13 +112,12 @@ def joined(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def compared(value: float, other: float) -> str:
-    """Return how a number relates to another when both are told with three digits.
+def apart(method: Results) -> float:
+    """Return how far the areas of a method's runs lie apart.
 
     Examples
     --------
-    >>> compared(0.0161, 0.0164), compared(0.02, 0.01), compared(0.01, 0.02)
-    ('as much as', 'more than', 'less than')
+    >>> apart({"runs": [0.5, 0.75, 0.625]})
+    0.25
     """
-    own, others = round(value, 3), round(other, 3)
-    return "as much as" if own == others else "more than" if own > others else "less than"
+    return float(max(method["runs"]) - min(method["runs"]))

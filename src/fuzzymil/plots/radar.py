@@ -21,12 +21,13 @@ from fuzzymil.datasets.gpr.alignment import (
     ground_peaks,
     whiten,
 )
+from fuzzymil.datasets.gpr.features import measured, window_truth
 from fuzzymil.datasets.gpr.features import windows as depth_windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import Alarm
 from fuzzymil.errors import ParameterError
-from fuzzymil.plots.style import FAINT, as_written, bare, distinct
+from fuzzymil.plots.style import FAINT, HIGH, as_written, bare, distinct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,6 +53,8 @@ class CubeDisplay:
         Beginning and end of the depth windows, in ns after the ground reflection.
     fired : dict of str to int
         The window each rule fired on, by what the rule is to be called.
+    held : tuple of int
+        The windows that truly hold the mine, as far as the simulator knows one.
     permittivity : float, optional
         Relative, of the soil; with it the figure has a scale of depth in metres.
     title : str
@@ -69,6 +72,7 @@ class CubeDisplay:
     cross_track: Array
     windows: list[tuple[float, float]]
     fired: dict[str, int]
+    held: tuple[int, ...] = ()
     permittivity: float | None = None
     title: str = "Radar cube"
 
@@ -85,7 +89,7 @@ class CubeDisplay:
         Parameters
         ----------
         alarm : Alarm or array of shape (n_channels, n_scans, n_samples)
-            Simulated, or a cube of your own.
+            Simulated, or a cube of your own. Of a simulated mine the detectors' windows that hold it are marked.
         windows : sequence of pairs of int, optional
             First sample after the ground reflection, and the one after the last. Default: the detectors' fifteen.
         fired : mapping of str to int, optional
@@ -108,6 +112,7 @@ class CubeDisplay:
             whitened[:, _middle(GRID.n_scans)].mean(axis=1),
             [(start * step, stop * step) for start, stop in pairs],
             dict(fired or {}),
+            _held(alarm) if isinstance(alarm, Alarm) and windows is None else (),
             alarm.facts["permittivity"] if isinstance(alarm, Alarm) else None,
             _told(alarm) if isinstance(alarm, Alarm) else "Radar cube",
         )
@@ -145,12 +150,13 @@ class CubeDisplay:
         bar.set_label("background deviations", fontsize=8)
         bar.ax.tick_params(labelsize=8)
         figure.suptitle(as_written(self.title if title is None else title), fontsize=11)
-        if self.fired:
-            figure.legend(loc="outside lower center", ncols=min(len(self.fired), 3), fontsize=8, frameon=False)
+        entries = len(self.fired) + bool(self.held)
+        if entries:
+            figure.legend(loc="outside lower center", ncols=min(entries, 3), fontsize=8, frameon=False)
         return figure
 
     def _strip(self, axis: Any) -> None:
-        """Draw the windows beside the slices, in as many columns as overlap, those that rules fired on thick."""
+        """Draw the windows beside the slices, in as many columns as overlap; thick where rules fired, dots on truth."""
         columns = max(sum(start <= other < stop for other, _ in self.windows) for start, stop in self.windows)
         for number, (start, stop) in enumerate(self.windows):
             chosen = number in self.fired.values()
@@ -172,6 +178,16 @@ class CubeDisplay:
                 ha="center",
                 va="center",
                 fontweight="bold" if chosen else "normal",
+            )
+        if self.held:
+            places = [(number % columns + 0.72, sum(self.windows[number]) / 2) for number in self.held]
+            axis.plot(
+                *zip(*places, strict=True),
+                linestyle="",
+                marker="o",
+                markersize=4,
+                color=HIGH,
+                label="windows that hold the mine (simulated truth)",
             )
         axis.set_xlim(-0.2, columns + 0.05)
         axis.set_xticks([])
@@ -203,6 +219,13 @@ class CubeDisplay:
 
 def _middle(n: int) -> list[int]:
     return [(n - 1) // 2, n // 2]
+
+
+def _held(alarm: Alarm) -> tuple[int, ...]:
+    if not alarm.is_mine:
+        return ()
+    truth = window_truth(np.asarray(measured(alarm.cube, alarm.target).target_energies))
+    return tuple(np.flatnonzero(truth).tolist())
 
 
 def _told(alarm: Alarm) -> str:

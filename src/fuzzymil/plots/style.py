@@ -16,20 +16,29 @@ __all__ = ["FAINT", "HIGH", "LOW", "as_written", "bare", "distinct", "save_figur
 HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
 
 # Colour never stands alone: each has a dash and a marker of its own, for grey prints.
-_COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000")
-_DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (1, 3)))
-_MARKERS = ("o", "s", "^", "D", "v", "P")
+_COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
+_DASHES = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.2)),
+    (0, (6, 2, 1, 2)),
+    (0, (3, 1)),
+    (0, (1, 3)),
+    (0, (8, 3)),
+    (0, (4, 1, 1, 1, 1, 1)),
+)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
 def distinct(n: int) -> list[dict[str, Any]]:
-    """Return colour, dash and marker of ``n`` series; beyond six, colours come back with other dashes and markers.
+    """Return colour, dash and marker of ``n`` series; beyond eight, colours come back with other dashes and markers.
 
     Examples
     --------
     >>> [style["marker"] for style in distinct(2)]
     ['o', 's']
-    >>> first, *_, seventh = distinct(7)
-    >>> first["color"] == seventh["color"], first["linestyle"] == seventh["linestyle"]
+    >>> first, *_, ninth = distinct(9)
+    >>> first["color"] == ninth["color"], first["linestyle"] == ninth["linestyle"]
     (True, False)
     """
     rounds = [divmod(place, len(_COLORS)) for place in range(n)]

@@ -10,8 +10,9 @@ from fuzzymil.datasets.gpr.alarms import (
     make_gpr_alarms,
 )
 from fuzzymil.datasets.gpr.conditions import DIFFICULTIES, Conditions
-from fuzzymil.datasets.gpr.features import FEATURES, windows
+from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, windows
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
+from fuzzymil.datasets.gpr.neighbours import Prototypes, learn_prototypes
 from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES
 from fuzzymil.datasets.gpr.prescreener import Screening, check_cube, screen
 from fuzzymil.datasets.gpr.simulation import Alarm, draw_alarm, simulate_alarm
@@ -29,13 +30,17 @@ __all__ = [
     "Conditions",
     "Detectors",
     "Grid",
+    "Measured",
+    "Prototypes",
     "Screening",
     "calibrate",
     "check_cube",
     "draw_alarm",
     "draw_alarms",
     "features_of",
+    "learn_prototypes",
     "make_gpr_alarms",
+    "measure",
     "screen",
     "simulate_alarm",
     "windows",

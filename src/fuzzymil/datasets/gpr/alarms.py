@@ -6,6 +6,7 @@ by prototypes, which come from a calibration set: simulated alarms of its own, n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,11 +22,10 @@ from fuzzymil.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr.conditions import Conditions
 from fuzzymil.datasets.gpr.edges import N_WINDOWS
-from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, window_truth
+from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, measured, window_truth
 from fuzzymil.datasets.gpr.neighbours import Prototypes, confidences, learn_prototypes
-from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
-from fuzzymil.errors import InputError, InputTypeError, ParameterError, described
+from fuzzymil.errors import InputError, InputTypeError, ParameterError, described, listed
 
 __all__ = ["CALIBRATION", "AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
 
@@ -43,10 +43,14 @@ class Detectors:
     ----------
     down_track, cross_track : Prototypes
         Of EHDDT and of EHDCT.
+    seeds : tuple of int
+        Of the simulated alarms that the prototypes come from; empty where there are none. Alarms drawn with one of
+        them would be known to the detectors.
     """
 
     down_track: Prototypes
     cross_track: Prototypes
+    seeds: tuple[int, ...] = ()
 
     def features(self, measured: Measured) -> Array:
         """Return the features (N_WINDOWS, 4) of a cube's windows, in the order of `FEATURES`."""
@@ -103,8 +107,8 @@ class _Drawn:
 def _draw(asked: str, difficulty: str | Conditions, seed: int) -> _Drawn:
     with threadpool_limits(1):  # the workers are the parallelism, and sums in one order are the same everywhere
         alarm = draw_alarm(asked, difficulty, seed)
-        measured = measure(alarm.cube, alarm.target)
-        return _Drawn(alarm.kind, measured, np.asarray(measured.target_energies), dict(alarm.facts))
+        found = measured(alarm.cube, alarm.target)
+        return _Drawn(alarm.kind, found, np.asarray(found.target_energies), dict(alarm.facts))
 
 
 def _draw_all(asked: Sequence[str], difficulty: str | Conditions, seeds: Array, n_jobs: int | None) -> list[_Drawn]:
@@ -130,6 +134,7 @@ def calibrate(
     ----------
     difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
+        Not the one of the alarms that the detectors are for: those would be the same ones, and are refused.
     n_jobs : int, optional
         Processes; the result does not depend on it.
     counts : mapping of str to int, optional
@@ -146,7 +151,8 @@ def calibrate(
     if counts is not None and not isinstance(counts, Mapping):
         raise ParameterError(f"counts must be a mapping of kinds to numbers of alarms, got {described(counts)}.")
     asked = _listed(CALIBRATION if counts is None else counts)
-    drawn = _draw_all(asked, difficulty, rng.randint(2**31 - 1, size=len(asked)), n_jobs)
+    seeds = rng.randint(2**31 - 1, size=len(asked))
+    drawn = _draw_all(asked, difficulty, seeds, n_jobs)
     mines = [one for one in drawn if one.kind in MINES]
     clutter = [one for one in drawn if one.kind not in MINES]
     if not mines or not clutter:
@@ -164,7 +170,7 @@ def calibrate(
         )
         for plane in ("down_track", "cross_track")
     )
-    return Detectors(down, cross)
+    return Detectors(down, cross, tuple(seeds.tolist()))
 
 
 @lru_cache(maxsize=3)
@@ -206,6 +212,7 @@ def draw_alarms(
         raise ParameterError("There are no alarms to simulate: all three numbers are 0.")
     seeds = check_random_state(random_state).randint(2**31 - 1, size=len(asked))
     detectors = _usual_detectors(difficulty, n_jobs) if detectors is None else _checked(detectors)
+    _refuse_known(seeds, detectors)
     drawn = _draw_all(asked, difficulty, seeds, n_jobs)
     is_mine = np.array([int(one.kind in MINES) for one in drawn])
     held = np.stack([one.held for one in drawn])
@@ -257,7 +264,7 @@ def make_gpr_alarms(
         Alarms without a mine, of six kinds.
     difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
-        Of the alarms.
+        Of the alarms; another one than that of the detectors' calibration.
     n_jobs : int, optional
         Processes; the alarms do not depend on it.
     detectors : Detectors, optional
@@ -295,7 +302,7 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     detectors : Detectors
         From `calibrate`.
     ids : sequence, optional
-        Names of the cubes.
+        Names of the cubes, all different.
 
     Returns
     -------
@@ -315,9 +322,14 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     names = list(range(len(given))) if ids is None else list(ids)
     if len(names) != len(given):
         raise InputError(f"There are {len(given)} cubes but {len(names)} ids: give one for each cube.")
+    repeated = [name for name, n in Counter(map(str, names)).items() if n > 1]
+    if repeated:
+        raise InputError(
+            f"ids must be different, but {listed(repeated)} is given more than once: name each cube apart."
+        )
     bags = []
     for name, cube in zip(names, given, strict=True):
-        bags.append(detectors.features(measure(check_cube(cube, name=str(name)), name=str(name))))
+        bags.append(detectors.features(measure(cube, name=str(name))))
     return Bags.from_list(bags, FEATURES, ids=names)
 
 
@@ -338,3 +350,13 @@ def _checked(detectors: Any) -> Detectors:
     if not isinstance(detectors, Detectors):
         raise ParameterError(f"detectors must be what calibrate returns, got {described(detectors)}.")
     return detectors
+
+
+def _refuse_known(seeds: Array, detectors: Detectors) -> None:
+    """Raise where alarms have seeds of the calibration: even under other conditions their ground and mine are alike."""
+    known = np.isin(seeds, detectors.seeds)
+    if known.any():
+        raise ParameterError(
+            f"{known.sum()} of {len(seeds)} alarms are among those that the detectors were calibrated on, which would "
+            "flatter every method: use another random_state than that of calibrate."
+        )

@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzymil.arrays import Array
+from fuzzymil.datasets.gpr.edges import LENGTH
 from fuzzymil.datasets.gpr.geometry import GRID
 from fuzzymil.errors import InputError
 
 __all__ = [
     "BACKGROUND_DISTANCE",
     "DEPTHS",
+    "LATEST_GROUND",
     "SKIP",
     "STEP",
     "Background",
@@ -20,6 +22,7 @@ __all__ = [
     "background_of",
     "background_scans",
     "check_background",
+    "check_ground",
     "ground_peaks",
     "whiten",
 ]
@@ -35,6 +38,9 @@ DEPTHS = 104
 
 BACKGROUND_DISTANCE = 0.6
 """Metres down-track from the middle of a cube beyond which a scan counts as background."""
+
+LATEST_GROUND = GRID.n_samples - 1 - round((SKIP + STEP * (DEPTHS - LENGTH // 2)) / GRID.sample_spacing)
+"""Sample at which a ground reflection may lie at most: half of the deepest window is still recorded."""
 
 _REACH = 0.3e-9  # how far a trace's ground may lie from its channel's: ten times what height and roughness make
 
@@ -66,8 +72,8 @@ def background_scans() -> Array:
 def ground_peaks(cube: Array) -> Array:
     """Find where each trace has the ground reflection.
 
-    A channel's ground is the greatest extremum of its mean trace. A trace's own is the greatest value of the same
-    sign near by, refined by a parabola through its neighbours.
+    A channel's ground is the greatest extremum of its mean trace: samples have no offset, and no echo is stronger. A
+    trace's own is the greatest value of the same sign near by, refined by a parabola through its neighbours.
 
     Parameters
     ----------
@@ -99,6 +105,33 @@ def ground_peaks(cube: Array) -> Array:
     peaked = (bend < 0) & (np.abs(left - right) <= -bend)
     offset = np.where(peaked, 0.5 * (left - right) / np.where(peaked, bend, 1.0), 0.0)
     return np.asarray(middle[:, None] - reach - 1 + best + offset)
+
+
+def check_ground(peaks: Array, what: str = "The cube") -> None:
+    """Raise an `InputError` where the ground reflection comes so late that the deepest windows were not recorded.
+
+    Parameters
+    ----------
+    peaks : array of shape (n_channels, n_scans)
+        From `ground_peaks`.
+    what : str
+        The cube, for messages.
+
+    Examples
+    --------
+    >>> check_ground(np.full((24, 60), 200.0))
+    Traceback (most recent call last):
+    ...
+    fuzzymil.errors.InputError: The cube has its strongest echo, which is taken for the ground, at sample 200 in ...
+    """
+    channel, scan = np.unravel_index(peaks.argmax(), peaks.shape)
+    latest = float(peaks[channel, scan])
+    if latest > LATEST_GROUND:
+        raise InputError(
+            f"{what} has its strongest echo, which is taken for the ground, at sample {latest:.0f} in channel "
+            f"{channel}, scan {scan}, but the windows fit into the record up to sample {LATEST_GROUND}: let the record "
+            "begin later, and leave out what is stronger than the ground."
+        )
 
 
 def align(cube: Array, peaks: Array) -> Array:

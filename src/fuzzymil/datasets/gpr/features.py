@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fuzzymil.arrays import Array
 from fuzzymil.datasets.gpr.alignment import (
@@ -15,14 +16,16 @@ from fuzzymil.datasets.gpr.alignment import (
     background_of,
     background_scans,
     check_background,
+    check_ground,
     ground_peaks,
     whiten,
 )
 from fuzzymil.datasets.gpr.edges import HOP, LENGTH, N_WINDOWS, cut, edge_histograms
 from fuzzymil.datasets.gpr.geometry import GRID
+from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.widths import signature_width
 
-__all__ = ["FEATURES", "Measured", "measure", "window_truth", "windows"]
+__all__ = ["FEATURES", "Measured", "measure", "measured", "window_truth", "windows"]
 
 FEATURES = ("EHDDT", "EHDCT", "width down-track", "width cross-track")
 """Names of the features of a window; widths are in metres."""
@@ -71,13 +74,13 @@ def windows() -> list[tuple[int, int]]:
     return [(skip + step * start, skip + step * (start + LENGTH)) for start in starts]
 
 
-def measure(cube: Array, target: Array | None = None, name: str = "") -> Measured:
+def measure(cube: npt.ArrayLike, target: Array | None = None, name: str = "") -> Measured:
     """Measure what the detectors need of a cube.
 
     Parameters
     ----------
-    cube : array of shape (n_channels, n_scans, n_samples)
-        With the alarm in the middle.
+    cube : array-like of shape (n_channels, n_scans, n_samples)
+        With the alarm in the middle. What `check_cube` refuses is refused here, too.
     target : array of the same shape, optional
         The target's echoes alone, where they are known.
     name : str
@@ -91,11 +94,18 @@ def measure(cube: Array, target: Array | None = None, name: str = "") -> Measure
     >>> found.down_track.shape, found.widths.shape, bool(window_truth(found.target_energies).any())
     ((15, 35), (15, 2), True)
     """
+    return measured(check_cube(cube, name=name), target, name)
+
+
+def measured(cube: Array, target: Array | None = None, name: str = "") -> Measured:
+    """Measure as `measure` does, a cube that is known to be in order."""
+    what = f"The cube {name}" if name else "The cube"
     cube = np.asarray(cube, float)
     peaks = ground_peaks(cube)
+    check_ground(peaks, what)
     aligned = align(cube, peaks)
     background = background_of(aligned)
-    check_background(background, f"The cube {name}" if name else "The cube")
+    check_background(background, what)
     whitened = whiten(aligned, background)
     scans, channels = np.abs(GRID.x) <= _SPAN, np.abs(GRID.y) <= _SPAN
     near_scans, near_channels = np.abs(GRID.x) <= MIDDLE, np.abs(GRID.y) <= MIDDLE

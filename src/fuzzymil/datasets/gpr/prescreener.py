@@ -16,6 +16,7 @@ from fuzzymil.datasets.gpr.alignment import (
     align,
     background_of,
     check_background,
+    check_ground,
     ground_peaks,
     whiten,
 )
@@ -35,6 +36,7 @@ _PATCH = 0.3  # metres, the side of the square that energy is averaged over: abo
 _AIM = 0.2  # metres from the middle, in either direction, within which an alarm's strongest patch must lie
 _CLIPPED_RUN = 3  # samples in a row at the greatest value of a channel: a pulse's top has one, or two by chance
 _CLIPPED_SHARE = 0.1  # of a channel's traces
+_OFFSET = 0.1  # of a channel's greatest sample: up to there the ground stays the greatest value of the mean trace
 _GREATEST = 1e15  # of a sample: its square is far from what 32 bit can hold, and so is that of its inverse
 
 
@@ -108,10 +110,12 @@ def screened(cube: Array) -> Screening:
 def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     """Return a cube as numbers, or raise an `InputError` that says what is wrong with it.
 
-    Refused are other shapes than the grid's, samples that are no finite numbers or out of all proportion, channels that
-    recorded nothing (the same value throughout a trace) or that are saturated (cut off at their greatest or least
-    value), and grids with too few scans away from the middle to know the background. Cubes that show nothing in the
-    middle, or more at the edge, can be used: it is `screen` that rejects them, with a reason.
+    Samples have no offset, and the ground is the strongest echo of a channel. Refused are other shapes than the grid's,
+    samples that are no finite numbers, out of all proportion or around another value than 0, channels that recorded
+    nothing (the same value throughout a trace) or that are saturated (cut off at their greatest or least value), too
+    few different scans away from the middle to know the background, and a ground so late in the record that the deepest
+    windows are not in it. Cubes that show nothing in the middle, or more at the edge, can be used: it is `screen` that
+    rejects them, with a reason.
 
     Parameters
     ----------
@@ -136,13 +140,8 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     if numbers.shape != grid.shape:
         raise InputError(
             f"{what} has the shape {numbers.shape}, expected {grid.shape}: channels, scans, samples. Cut it around the "
-            "alarm or resample it."
-        )
-    n_background = int((np.abs(grid.x) > BACKGROUND_DISTANCE).sum())
-    if n_background < LEAST_BACKGROUND:
-        raise InputError(
-            f"{what} has {n_background} background scans (more than {BACKGROUND_DISTANCE} m from the middle), but at "
-            f"least {LEAST_BACKGROUND} are needed: record a longer piece of track."
+            f"alarm or resample it; scans more than {BACKGROUND_DISTANCE} m from the middle are its background and "
+            "must have been recorded."
         )
     bad = ~np.isfinite(numbers)
     if bad.any():
@@ -152,6 +151,14 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
             f"{channel}, scan {scan}, sample {sample} ({numbers[channel, scan, sample]}): fill the gap or leave the "
             "cube out."
         )
+    far = numbers[:, np.abs(grid.x) > BACKGROUND_DISTANCE]
+    n_background = len(np.unique(far.swapaxes(0, 1).reshape(far.shape[1], -1), axis=0))
+    if n_background < LEAST_BACKGROUND:
+        raise InputError(
+            f"{what} has {n_background} different background scans (more than {BACKGROUND_DISTANCE} m from the "
+            f"middle), but at least {LEAST_BACKGROUND} are needed: record a longer piece of track. Scans that are "
+            "repeated or filled in are no background."
+        )
     _refuse(what, (np.ptp(numbers, axis=2) == 0).any(axis=1), "recorded nothing in at least one scan")
     _refuse(what, _saturated(numbers), "are saturated (cut off at their greatest or least value)")
     greatest = float(np.abs(numbers).max())
@@ -160,6 +167,14 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
             f"{what} has a greatest sample of {greatest:.3g}, expected one between {1 / _GREATEST:g} and "
             f"{_GREATEST:g}: divide all samples by one number. The unit does not matter to the features."
         )
+    middle = np.median(numbers, axis=(1, 2))
+    off = np.abs(middle) > _OFFSET * np.abs(numbers - middle[:, None, None]).max(axis=(1, 2))
+    if off.any():
+        raise InputError(
+            f"{what} has an offset: samples of channel {off.argmax()} lie around {middle[off.argmax()]:.6g}. Subtract "
+            "it, so that silence is 0."
+        )
+    check_ground(ground_peaks(numbers), what)
     return numbers
 
 
