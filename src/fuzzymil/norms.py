@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.grouping import Grouping, OneBag, log_sum_exp
+from fuzzymil.pooling import is_short, softmax_of_short_bags
 from fuzzymil.reductions import least, total
 
 __all__ = ["COMBINERS", "DUAL", "SOFT_T_CONORMS", "S_NORMS", "T_CONORMS", "T_NORMS", "complement"]
@@ -148,6 +149,8 @@ def _weighted_mean(log_r: jax.Array, score: jax.Array, grouping: Grouping) -> ja
 
 def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """S_alpha of the paper (eq. smax): mean of r weighted by ``exp(alpha * r)``; the mean at alpha 0."""
+    if is_short(grouping):
+        return softmax_of_short_bags(log_r, grouping, alpha)
     return _weighted_mean(log_r, _scores(jnp.exp(log_r), grouping, alpha), grouping)
 
 

@@ -1,0 +1,60 @@
+"""The softmax T-conorm over short bags: the same value and gradient as the general formula."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fuzzymil.grouping import Packed
+from fuzzymil.norms import softmax
+from fuzzymil.pooling import is_short
+
+OFFSETS = np.array([0, 3, 3, 4, 9, 10, 10])  # two bags are empty, one of them of padding rows
+ROWS, RULES = 12, 3
+INDEX = np.r_[np.repeat(np.arange(6), np.diff(OFFSETS)), [5, 5]]
+
+
+def groupings():
+    index = jnp.asarray(INDEX, jnp.int32)
+    return Packed(index, 6, jnp.asarray(OFFSETS, jnp.int32), 5), Packed(index, 6)
+
+
+def truths(scale):
+    log_r = -scale * np.random.default_rng(0).random((ROWS, RULES))
+    log_r[1, 0] = log_r[3, 1] = -np.inf  # truly zero: one among others, and a bag of its own
+    return jnp.asarray(log_r)
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0, 2000.0])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 300.0, -1.0, -300.0, (2.0, 0.0, -5.0)], ids=str)
+def test_value_and_gradient_are_those_of_the_general_formula(alpha, scale):
+    with jax.enable_x64():
+        short, general = groupings()
+        assert is_short(short)
+        assert not is_short(general)
+        weights = jnp.asarray(np.random.default_rng(1).normal(size=(6, RULES))).at[5].set(0.0)
+
+        def loss(log_r, alpha, grouping):
+            found = softmax(log_r, grouping, alpha)
+            return jnp.sum(weights * jnp.where(jnp.isneginf(found), 0.0, found)), found
+
+        arguments = (truths(scale), jnp.asarray(alpha))
+        (_, found), moves = jax.value_and_grad(loss, argnums=(0, 1), has_aux=True)(*arguments, short)
+        (_, expected), right = jax.value_and_grad(loss, argnums=(0, 1), has_aux=True)(*arguments, general)
+        np.testing.assert_allclose(found[:5], expected[:5], rtol=1e-12)  # the last is padding
+        for one, other in zip(moves, right, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_a_truth_that_is_no_number_comes_through():
+    short, _ = groupings()
+    found = softmax(truths(1.0).at[5, 0].set(jnp.nan), short, jnp.ones(()))
+    assert np.isnan(found[3, 0])
+    assert np.isnan(found).sum() == 1
+
+
+def test_long_bags_take_the_general_formula():
+    index = jnp.zeros(40, jnp.int32)
+    bags = Packed(index, 1, jnp.array([0, 40]), 40)
+    assert not is_short(bags)
+    np.testing.assert_allclose(softmax(jnp.full((40, 1), -2.0), bags, jnp.ones(())), [[-2.0]], rtol=1e-6)
