@@ -3,6 +3,7 @@
 The value ``-1/2 sum_d ((x - c) / s)**2`` is taken by direct differences: it is never above 0, and no digits
 are lost at small widths. On a GPU, expanding the square into matrix products is several times faster, but it
 loses digits where ``|x| / s`` is great: there a bound on the error decides between the two, epoch by epoch.
+Many instances go to the GPU's tensor cores (`tensorcores`).
 The gradient needs less care and is always taken by matrix products, several times faster than
 differentiating the differences.
 """
@@ -54,16 +55,28 @@ def log_truth_of_gaussians(
 
 
 def squares_of(x: jax.Array, known: Known) -> jax.Array | None:
-    """Return the squares that `log_truth_of_gaussians` needs on a GPU, to have them once and not every epoch.
+    """Return the squares that `log_truth_of_gaussians` may need on a GPU, to have them once and not every epoch.
 
     Examples
     --------
     >>> squares_of(jnp.array([[2.0]]), None) is None or jax.default_backend() != "cpu"
     True
     """
-    if jax.default_backend() == "cpu":
+    if jax.default_backend() == "cpu" or _suits_tensor_cores(x, known):
         return None
     return jnp.square(x if known is None else known * x)
+
+
+def _suits_tensor_cores(x: jax.Array, known: Known) -> bool:
+    """Tell whether `fuzzymil.tensorcores` takes these instances on this machine."""
+    if jax.default_backend() != "gpu" or known is not None or x.dtype != jnp.float32:
+        return False
+    from fuzzymil.tensorcores import LEAST_FEATURES, LEAST_ROWS, ROWS  # nobody else need import the compiler
+
+    n_rows, n_features = x.shape
+    enough = n_rows >= LEAST_ROWS and n_rows % ROWS == 0 and n_features % LEAST_FEATURES == 0
+    capability = getattr(jax.local_devices()[0], "compute_capability", "0")  # NVIDIA's; others have none
+    return enough and float(capability) >= 8
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -133,16 +146,17 @@ def _guarded(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None = None
 ) -> tuple[jax.Array, jax.Array]:
     """Take the matrix products if the bound on their error allows it, else the differences."""
-    square, cross, constant = _expanded(x, known, centers, inverse, squares)
-    # Each term is off by some eps of its size, and 2 |x c| <= x**2 + c**2. A NaN is not below the tolerance.
-    good = _for_all(2 * jnp.max(square + constant) < _GREATEST_ERROR)
-    found: jax.Array = jax.lax.cond(
-        good,
+    if _suits_tensor_cores(x, known):
+        from fuzzymil.tensorcores import truths_and_size
+
+        value, size = truths_and_size(x, centers, inverse)
+    else:
+        square, cross, constant = _expanded(x, known, centers, inverse, squares)
         # Rounding must not make a truth greater than 1.
-        lambda *_: jnp.minimum(cross - 0.5 * (square + constant), 0.0),
-        _by_slices,
-        *(x, known, centers, inverse),
-    )
+        value, size = jnp.minimum(cross - 0.5 * (square + constant), 0.0), jnp.max(square + constant)
+    # Each term is off by some eps of its size, and 2 |x c| <= x**2 + c**2. A NaN is not below the tolerance.
+    good = _for_all(2 * size < _GREATEST_ERROR)
+    found: jax.Array = jax.lax.cond(good, lambda *_: value, _by_slices, *(x, known, centers, inverse))
     return found, good
 
 
@@ -209,7 +223,7 @@ def _backward(
         return _summed_up(of, x, known, g)
 
     def either(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
-        found: tuple[jax.Array, jax.Array] = jax.lax.cond(good, _moments, about_the_middle, *arguments)
+        found: tuple[jax.Array, jax.Array] = jax.lax.cond(good, _moments_where_good, about_the_middle, *arguments)
         return found
 
     d_centers, d_inverse = jax.lax.platform_dependent(
@@ -257,7 +271,30 @@ def _moments(
         g0, g1 = _product(g.T, known), _product(g.T, known * x)
     if squares is None:
         squares = jnp.square(x) if known is None else known * jnp.square(x)
-    g2 = _product(g.T, squares)
+    return _of_moments(centers, inverse, g0, g1, _product(g.T, squares))
+
+
+def _moments_where_good(
+    x: jax.Array,
+    known: Known,
+    centers: jax.Array,
+    inverse: jax.Array,
+    g: jax.Array,
+    squares: jax.Array | None = None,
+) -> tuple[jax.Array, jax.Array]:
+    """`_moments`, where the matrix products of the value were good enough."""
+    if not _suits_tensor_cores(x, known):
+        return _moments(x, known, centers, inverse, g, squares)
+    from fuzzymil.tensorcores import moments
+
+    g0, g1, g2 = moments(x, g, inverse)
+    return _of_moments(centers, inverse, g0[:, None], g1, g2)
+
+
+def _of_moments(
+    centers: jax.Array, inverse: jax.Array, g0: jax.Array, g1: jax.Array, g2: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Gradients by the sums over the instances of g, g x and g x**2."""
     d_centers = jnp.square(inverse) * (g1 - centers * g0)
     return d_centers, -inverse * (g2 - 2 * centers * g1 + jnp.square(centers) * g0)
 

@@ -1,0 +1,236 @@
+"""Matrix products of Gaussian rules on the tensor cores of NVIDIA GPUs, nearly as accurate as in 32 bit.
+
+Tensor cores multiply numbers of 16 bit and add up in 32. A number of 32 bit is taken as the sum of two halves of 16
+bit, ``a = high + low``; of the four products of halves that make a product, three matter. Multiples that are powers of
+two keep the halves in their narrow range, and cost no digits.
+
+Each kernel reads the instances once, and makes their squares on the way.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import triton
+
+__all__ = ["LEAST_FEATURES", "LEAST_ROWS", "ROWS", "moments", "truths_and_size"]
+
+ROWS = 8192  # the kernels take multiples of this
+LEAST_ROWS = 1 << 16  # from here on data are padded to such multiples
+LEAST_FEATURES = 16  # a number of features has to be a multiple of this
+_ROWS, _ROWS_OF_MOMENTS = 128, 32  # in one product
+_FEATURES, _FEATURES_OF_MOMENTS = 32, 128  # likewise, at most; tensor cores cut off digits of long sums
+_LEAST_RULES, _RULES = 16, 64  # likewise
+_WRITTEN_OUT = 8  # parts of a sum; more make a loop
+
+# Where truths are good to 1e-4, an instance is at most 23 widths off and its square 500. Greatest of a half: 65504.
+_OF_X, _OF_LINEAR, _OF_SQUARE, _OF_GRADIENT = 2.0**3, 2.0**12, 2.0**18, 2.0**14
+
+
+def _features_at_once(n_features: int, most: int) -> int:
+    return min(n_features & -n_features, most)  # the greatest power of 2 that leaves no rest
+
+
+def _padded_rules(n_rules: int) -> tuple[int, int]:
+    """Rules that are computed, and how many of them in one product."""
+    at_once = min(max(1 << (n_rules - 1).bit_length(), _LEAST_RULES), _RULES)
+    return -(-n_rules // at_once) * at_once, at_once
+
+
+def _unit(inverse: jax.Array) -> jax.Array:
+    """Multiples (d,) of the features, near the reciprocal of the least width; 0 for a feature without any."""
+    return _OF_X * jax.lax.reduce_precision(jnp.abs(inverse).max(axis=0), exponent_bits=8, mantissa_bits=0)
+
+
+def _where_used(unit: jax.Array, values: jax.Array) -> jax.Array:
+    return jnp.where(unit == 0, 0.0, values)
+
+
+def _halves(values: jax.Array) -> tuple[jax.Array, jax.Array]:
+    high = values.astype(jnp.float16)
+    return high, (values - high.astype(values.dtype)).astype(jnp.float16)
+
+
+def _product(a: tuple[jax.Array, jax.Array], b: tuple[jax.Array, jax.Array], axis: int) -> jax.Array:
+    """Sum over an axis of ``a`` and the first of ``b``; the small products first."""
+    dot = functools.partial(
+        jax.lax.dot_general, dimension_numbers=(((axis,), (0,)), ((), ())), preferred_element_type=jnp.float32
+    )
+    return dot(a[1], b[0]) + dot(a[0], b[1]) + dot(a[0], b[0])
+
+
+def _like(x: jax.Array, *shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, x.dtype)  # type: ignore[no-untyped-call]
+
+
+def _compiled(kernel: Any, *, interpret: bool, **settings: Any) -> Any:
+    parameters = triton.CompilerParams(num_warps=4, num_stages=3)
+    return pl.pallas_call(kernel, compiler_params=parameters, interpret=interpret, **settings)
+
+
+# ---------------------------------------------------------------------- the value
+
+
+def truths_and_size(
+    x: jax.Array, centers: jax.Array, inverse: jax.Array, *, interpret: bool = False
+) -> tuple[jax.Array, jax.Array]:
+    """Log-truths (i, r), and the greatest ``sum((x/s)**2 + (c/s)**2)`` over the features, inf if it is no number.
+
+    Parameters
+    ----------
+    x : array of shape (i, d)
+        Rows and features in numbers as above.
+    centers, inverse : arrays of shape (r, d)
+    interpret : bool
+        Without a GPU, for tests.
+
+    Examples
+    --------
+    >>> x, centers, inverse = jnp.full((128, 16), 3.0), jnp.full((1, 16), 2.0), jnp.ones((1, 16))
+    >>> truths, size = truths_and_size(x, centers, inverse, interpret=True)
+    >>> float(truths[0, 0]), float(size)
+    (-8.0, 208.0)
+    """
+    n_rules, n_features = centers.shape
+    padded, rules = _padded_rules(n_rules)
+    features = _features_at_once(n_features, _FEATURES)
+    unit, precision = _unit(inverse), jnp.square(inverse)
+    weights = jnp.stack(
+        [
+            _OF_LINEAR * _where_used(unit, centers * precision / unit),
+            _OF_SQUARE * _where_used(unit, precision / jnp.square(unit)),
+        ]
+    )
+    constant = (jnp.square(centers) * precision).sum(axis=1)
+    weights = jnp.pad(jnp.swapaxes(weights, 1, 2), ((0, 0), (0, 0), (0, padded - n_rules)))
+    # Not by `_halves`: outside of kernels compilers take a conversion there and back for none.
+    high = jax.lax.reduce_precision(weights, exponent_bits=5, mantissa_bits=10)
+    halves = jnp.concatenate([high, weights - high]).astype(jnp.float16)  # (4, d, r)
+    truths, sizes = _compiled(
+        functools.partial(_truth_kernel, n_features // features, features),
+        interpret=interpret,
+        grid=(len(x) // _ROWS, padded // rules),
+        in_specs=[
+            pl.BlockSpec((_ROWS, n_features), lambda row, rule: (row, 0)),
+            pl.BlockSpec((n_features,), lambda row, rule: (0,)),
+            pl.BlockSpec((4, n_features, rules), lambda row, rule: (0, 0, rule)),
+            pl.BlockSpec((rules,), lambda row, rule: (rule,)),
+        ],
+        out_specs=[
+            pl.BlockSpec((_ROWS, rules), lambda row, rule: (row, rule)),
+            pl.BlockSpec((None, rules), lambda row, rule: (row, rule)),
+        ],
+        out_shape=[
+            _like(x, len(x), padded),
+            _like(x, len(x) // _ROWS, padded),
+        ],
+    )(x, unit, halves, jnp.pad(constant, (0, padded - n_rules)))
+    return truths[:, :n_rules], sizes.max()
+
+
+def _truth_kernel(
+    n_parts: int,
+    features: int,
+    x_ref: Any,
+    unit_ref: Any,
+    halves_ref: Any,
+    constant_ref: Any,
+    truth_ref: Any,
+    size_ref: Any,
+) -> None:
+    def part(number: Any, sums: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        own = pl.ds(number * features, features)
+        x = x_ref[:, own] * unit_ref[own][None, :]
+        linear, square, linear_low, square_low = (halves_ref[which, own, :] for which in range(4))
+        return (
+            sums[0] + _product(_halves(x), (linear, linear_low), 1),
+            sums[1] + _product(_halves(x * x), (square, square_low), 1),
+        )
+
+    zeros = jnp.zeros(truth_ref.shape, truth_ref.dtype)
+    if n_parts <= _WRITTEN_OUT:
+        cross, square = functools.reduce(lambda sums, number: part(number, sums), range(n_parts), (zeros, zeros))
+    else:
+        cross, square = jax.lax.fori_loop(0, n_parts, part, (zeros, zeros))
+    size = square * (1 / _OF_SQUARE) + constant_ref[...][None, :]
+    truth_ref[...] = jnp.minimum(cross * (1 / _OF_LINEAR) - 0.5 * size, 0.0)  # rounding makes no truth above 1
+    size_ref[...] = jnp.max(jnp.where(size < jnp.inf, size, jnp.inf), axis=0)  # a NaN might not be the greatest
+
+
+# ---------------------------------------------------------------------- the gradient
+
+
+def moments(
+    x: jax.Array, g: jax.Array, inverse: jax.Array, *, interpret: bool = False
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Return the sums over the instances of ``g`` (r,), ``g x`` and ``g x**2`` (r, d), where truths are of small size.
+
+    The last two are 0 for features that no rule uses.
+
+    Parameters
+    ----------
+    x : array of shape (i, d)
+    g : array of shape (i, r)
+    inverse : array of shape (r, d)
+    interpret : bool
+        Without a GPU, for tests.
+
+    Examples
+    --------
+    >>> x, g, inverse = jnp.full((128, 16), 3.0), jnp.full((128, 1), 0.5), jnp.ones((1, 16))
+    >>> [float(found.ravel()[0]) for found in moments(x, g, inverse, interpret=True)]
+    [64.0, 192.0, 576.0]
+    """
+    n_rules, n_features = inverse.shape
+    padded, rules = _padded_rules(n_rules)
+    features = _features_at_once(n_features, _FEATURES_OF_MOMENTS)
+    rows = min(1 << max(len(x) >> 10, _ROWS_OF_MOMENTS).bit_length() - 1, ROWS)  # some 1000 programs
+    unit = _unit(inverse)
+    out = pl.BlockSpec((None, features, rules), lambda row, feature, rule: (row, feature, rule))
+    zeroth, *found = _compiled(
+        functools.partial(_moments_kernel, rows // _ROWS_OF_MOMENTS),
+        interpret=interpret,
+        grid=(len(x) // rows, n_features // features, padded // rules),
+        in_specs=[
+            pl.BlockSpec((rows, features), lambda row, feature, rule: (row, feature)),
+            pl.BlockSpec((rows, rules), lambda row, feature, rule: (row, rule)),
+            pl.BlockSpec((features,), lambda row, feature, rule: (feature,)),
+        ],
+        out_specs=[pl.BlockSpec((None, None, rules), lambda row, feature, rule: (row, feature, rule)), out, out],
+        out_shape=[
+            _like(x, len(x) // rows, width, padded) for width in (n_features // features, n_features, n_features)
+        ],
+    )(x, jnp.pad(g, ((0, 0), (0, padded - n_rules))), unit)
+    first, second = (part.sum(axis=0).T[:n_rules] / _OF_GRADIENT for part in found)
+    return (
+        zeroth[:, 0].sum(axis=0)[:n_rules],
+        _where_used(unit, first / unit),
+        _where_used(unit, second / jnp.square(unit)),
+    )
+
+
+def _moments_kernel(
+    n_parts: int, x_ref: Any, g_ref: Any, unit_ref: Any, zeroth_ref: Any, first_ref: Any, second_ref: Any
+) -> None:
+    def part(number: Any, sums: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        own = pl.ds(number * _ROWS_OF_MOMENTS, _ROWS_OF_MOMENTS)
+        x, g = x_ref[own, :] * unit_ref[...][None, :], g_ref[own, :]
+        # A power of 2 for each rule that brings its greatest gradient here to between 1 and 2: the reciprocal of what
+        # its exponent alone stands for.
+        bits = jax.lax.bitcast_convert_type(jnp.max(jnp.abs(g), axis=0), jnp.int32)
+        unit = jax.lax.bitcast_convert_type(0x7F000000 - (bits & 0x7F800000), g.dtype)
+        halves = _halves(g * unit[None, :] * _OF_GRADIENT)
+        return (
+            sums[0] + g.sum(axis=0),
+            sums[1] + _product(_halves(x), halves, 0) * (1 / unit)[None, :],
+            sums[2] + _product(_halves(x * x), halves, 0) * (1 / unit)[None, :],
+        )
+
+    refs = (zeroth_ref, first_ref, second_ref)
+    zeros = tuple(jnp.zeros(ref.shape, ref.dtype) for ref in refs)
+    for ref, found in zip(refs, jax.lax.fori_loop(0, n_parts, part, zeros), strict=True):
+        ref[...] = found
