@@ -71,8 +71,10 @@ def _suits_tensor_cores(x: jax.Array, known: Known) -> bool:
     """Tell whether `fuzzymil.tensorcores` takes these instances on this machine."""
     if jax.default_backend() != "gpu" or known is not None or x.dtype != jnp.float32:
         return False
-    from fuzzymil.tensorcores import LEAST_FEATURES, LEAST_ROWS, ROWS  # nobody else need import the compiler
-
+    try:
+        from fuzzymil.tensorcores import LEAST_FEATURES, LEAST_ROWS, ROWS  # nobody else need import the compiler
+    except ImportError:  # it is an experimental part of JAX
+        return False
     n_rows, n_features = x.shape
     enough = n_rows >= LEAST_ROWS and n_rows % ROWS == 0 and n_features % LEAST_FEATURES == 0
     capability = getattr(jax.local_devices()[0], "compute_capability", "0")  # NVIDIA's; others have none
