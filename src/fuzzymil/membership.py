@@ -12,6 +12,7 @@ A new family is one subclass; the tests iterate over `FAMILIES`, so that none es
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -35,13 +36,16 @@ class MembershipFunction(ABC):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        for field, value in zip(self.fields(), self.parameters, strict=True):
-            if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+        for field in self.fields():
+            value = getattr(self, field)
+            if not isinstance(value, float | int | np.number) or not math.isfinite(value):
                 raise ParameterError(f"{type(self).__name__}: {field} must be a finite number, got {value!r}.")
-            object.__setattr__(self, field, float(value))
+            if type(value) is not float:
+                object.__setattr__(self, field, float(value))
         self._check()
 
     @classmethod
+    @functools.cache  # learned rules have thousands of sets
     def fields(cls) -> tuple[str, ...]:
         """Names of the parameters, in order."""
         return tuple(field.name for field in dataclasses.fields(cls))

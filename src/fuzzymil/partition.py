@@ -180,14 +180,24 @@ PARTITIONS: dict[str, Callable[[Any, int, np.random.RandomState], Array]] = {
 }
 
 
-def n_distinct(instances: Array) -> int:
-    """Return how many instances differ; of many only the first are looked at, which is enough to start rules on."""
-    return len(np.unique(instances[:10_000], axis=0))
+def n_distinct(instances: Array, enough: int) -> int:
+    """Return how many instances differ, or a number that is at least ``enough``; of many only the first are looked at.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), enough=3)
+    2
+    """
+    for some in (4 * enough, 10_000):  # all rows would take longer to sort than rules take to start
+        found = len(np.unique(instances[:some], axis=0))
+        if found >= enough:
+            break
+    return found
 
 
 def centers_by(method: str, instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     """Partition instances by a named method, with an error that tells what is short."""
-    distinct = n_distinct(instances)
+    distinct = n_distinct(instances, n_rules)
     if method != "grid" and n_rules > distinct:
         raise ParameterError(
             f"n_rules={n_rules} rules cannot start on {distinct} distinct instance(s): "

@@ -70,9 +70,10 @@ def named_terms(
     """
     words: dict[str, list[MembershipFunction]] = {"low": [], "medium": [], "high": []}
     place: dict[int, tuple[str, int]] = {}
-    for r in sorted(by_rule, key=lambda r: (by_rule[r].peak(*by_rule[r].parameters), r)):
+    peaks = {r: chosen.peak(*chosen.parameters) for r, chosen in by_rule.items()}
+    for r in sorted(by_rule, key=lambda r: (peaks[r], r)):
         chosen = by_rule[r]
-        position = (chosen.peak(*chosen.parameters) - low) / (high - low) if high > low else 0.5
+        position = (peaks[r] - low) / (high - low) if high > low else 0.5
         word = "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
         if chosen not in words[word]:
             words[word].append(chosen)

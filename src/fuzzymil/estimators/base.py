@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import numbers
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import jax
@@ -157,8 +159,8 @@ class Network(Starting, Explaining, ABC):
         )
         return kept, best
 
-    def _rule_base(self, learned: Learned, place: int, *, trained: bool) -> RuleBase:
-        """One fit as rules in the user's own units, with the test-time factor of Rule Dropout folded in."""
+    def _rule_base(self, learned: Learned, place: int, *, trained: bool) -> Callable[[], RuleBase]:
+        """Return what makes the rules of one fit, in the user's units, with the factor of Rule Dropout folded in."""
         params = learned.params[place]
         if trained:
             p = self._dropout_factor(learned.keep_prob)
@@ -169,8 +171,9 @@ class Network(Starting, Explaining, ABC):
         if learned.template is not None:
             start = with_conditions(learned.template, learned.masks[place])
             moved = start.with_numbers(params, t_conorm=operators.t_conorm, combine=operators.combine, **alphas)
-            return unmoved(learned.template, moved, self.frozen)
-        return RuleBase.from_sets(
+            return functools.partial(unmoved, learned.template, moved, self.frozen)
+        return functools.partial(
+            RuleBase.from_sets,
             params.sets,
             learned.masks[place],
             np.asarray(params.coefs),
@@ -236,7 +239,7 @@ class Network(Starting, Explaining, ABC):
         """Set what a fitted estimator has: after training, so that a failure leaves it as it was."""
         kept, best = self._keep_best(dataclasses.replace(job.learned, masks=job.group.masks), result)
         initial = self._rule_base(job.learned, best[0], trained=job.going_on)
-        members = [self._rule_base(kept, place, trained=True) for place in range(len(kept.params))]
+        members = [self._rule_base(kept, place, trained=True)() for place in range(len(kept.params))]
         if not job.going_on:
             record_features(self, job.bags)
         self._set_fitted(kept, members, initial, result.history[best[0]])
@@ -279,14 +282,25 @@ class Network(Starting, Explaining, ABC):
         return self._finish(dataclasses.replace(job, partial=True), result)
 
     def _set_fitted(
-        self, learned: Learned, members: list[RuleBase], initial: RuleBase, history: dict[str, Array]
+        self,
+        learned: Learned,
+        members: list[RuleBase],
+        initial: RuleBase | Callable[[], RuleBase],
+        history: dict[str, Array],
     ) -> None:
         self._learned = learned
         self.members_ = members
         self.rules_ = members[0]
-        self.initial_rules_ = initial
+        self._initial = initial
         self.history_ = history
         self.n_iter_ = max(len(history["loss"]), 1)
+
+    @property
+    def initial_rules_(self) -> RuleBase:
+        """The rules before training; made when they are asked for, which few do and takes a while."""
+        if not isinstance(self._initial, RuleBase):
+            self._initial = self._initial()
+        return self._initial
 
     def _restore(
         self,

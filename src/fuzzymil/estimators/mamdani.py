@@ -301,7 +301,7 @@ def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.ran
         members = np.flatnonzero(groups == group)
         members = members[np.lexsort(x[members].T)]  # the order in which instances come must not matter
         if len(members):
-            n_clusters = min(int(share), partition.n_distinct(x[members]))
+            n_clusters = min(int(share), partition.n_distinct(x[members], int(share)))
             centers = partition.centers_by("kmeans", x[members], n_clusters, rng)
             distances = np.stack([np.square(x[members] - center).sum(axis=1) for center in centers], axis=1)
             _, nearest = np.unique(distances.argmin(axis=1), return_inverse=True)

@@ -277,7 +277,7 @@ class Starting(Settings):
         present = np.unique(groups)
         if self.init_bags == "positive" and len(present) == 2:
             chosen = instances[groups == present[1]]
-            enough = partition.n_distinct(chosen) >= self.n_rules
+            enough = partition.n_distinct(chosen, self.n_rules) >= self.n_rules
             return partition.centers_by(method, chosen if enough else instances, self.n_rules, rng)
         if self.init_bags == "all" or len(present) == 1 or self.n_rules < len(present):
             return partition.centers_by(method, instances, self.n_rules, rng)
@@ -286,7 +286,7 @@ class Starting(Settings):
         parts = []
         for group, share in zip(present, shares, strict=True):
             chosen = instances[groups == group]
-            if partition.n_distinct(chosen) < share:
+            if partition.n_distinct(chosen, int(share)) < share:
                 return partition.centers_by(method, instances, self.n_rules, rng)
             parts.append(partition.centers_by(method, chosen, int(share), rng))
         return np.concatenate(parts)
