@@ -24,7 +24,9 @@ __all__ = ["launch"]
 def launch(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="COMMAND...", help="fit and its arguments, or a Python script and its own."),
+        typer.Argument(
+            metavar="COMMAND...", help="fit and its arguments (--json too), or a Python script and its own."
+        ),
     ],
     processes: Annotated[
         int | None, typer.Option("--processes", "-n", min=1, help="How many (default: one a core).", show_default=False)
