@@ -71,8 +71,8 @@ def _roofline(rows: list[dict[str, Any]]) -> plt.Figure:
     *parts, epoch = [row for row in rows if row["series"] == "roofline"]
     figure, axis = plt.subplots(figsize=(8, 2.6), layout="constrained")
     left = 0.0
-    for part, colour in zip(parts, ("#7f9fd6", "#a9c0e6", "#d3def2"), strict=True):
-        axis.barh(0, part["value"], left=left, color=colour, label=f"{part['what']}, {quantity(part['value'], 's')}")
+    for part, color in zip(parts, ("#7f9fd6", "#a9c0e6", "#d3def2"), strict=True):
+        axis.barh(0, part["value"], left=left, color=color, label=f"{part['what']}, {quantity(part['value'], 's')}")
         left += part["value"]
     axis.barh(1, epoch["value"], color=OURS)
     axis.text(epoch["value"], 1, f" {quantity(epoch['value'], 's')}", va="center", color=INK)

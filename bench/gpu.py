@@ -27,10 +27,10 @@ from rich.console import Console
 from tables import Row, table
 
 from fuzzymil import __version__
-from fuzzymil.grouping import pack
-from fuzzymil.network import Operators, Params
-from fuzzymil.steps import Plan
-from fuzzymil.training import Group, train_groups
+from fuzzymil.network.layers import Operators, Params
+from fuzzymil.network.segments import pack
+from fuzzymil.training.step import Plan
+from fuzzymil.training.trainer import Group, train_groups
 
 SIZES: dict[str, dict[str, int]] = {
     "full": {

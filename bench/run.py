@@ -26,7 +26,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from tables import Row
 
 from fuzzymil import __version__
-from fuzzymil.storage import write_atomically
+from fuzzymil._utils.storage import write_atomically
 
 QUESTIONS = (
     "epochs",

@@ -8,12 +8,13 @@ import time
 
 import numpy as np
 
-from fuzzymil import Bags, MIANFISClassifier, distributed
+from fuzzymil import Bags, MIANFISClassifier
+from fuzzymil.training.distributed import processes
 
 
 def main() -> None:
     n_instances, epochs = int(sys.argv[1]), int(sys.argv[2])
-    crew = distributed.join()
+    crew = processes.join()
     rng = np.random.default_rng(0)
     labels = np.arange(n_instances // 10) % 2
     instances = rng.normal(size=(n_instances, 25))

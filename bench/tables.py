@@ -81,9 +81,9 @@ def table(title: str, rows: list[Row]) -> Table:
     used = [place for place in range(len(HEADINGS)) if place == 0 or any(line[place] for line in cells)]
     for place in used:
         shown.add_column(HEADINGS[place], justify="right" if place in (1, 2) else "left", overflow="fold")
-    colours = {"reached": "[green]reached[/]", "missed": "[red]missed[/]"}
+    colors = {"reached": "[green]reached[/]", "missed": "[red]missed[/]"}
     for line in cells:
-        shown.add_row(*(colours.get(line[place], line[place]) for place in used))
+        shown.add_row(*(colors.get(line[place], line[place]) for place in used))
     return shown
 
 

@@ -1,6 +1,6 @@
 """Make ``visits.csv``, a small story in bags: the visits of 30 users to a web shop, and who bought something.
 
-Nobody knows which visit decided a purchase; only the user is labelled. In this made-up shop it is a *thorough* visit:
+Nobody knows which visit decided a purchase; only the user is labeled. In this made-up shop it is a *thorough* visit:
 many pages, and time spent on each. A long look at a single page (somebody reading the manual) does not sell, nor does
 flicking through many pages in a hurry, though both kinds are common among buyers and others alike. How far people
 scroll and at what hour they come means nothing. One buyer in twelve needed no thorough visit, and one thorough

@@ -12,6 +12,6 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 @pytest.fixture(autouse=True)
 def no_earlier_ctrl_c(monkeypatch):
     """Forget interrupts of earlier tests: two in short order stop everything."""
-    from fuzzymil import training
+    from fuzzymil.training import trainer
 
-    monkeypatch.setattr(training, "_last_interrupt", float("-inf"))
+    monkeypatch.setattr(trainer, "_last_interrupt", float("-inf"))

@@ -15,7 +15,7 @@ from tables import Row
 
 from fuzzymil import Bags, MIMamdani, MISugeno, RuleBase
 from fuzzymil.membership import Gaussian, Triangular
-from fuzzymil.vocabulary import Variable
+from fuzzymil.rules.rule import Variable
 from questions.common import Effort
 
 TITLE = "Expert inference, a row of 5 features, 10 rules (figure: times fuzzymil's own)"

@@ -3,7 +3,7 @@
 >>> from fuzzymil import MIANFISClassifier
 >>> from fuzzymil.datasets import make_two_concepts
 >>> bags = make_two_concepts(random_state=0)
->>> model = MIANFISClassifier(n_rules=6, init="random", n_restarts=4, random_state=0).fit(bags)
+>>> model = MIANFISClassifier(n_rules=6, init="random", n_init=4, random_state=0).fit(bags)
 >>> model.rules_.n_rules
 6
 """
@@ -11,11 +11,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fuzzymil._utils.runtime import heed_thread_limit
 from fuzzymil._version import __version__
-from fuzzymil.runtime import heed_thread_limit
 
 if TYPE_CHECKING:
-    from fuzzymil.bags import Bags, as_bags
+    from fuzzymil.bags import Bags, BagStream, as_bags
     from fuzzymil.estimators import (
         ANFISClassifier,
         ANFISRegressor,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         load_model,
     )
     from fuzzymil.rules import RuleBase
-    from fuzzymil.streams import BagStream
 
 __all__ = [
     "ANFISClassifier",
@@ -50,7 +49,7 @@ __all__ = [
 heed_thread_limit()
 
 # Loaded on first use: the command line's --help must not wait for JAX and scikit-learn.
-_HOMES = {"Bags": "bags", "as_bags": "bags", "BagStream": "streams", "RuleBase": "rules"}
+_HOMES = {"Bags": "bags", "as_bags": "bags", "BagStream": "bags", "RuleBase": "rules"}
 
 
 def __getattr__(name: str) -> Any:

@@ -59,11 +59,11 @@ def browser():
 def address(tmp_path_factory):
     """A report on rules over 14 features, and bags of which some are taken for the wrong class."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(0, 1, (5, 14))
+    centers = rng.normal(0, 1, (5, 14))
     rules = RuleBase.from_arrays(
-        centres, np.full((5, 14), 2.0), [0, 1, 0, 1, 0.3], feature_names=[f"feature {d}" for d in range(14)]
+        centers, np.full((5, 14), 2.0), [0, 1, 0, 1, 0.3], feature_names=[f"feature {d}" for d in range(14)]
     )
-    cube = centres[rng.integers(0, 5, (12, 3))] + rng.normal(0, 1, (12, 3, 14))
+    cube = centers[rng.integers(0, 5, (12, 3))] + rng.normal(0, 1, (12, 3, 14))
     given = Bags.from_list(
         list(cube), rules.feature_names, labels=np.arange(12) % 2, ids=[f"bag {b}" for b in range(12)]
     )

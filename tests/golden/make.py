@@ -56,7 +56,7 @@ def cases(bags):
     yield "binary.json", MIANFISClassifier(**QUICK).fit(named), ["width", "depth"], few
     first_order = MIANFISClassifier(order=1, loss="cross_entropy", **QUICK).fit(bags, words)
     yield "three_classes_first_order.json", first_order, None, few
-    members = MIANFISRegressor(n_members=2, init="random", rule_keep_prob=0.8, rule_dropout="paper", **QUICK)
+    members = MIANFISRegressor(n_estimators=2, init="random", rule_keep_prob=0.8, rule_dropout="paper", **QUICK)
     members.fit(bags, numbers)
     yield "regressor_two_members.json", members, None, few
     bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)
@@ -78,7 +78,7 @@ def main():
             kind, results = "rules", {"output": model.infer(data).output}
         else:
             kind = type(model).__name__
-            wanted = ["predict", "predict_instances"]
+            wanted = ["predict", "instance_scores"]
             if hasattr(model, "predict_proba"):
                 wanted += ["decision_function", "predict_proba"]
             given = Bags.from_list(data, feature_names)

@@ -18,7 +18,7 @@ LABELS = st.one_of(st.integers(), st.booleans(), st.text(max_size=3), st.floats(
 def some_bags(draw):
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
     n_bags, n_instances, n_features = len(sizes), sum(sizes), draw(st.integers(1, 3))
-    labelled, known = draw(st.booleans()), draw(st.booleans())
+    labeled, known = draw(st.booleans()), draw(st.booleans())
     ids = draw(
         st.one_of(
             st.lists(st.integers(), min_size=n_bags, max_size=n_bags, unique=True),
@@ -35,7 +35,7 @@ def some_bags(draw):
         np.cumsum([0, *sizes]),
         ids=ids,
         feature_names=[f"f{d}" for d in range(n_features)] if draw(st.booleans()) else None,
-        labels=draw(st.lists(LABELS, min_size=n_bags, max_size=n_bags)) if labelled else None,
+        labels=draw(st.lists(LABELS, min_size=n_bags, max_size=n_bags)) if labeled else None,
         instance_labels=draw(st.lists(LABELS, min_size=n_instances, max_size=n_instances)) if known else None,
     )
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Triangular
-from fuzzymil.norms import T_CONORMS
+from fuzzymil.network.norms import AGGREGATIONS
 from fuzzymil.rules import RuleBase
-from fuzzymil.vocabulary import Rule, Variable
+from fuzzymil.rules.rule import Rule, Variable
 
 # Shapes are fixed, so that examples share compiled programs: hypothesis draws a seed and the settings.
 FEATURES, RULES = 3, 4
@@ -41,17 +41,17 @@ def system(seed, spread=1.0, n_rules=RULES, order=0, **operators):
 
 
 @few
-@given(seeds, alphas, st.sampled_from(list(T_CONORMS)), st.sampled_from([0, 1]), st.booleans())
-def test_a_bag_of_one_instance_has_its_score(seed, alpha, t_conorm, order, normalise):
-    _, bags, alone = system(seed, order=order, alpha=alpha, t_conorm=t_conorm, normalise=normalise)
+@given(seeds, alphas, st.sampled_from(list(AGGREGATIONS)), st.sampled_from([0, 1]), st.booleans())
+def test_a_bag_of_one_instance_has_its_score(seed, alpha, aggregation, order, normalize):
+    _, bags, alone = system(seed, order=order, alpha=alpha, aggregation=aggregation, normalize=normalize)
     single = np.flatnonzero(np.array(SIZES) == 1)
     np.testing.assert_allclose(bags.output[single], alone.output[STARTS[single]], rtol=1e-12, atol=1e-13)
 
 
 @few
-@given(seeds, spreads, alphas, st.sampled_from(sorted(set(T_CONORMS) - set(REACHING))))
-def test_a_rule_fires_between_its_least_and_greatest_truth(seed, spread, alpha, t_conorm):
-    _, bags, alone = system(seed, spread, alpha=alpha, t_conorm=t_conorm)
+@given(seeds, spreads, alphas, st.sampled_from(sorted(set(AGGREGATIONS) - set(REACHING))))
+def test_a_rule_fires_between_its_least_and_greatest_truth(seed, spread, alpha, aggregation):
+    _, bags, alone = system(seed, spread, alpha=alpha, aggregation=aggregation)
     least, greatest = (f.reduceat(alone.log_truth, STARTS) for f in (np.minimum, np.maximum))
     slack = 1e-9 * (1 + np.abs(greatest))
     assert (least - slack <= bags.log_firing).all()
@@ -60,8 +60,8 @@ def test_a_rule_fires_between_its_least_and_greatest_truth(seed, spread, alpha, 
 
 @few
 @given(seeds, spreads, st.sampled_from(REACHING))
-def test_the_algebraic_and_the_bounded_sum_reach_the_greatest_truth(seed, spread, t_conorm):
-    _, bags, alone = system(seed, spread, t_conorm=t_conorm)
+def test_the_algebraic_and_the_bounded_sum_reach_the_greatest_truth(seed, spread, aggregation):
+    _, bags, alone = system(seed, spread, aggregation=aggregation)
     greatest = np.maximum.reduceat(alone.log_truth, STARTS)
     assert (bags.log_firing >= greatest - 1e-9 * (1 + np.abs(greatest))).all()
     assert (bags.log_firing <= 0).all()
@@ -69,15 +69,15 @@ def test_the_algebraic_and_the_bounded_sum_reach_the_greatest_truth(seed, spread
 
 @few
 @given(seeds, spreads, st.sampled_from(["max", "softmax", "softmax_relative", "softmax_log", "lse", "power"]))
-def test_an_infinite_alpha_fires_at_the_greatest_truth(seed, spread, t_conorm):
-    _, bags, alone = system(seed, spread, t_conorm=t_conorm, alpha=math.inf)
+def test_an_infinite_alpha_fires_at_the_greatest_truth(seed, spread, aggregation):
+    _, bags, alone = system(seed, spread, aggregation=aggregation, alpha=math.inf)
     np.testing.assert_allclose(bags.log_firing, np.maximum.reduceat(alone.log_truth, STARTS), rtol=1e-12)
 
 
 @few
-@given(seeds, spreads, alphas, st.sampled_from(list(T_CONORMS)))
-def test_scores_lie_between_the_conclusions(seed, spread, alpha, t_conorm):
-    rules, *found = system(seed, spread, alpha=alpha, t_conorm=t_conorm)
+@given(seeds, spreads, alphas, st.sampled_from(list(AGGREGATIONS)))
+def test_scores_lie_between_the_conclusions(seed, spread, alpha, aggregation):
+    rules, *found = system(seed, spread, alpha=alpha, aggregation=aggregation)
     said = rules.coefs[:, :, 0]
     for activations in found:
         assert (activations.output >= said.min(axis=0) - 1e-12).all()
@@ -86,9 +86,9 @@ def test_scores_lie_between_the_conclusions(seed, spread, alpha, t_conorm):
 
 @few
 @given(seeds, st.sampled_from([0.3, 1.0]), st.booleans())
-def test_with_the_mean_a_bag_scores_the_weighted_mean_of_its_instances(seed, spread, normalise):
-    _, bags, alone = system(seed, spread, alpha=0.0, normalise=normalise)
-    weights = alone.truth.sum(axis=1) if normalise else np.ones(OFFSETS[-1])
+def test_with_the_mean_a_bag_scores_the_weighted_mean_of_its_instances(seed, spread, normalize):
+    _, bags, alone = system(seed, spread, alpha=0.0, normalize=normalize)
+    weights = alone.truth.sum(axis=1) if normalize else np.ones(OFFSETS[-1])
     total = np.add.reduceat(weights[:, None] * alone.output, STARTS)
     expected = total / np.add.reduceat(weights, STARTS)[:, None]
     np.testing.assert_allclose(bags.output, expected, rtol=1e-9, atol=1e-12)
@@ -97,17 +97,17 @@ def test_with_the_mean_a_bag_scores_the_weighted_mean_of_its_instances(seed, spr
 @few
 @given(seeds, spreads)
 def test_with_two_rules_and_the_maximum_a_bag_scores_between_its_instances(seed, spread):
-    _, bags, alone = system(seed, spread, n_rules=2, t_conorm="max")
+    _, bags, alone = system(seed, spread, n_rules=2, aggregation="max")
     assert (bags.output >= np.minimum.reduceat(alone.output, STARTS) - 1e-9).all()
     assert (bags.output <= np.maximum.reduceat(alone.output, STARTS) + 1e-9).all()
 
 
-@pytest.mark.parametrize("t_conorm", ["max", "softmax"])
-def test_a_bag_may_score_beyond_all_its_instances(t_conorm):
+@pytest.mark.parametrize("aggregation", ["max", "softmax"])
+def test_a_bag_may_score_beyond_all_its_instances(aggregation):
     # Two rules speak for 1, each satisfied by an instance of its own; the one that speaks for 0 by both.
     x = Variable("x", {"a": Triangular(0, 1, 2), "b": Triangular(2, 3, 4), "either": Triangular(-2, 2, 6)})
     rules = RuleBase((x,), (Rule({"x": "a"}, [[1.0]]), Rule({"x": "b"}, [[1.0]]), Rule({"x": "either"}, [[0.0]])))
-    rules = RuleBase(rules.variables, rules.rules, t_conorm=t_conorm, alpha=math.inf)
+    rules = RuleBase(rules.variables, rules.rules, aggregation=aggregation, alpha=math.inf)
     alone = rules.infer([[[1.0]], [[3.0]]]).output[:, 0]
     both = rules.infer([[[1.0], [3.0]]]).output[0, 0]
     np.testing.assert_allclose(alone, 1 / 1.75)
@@ -120,5 +120,5 @@ def test_predict_instances_scores_each_instance_as_a_bag(kind):
     fitted = kind(2, max_epochs=3, random_state=0).fit(bags)
     score = fitted.decision_function if kind is MIANFISClassifier else fitted.predict
     alone = Bags(bags.instances, np.arange(bags.n_instances + 1))
-    np.testing.assert_array_equal(fitted.predict_instances(bags), score(alone))
-    np.testing.assert_array_equal(fitted.predict_instances(alone), score(alone))
+    np.testing.assert_array_equal(fitted.instance_scores(bags), score(alone))
+    np.testing.assert_array_equal(fitted.instance_scores(alone), score(alone))

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzymil.membership import FAMILIES
-from fuzzymil.norms import COMBINERS, S_NORMS, T_CONORMS, T_NORMS
-from fuzzymil.premise import HEDGES, And, Is, Not, Or
+from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, S_NORMS, T_NORMS
 from fuzzymil.rules import Rule, RuleBase, Variable
-from fuzzymil.wording import KEYWORDS
+from fuzzymil.rules.language.printer import KEYWORDS
+from fuzzymil.rules.premise import HEDGES, And, Is, Not, Or
 
 words = st.sampled_from(["x", "depth", "low", "variable", "inf", "été", "two words", 'a"b', "\\", "\n", "1", *KEYWORDS])
 names = st.one_of(words, st.text(max_size=6))
@@ -86,18 +86,28 @@ def rule_bases(draw, number=numbers, n_variables=(1, 3)):
         outputs,
         t_norm=draw(st.sampled_from(sorted(T_NORMS))),
         s_norm=draw(st.sampled_from(["", *sorted(S_NORMS)])),
-        t_conorm=draw(st.sampled_from(sorted(T_CONORMS))),
+        aggregation=draw(st.sampled_from(sorted(AGGREGATIONS))),
         alpha=draw(alpha),
         combine=draw(st.sampled_from(sorted(COMBINERS))),
         consequent_alpha=draw(consequent_alpha),
-        normalise=draw(st.booleans()),
+        normalize=draw(st.booleans()),
         default=[draw(number) for _ in outputs],
         limited=draw(st.booleans()),
     )
 
 
 def operators_of(rules):
-    told = ("t_norm", "s_norm", "t_conorm", "alpha", "combine", "consequent_alpha", "normalise", "default", "limited")
+    told = (
+        "t_norm",
+        "s_norm",
+        "aggregation",
+        "alpha",
+        "combine",
+        "consequent_alpha",
+        "normalize",
+        "default",
+        "limited",
+    )
     return {name: getattr(rules, name) for name in told}
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzymil.grouping import Each, OneBag, Packed, pack
-from fuzzymil.network import Operators, Params, forward
-from fuzzymil.norms import T_CONORMS
+from fuzzymil.network.layers import Operators, Params, forward
+from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.segments import Each, OneBag, Packed, pack
 from fuzzymil.rules import RuleBase
 
 # Shapes are fixed, so that examples share compiled programs: hypothesis draws a seed and the settings.
@@ -20,7 +20,7 @@ FEATURES, RULES = 4, 3
 SIZES = (1, 5, 2, 1, 4)
 seeds = st.integers(0, 2**32 - 1)
 alphas = st.sampled_from([-50.0, -1.0, 0.0, 0.3, 1.0, 20.0])
-t_conorms = st.sampled_from(["softmax", "softmax_log", "max"])
+aggregations = st.sampled_from(["softmax", "softmax_log", "max"])
 few = settings(max_examples=8, derandomize=True, deadline=None, database=None)
 
 
@@ -39,10 +39,10 @@ def assert_same(found, expected):
 
 
 @few
-@given(seeds, alphas, t_conorms)
-def test_order_of_the_instances_in_a_bag_does_not_matter(seed, alpha, t_conorm):
+@given(seeds, alphas, aggregations)
+def test_order_of_the_instances_in_a_bag_does_not_matter(seed, alpha, aggregation):
     rng = np.random.default_rng(seed)
-    rules, bags = random_rules(rng, alpha=alpha, t_conorm=t_conorm), random_bags(rng)
+    rules, bags = random_rules(rng, alpha=alpha, aggregation=aggregation), random_bags(rng)
     found = rules.infer([bag[rng.permutation(len(bag))] for bag in bags])
     expected = rules.infer(bags)
     assert_same(found.output, expected.output)
@@ -50,10 +50,10 @@ def test_order_of_the_instances_in_a_bag_does_not_matter(seed, alpha, t_conorm):
 
 
 @few
-@given(seeds, alphas, t_conorms)
-def test_order_of_the_bags_does_not_matter(seed, alpha, t_conorm):
+@given(seeds, alphas, aggregations)
+def test_order_of_the_bags_does_not_matter(seed, alpha, aggregation):
     rng = np.random.default_rng(seed)
-    rules, bags = random_rules(rng, alpha=alpha, t_conorm=t_conorm), random_bags(rng)
+    rules, bags = random_rules(rng, alpha=alpha, aggregation=aggregation), random_bags(rng)
     order = rng.permutation(len(bags))
     assert_same(rules.infer([bags[b] for b in order]).output, rules.infer(bags).output[order])
 
@@ -64,7 +64,7 @@ def test_inferring_in_parts_equals_the_whole(seed, cut):
     rng = np.random.default_rng(seed)
     rules, bags = random_rules(rng, alpha=3.0), random_bags(rng)
     whole, parts = rules.infer(bags), [rules.infer(bags[:cut]), rules.infer(bags[cut:])]
-    for field in ("output", "normalised", "rule_outputs", "log_firing", "log_truth"):
+    for field in ("output", "normalized", "rule_outputs", "log_firing", "log_truth"):
         assert_same(np.concatenate([getattr(part, field) for part in parts]), getattr(whole, field))
 
 
@@ -72,7 +72,9 @@ def test_bags_too_many_for_one_piece_are_inferred_piece_by_piece(monkeypatch):
     rng = np.random.default_rng(3)
     rules, bags = random_rules(rng), random_bags(rng, (7, 5, 2, 1, 4, 3, 3))
     whole = rules.infer(bags)
-    monkeypatch.setattr("fuzzymil.inference._CHUNK_VALUES", 6 * RULES * FEATURES)  # six instances; a bag has seven
+    monkeypatch.setattr(
+        "fuzzymil.network.inference._CHUNK_VALUES", 6 * RULES * FEATURES
+    )  # six instances; a bag has seven
     pieces = rules.infer(bags)
     assert_same(pieces.output, whole.output)
     assert_same(pieces.log_truth, whole.log_truth)
@@ -104,10 +106,10 @@ def test_alpha_runs_from_the_least_over_the_mean_to_the_greatest_instance(seed):
 
 
 @few
-@given(seeds, alphas, st.sampled_from(sorted(set(T_CONORMS) - {"bounded"})[:3]))
-def test_bags_of_one_instance_are_the_plain_anfis(seed, alpha, t_conorm):
+@given(seeds, alphas, st.sampled_from(sorted(set(AGGREGATIONS) - {"bounded"})[:3]))
+def test_bags_of_one_instance_are_the_plain_anfis(seed, alpha, aggregation):
     rng = np.random.default_rng(seed)
-    rules = random_rules(rng, alpha=alpha, t_conorm=t_conorm)
+    rules = random_rules(rng, alpha=alpha, aggregation=aggregation)
     x = rng.normal(size=(6, FEATURES))
     strength = np.exp(-0.5 * (((x[:, None] - rules.centers) / rules.widths) ** 2).sum(axis=2))
     responses = rules.coefs[:, :, 0] + np.einsum("id,rkd->irk", x, rules.coefs[:, :, 1:])
@@ -118,12 +120,12 @@ def test_bags_of_one_instance_are_the_plain_anfis(seed, alpha, t_conorm):
 
 
 @few
-@given(seeds, alphas, t_conorms, st.floats(1e-3, 1e6))
-def test_strengths_sum_to_one_however_far_the_bag(seed, alpha, t_conorm, scale):
+@given(seeds, alphas, aggregations, st.floats(1e-3, 1e6))
+def test_strengths_sum_to_one_however_far_the_bag(seed, alpha, aggregation, scale):
     rng = np.random.default_rng(seed)
-    found = random_rules(rng, alpha=alpha, t_conorm=t_conorm).infer([scale * bag for bag in random_bags(rng)])
-    np.testing.assert_allclose(found.normalised.sum(axis=1), 1.0, rtol=1e-12)
-    assert (found.normalised >= 0).all()
+    found = random_rules(rng, alpha=alpha, aggregation=aggregation).infer([scale * bag for bag in random_bags(rng)])
+    np.testing.assert_allclose(found.normalized.sum(axis=1), 1.0, rtol=1e-12)
+    assert (found.normalized >= 0).all()
     assert np.isfinite(found.output).all()
     assert not found.uncovered.any()
 
@@ -171,13 +173,13 @@ def assert_same_learning(found, expected, n_bags, n_rows):
     assert (found[1][1][n_rows:] == 0).all()
 
 
-@pytest.mark.parametrize("t_conorm", ["softmax", "algebraic", "lse", "power"])
-def test_padding_changes_no_value_and_no_gradient(t_conorm):
+@pytest.mark.parametrize("aggregation", ["softmax", "algebraic", "lse", "power"])
+def test_padding_changes_no_value_and_no_gradient(aggregation):
     rng = np.random.default_rng(4)
     params, x = network(rng), rng.normal(size=(13, FEATURES))
     index = np.repeat(np.arange(5, dtype=np.int32), SIZES)
     targets, weights = rng.normal(size=5), rng.uniform(0.5, 2, 5)
-    bare = compute(params, x, Packed(index, 5), targets, weights, t_conorm=t_conorm)
+    bare = compute(params, x, Packed(index, 5), targets, weights, aggregation=aggregation)
     # Seven rows of padding in a bag of their own, and three bags without any row.
     padded = compute(
         params,
@@ -185,7 +187,7 @@ def test_padding_changes_no_value_and_no_gradient(t_conorm):
         Packed(np.concatenate([index, np.full(7, 5, np.int32)]), 9),
         np.pad(targets, (0, 4)),
         np.pad(weights, (0, 4)),
-        t_conorm=t_conorm,
+        aggregation=aggregation,
     )
     assert_same_learning(padded, bare, 5, 13)
     assert np.isfinite(padded[0]).all()
@@ -207,16 +209,16 @@ def test_pack_pads_without_changing_anything():
     assert_same_learning(found, bare, 5, 13)
 
 
-@pytest.mark.parametrize("t_conorm", ["softmax", "power"])
-def test_one_bag_at_a_time_adds_up_to_all_bags(t_conorm):
+@pytest.mark.parametrize("aggregation", ["softmax", "power"])
+def test_one_bag_at_a_time_adds_up_to_all_bags(aggregation):
     rng = np.random.default_rng(6)
     params, x = network(rng), rng.normal(size=(13, FEATURES))
     index = np.repeat(np.arange(5, dtype=np.int32), SIZES)
     targets = rng.normal(size=5)
-    together = compute(params, x, Packed(index, 5), targets, np.ones(5), t_conorm=t_conorm)
+    together = compute(params, x, Packed(index, 5), targets, np.ones(5), aggregation=aggregation)
     # Rows of other bags stand in the slice and are masked, as in on-line learning.
     alone = [
-        compute(params, x, OneBag(jnp.asarray(index == b)), targets[b : b + 1], np.ones(1), t_conorm=t_conorm)
+        compute(params, x, OneBag(jnp.asarray(index == b)), targets[b : b + 1], np.ones(1), aggregation=aggregation)
         for b in range(5)
     ]
     summed = jax.tree.map(lambda *values: np.sum(values, axis=0), *(gradients for _, gradients in alone))
@@ -265,8 +267,8 @@ def strengths_and_gradient(params, x, bag_index, operators):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("t_conorm", T_CONORMS)
-def test_at_1000_features_no_width_and_no_distance_breaks_the_numbers(t_conorm, dtype):
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_at_1000_features_no_width_and_no_distance_breaks_the_numbers(aggregation, dtype):
     rng = np.random.default_rng(9)
     x = rng.normal(size=(16, 1000)).astype(dtype)
     x[1:6] += 1e3  # a bag far away
@@ -279,7 +281,7 @@ def test_at_1000_features_no_width_and_no_distance_breaks_the_numbers(t_conorm, 
                 params = Params({"gaussian": (centers, width * ones)}, rng.normal(size=(RULES, 1, 1)), alpha, 1.0)
                 params = jax.tree.map(lambda value: jnp.asarray(value, dtype), params)
                 strengths, output, gradient = jax.tree.map(
-                    np.asarray, strengths_and_gradient(params, x, index, Operators(t_conorm=t_conorm))
+                    np.asarray, strengths_and_gradient(params, x, index, Operators(aggregation=aggregation))
                 )
                 case = f"width {width}, alpha {alpha}"
                 np.testing.assert_allclose(strengths.sum(axis=1), 1.0, rtol=1e-5, err_msg=case)

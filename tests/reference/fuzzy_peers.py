@@ -65,13 +65,13 @@ def fuzzylite_engine(system):
         engine.input_variables.append(
             fl.InputVariable(name, minimum=low, maximum=high, lock_range=system.limited, terms=sets)
         )
-    weighted = fl.WeightedAverage if system.normalise else fl.WeightedSum
+    weighted = fl.WeightedAverage if system.normalize else fl.WeightedSum
     for name in system.output_names:
         variable = fl.OutputVariable(name, default_value=system.default)
         if system.is_mamdani:
             variable.minimum, variable.maximum, terms = system.outputs[name]
             variable.terms = [made(term, *described) for term, described in terms.items()]
-            variable.aggregation = getattr(fl, FUZZYLITE_S_NORMS[system.aggregation])()
+            variable.aggregation = getattr(fl, FUZZYLITE_S_NORMS[system.accumulation])()
             variable.defuzzifier = getattr(fl, FUZZYLITE_DEFUZZIFIERS[system.defuzzify])(system.resolution)
         else:
             variable.minimum, variable.maximum = -1e9, 1e9
@@ -138,7 +138,7 @@ def skfuzzy_knows(system):
     return (
         system.is_mamdani
         and len(system.outputs) == 1
-        and (system.implication, system.aggregation) == ("min", "max")
+        and (system.implication, system.accumulation) == ("min", "max")
         and (system.t_norm, system.s_norm) in (("min", "max"), ("product", "algebraic"))
         and all(hedges(premise) <= {"not"} for premise, *_ in system.rules)
     )

@@ -20,11 +20,11 @@ class System:
     outputs: dict[str, tuple[float, float, dict[str, tuple[Any, ...]]]] = field(default_factory=dict)  # of Mamdani
     t_norm: str = "min"
     s_norm: str = "max"
-    normalise: bool = True
+    normalize: bool = True
     limited: bool = False
     default: float = 0.0
     implication: str = "min"
-    aggregation: str = "max"
+    accumulation: str = "max"
     defuzzify: str = "centroid"
     resolution: int = 1000
 
@@ -166,7 +166,7 @@ SUGENO = {
     "two outputs": System(
         TWO_GAUSSIANS, [(BOTH_LOW, {"z": (0.0,), "u": (5.0,)}), (BOTH_HIGH, {"z": (1.0,), "u": (-5.0, 1.0, 2.0)})]
     ),
-    "weighted sum": System(TWO_GAUSSIANS, _two(BOTH_LOW, BOTH_HIGH, one=(2.0,), other=(3.0,)), normalise=False),
+    "weighted sum": System(TWO_GAUSSIANS, _two(BOTH_LOW, BOTH_HIGH, one=(2.0,), other=(3.0,)), normalize=False),
     "no rule fires": System(
         {"x": (0.0, 8.0, {"near": ("triangular", 0.0, 1.0, 2.0), "far": ("triangular", 6.0, 7.0, 8.0)})},
         _two(("x", "near"), ("x", "far")),
@@ -212,9 +212,9 @@ MAMDANI = {
     "tip by product and bisector": System(
         THREE_TRIANGLES, TIPPING, SMOOTH_TIP, implication="product", defuzzify="bisector"
     ),
-    "tip by algebraic sum": System(THREE_TRIANGLES, TIPPING, SMOOTH_TIP, aggregation="algebraic"),
-    "tip by bounded sum": System(THREE_TRIANGLES, TIPPING, SMOOTH_TIP, aggregation="bounded", implication="product"),
-    "tip by plain sum": System(THREE_TRIANGLES, TIPPING, SMOOTH_TIP, aggregation="sum"),
+    "tip by algebraic sum": System(THREE_TRIANGLES, TIPPING, SMOOTH_TIP, accumulation="algebraic"),
+    "tip by bounded sum": System(THREE_TRIANGLES, TIPPING, SMOOTH_TIP, accumulation="bounded", implication="product"),
+    "tip by plain sum": System(THREE_TRIANGLES, TIPPING, SMOOTH_TIP, accumulation="sum"),
     "two rules conclude one term": System(
         TWO_GAUSSIANS,
         [
@@ -223,7 +223,7 @@ MAMDANI = {
             (EITHER_HIGH, {"tip": "great"}, 0.6),
         ],
         SMOOTH_TIP,
-        aggregation="algebraic",
+        accumulation="algebraic",
     ),
     "hedges": System(
         TWO_GAUSSIANS,

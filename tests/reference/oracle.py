@@ -11,7 +11,7 @@ the keywords `exp` and `log`, and no float constant enters a computation. Hand i
 Conventions: a bag is a list of instances, an instance a list of D numbers; ``centers[k][j]`` and
 ``widths[k][j]`` belong to rule k and feature j; ``coefs[k]`` is ``[b0]`` (zero order) or
 ``[b0, b1, ..., bD]`` (first order); there is a single output. If every rule's strength underflows to
-zero, the normalisation of Layer 4 raises a division error of the number type in use.
+zero, the normalization of Layer 4 raises a division error of the number type in use.
 """
 
 import math
@@ -28,7 +28,7 @@ def gaussian(x, center, width, *, exp=math.exp):
 
 
 def bell(x, center, width, slope):
-    """Return the generalised bell degree, an alternative to eq. gmf not printed in the paper."""
+    """Return the generalized bell degree, an alternative to eq. gmf not printed in the paper."""
     return 1 / (1 + abs((x - center) / width) ** (2 * slope))
 
 
@@ -191,7 +191,7 @@ def _power_mean(values, alpha, exp, log):
     return _mean([value**alpha for value in values]) ** (one / alpha)
 
 
-def t_conorm(values, name="softmax", alpha=1, *, exp=math.exp, log=math.log):
+def aggregation(values, name="softmax", alpha=1, *, exp=math.exp, log=math.log):
     """Pool the truth instances of one bag, eq. layer3MI-ANFIS and the operators that may replace it."""
     if name == "softmax":
         return softmax_alpha(values, alpha, exp=exp)
@@ -229,7 +229,7 @@ def combine(values, name="softmax", alpha=1, *, exp=math.exp):
 
 # `forward` has arguments of the same names as these three functions.
 _fold = t_norm
-_pool = t_conorm
+_pool = aggregation
 _combine = combine
 
 
@@ -258,9 +258,9 @@ def forward(
     alpha=1.0,
     consequent_alpha=1.0,
     t_norm="product",
-    t_conorm="softmax",
+    aggregation="softmax",
     combine="softmax",
-    normalise=True,
+    normalize=True,
     keep=None,
     membership=None,
     *,
@@ -275,9 +275,9 @@ def forward(
         The instances and the parameters, laid out as the module's docstring says.
     alpha, consequent_alpha : number
         The constants of S_alpha in Layer 3 and in Layer 5.
-    t_norm, t_conorm, combine : str
+    t_norm, aggregation, combine : str
         The operators of Layers 2, 3 and 5.
-    normalise : bool
+    normalize : bool
         False leaves Layer 4 out: the strengths themselves weigh the rules (row 9).
     keep : list of int, optional
         The h_k of Rule Dropout, eq. layer5MI-ANFIS1Drop2. All ones if not given.
@@ -289,7 +289,7 @@ def forward(
     Returns
     -------
     dict
-        ``layer1[k][i][j]``, ``truth[k][i]``, ``firing[k]``, ``normalised[k]``, ``rule_outputs[k]``
+        ``layer1[k][i][j]``, ``truth[k][i]``, ``firing[k]``, ``normalized[k]``, ``rule_outputs[k]``
         (f_k alone), ``layer5[k]`` (h_k wbar_k f_k) and ``output``.
     """
     rules = len(coefs)
@@ -315,14 +315,14 @@ def forward(
 
     firing = []  # eq. layer3MI-ANFIS
     for k in range(rules):
-        firing.append(_pool(truth[k], t_conorm, alpha, exp=exp, log=log))
+        firing.append(_pool(truth[k], aggregation, alpha, exp=exp, log=log))
 
-    normalised = []  # eq. layer4MI-ANFIS
+    normalized = []  # eq. layer4MI-ANFIS
     total = 0
     for strength in firing:
         total = total + strength
     for strength in firing:
-        normalised.append(strength / total if normalise else strength)
+        normalized.append(strength / total if normalize else strength)
 
     rule_outputs = []  # the second factor of eq. layer5MI-ANFIS1
     for k in range(rules):
@@ -330,7 +330,7 @@ def forward(
 
     layer5 = []  # eq. layer5MI-ANFIS1Drop2
     for k in range(rules):
-        layer5.append(keep[k] * normalised[k] * rule_outputs[k])
+        layer5.append(keep[k] * normalized[k] * rule_outputs[k])
 
     output = 0  # eq. layer6MI-ANFIS
     for contribution in layer5:
@@ -340,7 +340,7 @@ def forward(
         "layer1": layer1,
         "truth": truth,
         "firing": firing,
-        "normalised": normalised,
+        "normalized": normalized,
         "rule_outputs": rule_outputs,
         "layer5": layer5,
         "output": output,
@@ -425,7 +425,7 @@ def _gradients(bag, target, centers, widths, coefs, alpha, consequent_alpha, kee
             by_coef = 0
             for i in range(len(bag)):
                 by_coef = by_coef + response_slopes[i] * (1 if j == 0 else bag[i][j - 1])
-            coef_row.append(error_rate * keep[k] * passed["normalised"][k] * by_coef)
+            coef_row.append(error_rate * keep[k] * passed["normalized"][k] * by_coef)
         coef_gradients.append(coef_row)
 
     return {
@@ -568,7 +568,7 @@ def epoch_batch(
 
 
 # ----------------------------------------------------------------------------------------------------
-# Fuzzy c-means, by which the paper initialises the centers
+# Fuzzy c-means, by which the paper initializes the centers
 # ----------------------------------------------------------------------------------------------------
 
 

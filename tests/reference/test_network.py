@@ -11,13 +11,13 @@ import numpy as np
 import oracle
 import pytest
 
-from fuzzymil.grouping import Packed, pack
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network import Operators, Params, forward
-from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
+from fuzzymil.network.layers import Operators, Params, forward
+from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.segments import Packed, pack
 from fuzzymil.rules import Rule, RuleBase, Variable
-from fuzzymil.steps import Plan
-from fuzzymil.training import train
+from fuzzymil.training.step import Plan
+from fuzzymil.training.trainer import train
 
 ALPHAS = (-50.0, 0.0, 1.0, 50.0)
 GROUPS = ("centers", "widths", "coefs")
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def parameters(self):
-        """Centres, widths and coefficients as the oracle takes them."""
+        """Centers, widths and coefficients as the oracle takes them."""
         return self.centers.tolist(), self.widths.tolist(), self.coefs.tolist()
 
     def rule_base(self, **settings):
@@ -58,7 +58,7 @@ def network_params(centers, widths, coefs, alpha, consequent_alpha):
 
 @functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
 def errors(free, alpha, consequent_alpha, x, bag_index, targets, keep, operators, n_bags):
-    """E_p of every bag (b,) and its gradients by centres, widths and coefficients, (b, ...) each."""
+    """E_p of every bag (b,) and its gradients by centers, widths and coefficients, (b, ...) each."""
 
     def error(centers, widths, coefs):
         params = network_params(centers, widths, coefs, alpha, consequent_alpha)
@@ -102,7 +102,7 @@ def test_inference_is_the_oracles_to_ten_digits(features, order):
             expected = oracle.forward(bag.tolist(), *case.parameters, alpha, consequent_alpha)
             np.testing.assert_allclose(truth[b].T, expected["truth"], rtol=0, atol=1e-10)
             np.testing.assert_allclose(found.firing[b], expected["firing"], rtol=1e-10)
-            np.testing.assert_allclose(found.normalised[b], expected["normalised"], rtol=0, atol=1e-10)
+            np.testing.assert_allclose(found.normalized[b], expected["normalized"], rtol=0, atol=1e-10)
             np.testing.assert_allclose(found.rule_outputs[b, :, 0], expected["rule_outputs"], rtol=1e-10, atol=1e-10)
             np.testing.assert_allclose(found.output[b, 0], expected["output"], rtol=0, atol=1e-10)
 
@@ -124,18 +124,18 @@ def test_forward_in_32_bit_is_within_four_digits_of_the_oracle(features, order):
         assert layers.output.dtype == jnp.float32
         for b, bag in enumerate(case.bags):
             expected = oracle.forward(bag.tolist(), *case.parameters, alpha)
-            np.testing.assert_allclose(layers.strengths[b], expected["normalised"], rtol=0, atol=1e-4)
+            np.testing.assert_allclose(layers.strengths[b], expected["normalized"], rtol=0, atol=1e-4)
             np.testing.assert_allclose(layers.output[b, 0], expected["output"], rtol=0, atol=1e-4)
 
 
-def test_strengths_are_not_divided_by_their_sum_without_normalisation():
+def test_strengths_are_not_divided_by_their_sum_without_normalization():
     case = Case(7, 2, (1, 3, 40), 1)
-    found = case.rule_base(normalise=False).infer(case.bags)
+    found = case.rule_base(normalize=False).infer(case.bags)
     for b, bag in enumerate(case.bags):
-        expected = oracle.forward(bag.tolist(), *case.parameters, normalise=False)
-        np.testing.assert_allclose(found.normalised[b], expected["normalised"], rtol=1e-10)
+        expected = oracle.forward(bag.tolist(), *case.parameters, normalize=False)
+        np.testing.assert_allclose(found.normalized[b], expected["normalized"], rtol=1e-10)
         np.testing.assert_allclose(found.output[b, 0], expected["output"], rtol=1e-10)
-    assert (np.abs(found.normalised.sum(axis=1) - 1) > 0.01).all()
+    assert (np.abs(found.normalized.sum(axis=1) - 1) > 0.01).all()
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -146,7 +146,7 @@ def test_each_of_several_outputs_is_what_it_is_alone(order):
     for k in range(4):
         alone = RuleBase.from_arrays(case.centers, case.widths, coefs[:, k : k + 1]).infer(case.bags)
         np.testing.assert_allclose(together.output[:, k], alone.output[:, 0], rtol=0, atol=1e-12)
-        np.testing.assert_array_equal(together.normalised, alone.normalised)
+        np.testing.assert_array_equal(together.normalized, alone.normalized)
     assert together.output.shape == (3, 4)
 
 
@@ -201,9 +201,9 @@ def test_papers_update_rule_gives_the_printed_gradients_and_the_same_value(featu
     [
         (2, 1, {}),
         (166, 0, {}),
-        (2, 1, {"normalise": False}),
-        (2, 1, {"t_conorm": "softmax_relative"}),
-        (2, 1, {"t_conorm": "lse"}),
+        (2, 1, {"normalize": False}),
+        (2, 1, {"aggregation": "softmax_relative"}),
+        (2, 1, {"aggregation": "lse"}),
     ],
 )
 def test_gradients_equal_central_differences_of_the_networks_own_value(features, order, settings):
@@ -254,7 +254,7 @@ def test_strengths_and_gradients_are_right_where_every_degree_underflows(distanc
             np.testing.assert_allclose(found.log_firing[b], log_firing, rtol=1e-13)
             assert max(log_firing) < -2900
             # A logarithm of 1e6 leaves about 1e-10 of a strength.
-            np.testing.assert_allclose(found.normalised[b], [float(w) for w in expected["normalised"]], atol=1e-8)
+            np.testing.assert_allclose(found.normalized[b], [float(w) for w in expected["normalized"]], atol=1e-8)
             assert found.output[b, 0] == pytest.approx(float(expected["output"]), abs=1e-8)
             exact = oracle.gradients_exact(exact_bag, target, *numbers, two, one, exp=mpmath.exp)
             printed = oracle.gradients_paper(exact_bag, target, *numbers, two, one, exp=mpmath.exp)
@@ -262,7 +262,7 @@ def test_strengths_and_gradients_are_right_where_every_degree_underflows(distanc
                 assert_near(gradient[b], exact[group], 1e-8, group)
                 assert_near(by_paper[b], printed[group], 1e-8, group)
     assert np.isfinite(values).all()
-    assert found.normalised.max() < 0.999  # the rules differ by so little that none takes all
+    assert found.normalized.max() < 0.999  # the rules differ by so little that none takes all
 
 
 # ---------------------------------------------------------------------- learning
@@ -358,7 +358,7 @@ def check_infer(case, rule_base, **settings):
     for b, bag in enumerate(case.bags):
         expected = oracle.forward(bag.tolist(), *case.parameters, **settings)
         np.testing.assert_allclose(found.firing[b], expected["firing"], rtol=1e-9, atol=1e-15)
-        np.testing.assert_allclose(found.normalised[b], expected["normalised"], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found.normalized[b], expected["normalized"], rtol=0, atol=1e-9)
         np.testing.assert_allclose(found.output[b, 0], expected["output"], rtol=1e-9, atol=1e-9)
 
 
@@ -369,11 +369,11 @@ def test_rules_under_another_t_norm_are_the_oracles(t_norm):
     check_infer(case, case.rule_base(t_norm=t_norm), t_norm=t_norm)
 
 
-@pytest.mark.parametrize("t_conorm", sorted(set(T_CONORMS) - {"softmax_relative", "softmax_log"}))
-def test_rules_under_another_t_conorm_are_the_oracles(t_conorm):
+@pytest.mark.parametrize("aggregation", sorted(set(AGGREGATIONS) - {"softmax_relative", "softmax_log"}))
+def test_rules_under_another_aggregation_are_the_oracles(aggregation):
     case = Case(17, 2, (1, 3, 40), 0)
     for alpha in (*ALPHAS, math.inf, -math.inf):
-        check_infer(case, case.rule_base(t_conorm=t_conorm, alpha=alpha), t_conorm=t_conorm, alpha=alpha)
+        check_infer(case, case.rule_base(aggregation=aggregation, alpha=alpha), aggregation=aggregation, alpha=alpha)
 
 
 @pytest.mark.parametrize("combine", sorted(set(COMBINERS) - {"min"}))
@@ -389,21 +389,21 @@ def test_combining_by_min_is_the_limit_at_minus_infinity():
     check_infer(case, case.rule_base(combine="min"), consequent_alpha=-math.inf)
 
 
-@pytest.mark.parametrize("t_conorm", ["softmax", "softmax_relative", "softmax_log", "lse", "power"])
-def test_infinite_alpha_is_exactly_the_greatest_and_the_least_instance(t_conorm):
+@pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse", "power"])
+def test_infinite_alpha_is_exactly_the_greatest_and_the_least_instance(aggregation):
     case = Case(19, 25, (1, 3, 40), 1)
     for alpha, limit in ((math.inf, np.max), (-math.inf, np.min)):
-        found = case.rule_base(t_conorm=t_conorm, alpha=alpha, consequent_alpha=alpha).infer(case.bags)
+        found = case.rule_base(aggregation=aggregation, alpha=alpha, consequent_alpha=alpha).infer(case.bags)
         for b, rows in enumerate(np.split(np.arange(44), [1, 4])):
             assert (found.log_firing[b] == limit(found.log_truth[rows], axis=0)).all()
             responses = case.coefs[:, 0] + case.bags[b] @ case.coefs[:, 1:].T
             np.testing.assert_allclose(found.rule_outputs[b, :, 0], limit(responses, axis=0), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("t_conorm", ["softmax", "softmax_relative", "softmax_log", "lse"])
-def test_alpha_zero_is_the_mean(t_conorm):
+@pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse"])
+def test_alpha_zero_is_the_mean(aggregation):
     case = Case(20, 25, (1, 3, 40), 1)
-    found = case.rule_base(t_conorm=t_conorm, alpha=0.0, consequent_alpha=0.0).infer(case.bags)
+    found = case.rule_base(aggregation=aggregation, alpha=0.0, consequent_alpha=0.0).infer(case.bags)
     for b, rows in enumerate(np.split(np.arange(44), [1, 4])):
         np.testing.assert_allclose(found.firing[b], found.truth[rows].mean(axis=0), rtol=1e-12)
 

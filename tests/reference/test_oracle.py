@@ -143,18 +143,18 @@ def test_softmax_slopes():
     ],
 )
 def test_pooling_by_hand(name, alpha, expected):
-    assert oracle.t_conorm([0.5, 0.25, 0.125], name, alpha) == close(expected)
+    assert oracle.aggregation([0.5, 0.25, 0.125], name, alpha) == close(expected)
 
 
 def test_pooling_edges():
-    assert oracle.t_conorm([0.5, 0.75], "bounded") == 1.0
+    assert oracle.aggregation([0.5, 0.75], "bounded") == 1.0
     # alpha = ln 3 on (0, 1): mean(1, 3) = 2, so ln 2/ln 3
-    assert oracle.t_conorm([0.0, 1.0], "lse", math.log(3)) == close(math.log(2) / math.log(3))
-    assert oracle.t_conorm([0.0, 1.0], "power", 0) == 0.0
-    assert oracle.t_conorm([0.0, 1.0], "power", -2) == 0.0
-    assert oracle.t_conorm([0.0, 1.0], "power", 2) == close(math.sqrt(0.5))
+    assert oracle.aggregation([0.0, 1.0], "lse", math.log(3)) == close(math.log(2) / math.log(3))
+    assert oracle.aggregation([0.0, 1.0], "power", 0) == 0.0
+    assert oracle.aggregation([0.0, 1.0], "power", -2) == 0.0
+    assert oracle.aggregation([0.0, 1.0], "power", 2) == close(math.sqrt(0.5))
     with pytest.raises(ValueError, match="T-conorm"):
-        oracle.t_conorm([0.5], "median")
+        oracle.aggregation([0.5], "median")
     assert oracle.combine([1.0, -3.0], "mean") == -1.0
     assert oracle.combine([1.0, -3.0], "max") == 1.0
     assert oracle.combine([0.0, 1.0], "softmax", math.log(2)) == close(2 / 3)
@@ -170,7 +170,7 @@ def test_forward_by_hand_with_the_mean():
     assert passed["layer1"][1] == [[close(1 / 16)], [close(0.5)]]
     assert passed["truth"] == [close([1, 0.5]), close([1 / 16, 0.5])]
     assert passed["firing"] == close([0.75, 9 / 32])
-    assert passed["normalised"] == close([8 / 11, 3 / 11])
+    assert passed["normalized"] == close([8 / 11, 3 / 11])
     assert passed["rule_outputs"] == close([1.0, 0.0])
     assert passed["layer5"] == close([8 / 11, 0.0])
     assert passed["output"] == close(8 / 11)
@@ -179,10 +179,10 @@ def test_forward_by_hand_with_the_mean():
 def test_forward_variants_by_hand():
     assert oracle.forward(**EXAMPLE, alpha=math.inf)["output"] == close(2 / 3)  # w = (1, 1/2)
     assert oracle.forward(**EXAMPLE, alpha=-math.inf)["output"] == close(8 / 9)  # w = (1/2, 1/16)
-    assert oracle.forward(**EXAMPLE, alpha=0, normalise=False)["output"] == close(0.75)  # w_1 b_1
-    assert oracle.forward(**EXAMPLE, t_conorm="max")["output"] == close(2 / 3)
+    assert oracle.forward(**EXAMPLE, alpha=0, normalize=False)["output"] == close(0.75)  # w_1 b_1
+    assert oracle.forward(**EXAMPLE, aggregation="max")["output"] == close(2 / 3)
     # algebraic: 1 - 0 * 1/2 = 1 and 1 - 15/16 * 1/2 = 17/32, so 32/49
-    assert oracle.forward(**EXAMPLE, t_conorm="algebraic")["output"] == close(32 / 49)
+    assert oracle.forward(**EXAMPLE, aggregation="algebraic")["output"] == close(32 / 49)
     # dropped rules keep their share of Layer 4
     both = dict(EXAMPLE, coefs=[[1.0], [2.0]])
     assert oracle.forward(**both, alpha=0)["output"] == close(14 / 11)

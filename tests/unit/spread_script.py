@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, distributed
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
+from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import census
-from fuzzymil.streams import BagStream
+from fuzzymil.training.distributed import census, processes
 
 CASES = {
     "steps of 8 bags and Rule Dropout": {"batch_size": 8, "rule_keep_prob": 0.7},
-    "several starts, held-out bags": {"n_restarts": 2, "early_stopping": True},
+    "several starts, held-out bags": {"n_init": 2, "early_stopping": True},
 }
 
 
@@ -108,10 +108,10 @@ def fails(crew):
 
 def main():
     what, folder = sys.argv[1], Path(sys.argv[2])
-    crew = distributed.join()
+    crew = processes.join()
     import fuzzymil.wide
 
-    fuzzymil.wide._KEEP_SECONDS = 0.0
+    fuzzymil.training.distributed.trainer._KEEP_SECONDS = 0.0
     if what == "compare":
         found = compare(crew)
     elif what == "wrong":

@@ -18,10 +18,10 @@ from fuzzymil import (
     PerInstance,
     RuleBase,
     as_bags,
-    partition,
 )
+from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, InputTypeError, ParameterError
+from fuzzymil.training import partition
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
@@ -112,8 +112,8 @@ def test_types_of_input_that_are_no_numbers_are_type_errors_too():
 
 def test_a_table_with_words_in_it():
     pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"bag": [1, 1, 2], "width": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
-    with pytest.raises(InputError, match="colour"):
+    table = pandas.DataFrame({"bag": [1, 1, 2], "width": [1.0, 2.0, 3.0], "color": ["red", "blue", "red"]})
+    with pytest.raises(InputError, match="color"):
         classifier().fit(Bags.from_frame(table, bag="bag"), [0, 1])
 
 
@@ -223,10 +223,10 @@ SETTINGS = {
     "widths NaN": ({"init": (GRID, np.nan)}, r"widths.*finite"),
     "widths of another shape": ({"init": (GRID, np.ones((2, 2)))}, r"init|widths"),
     "widths text": ({"init": (GRID, "wide")}, r"init|widths"),
-    "centres NaN": ({"init": GRID * np.nan}, r"init must be .*\(n_rules, 2\)"),
-    "centres of other features": ({"init": np.ones((3, 5))}, r"init must be .*\(n_rules, 2\)"),
-    "centres text": ({"init": [["a", "b"]]}, "init must be"),
-    "centres ragged": ({"init": [[1.0, 2.0], [3.0]]}, "init must be"),
+    "centers NaN": ({"init": GRID * np.nan}, r"init must be .*\(n_rules, 2\)"),
+    "centers of other features": ({"init": np.ones((3, 5))}, r"init must be .*\(n_rules, 2\)"),
+    "centers text": ({"init": [["a", "b"]]}, "init must be"),
+    "centers ragged": ({"init": [[1.0, 2.0], [3.0]]}, "init must be"),
     "init of one part": ({"init": (GRID,)}, "init must be"),
     "init of three parts": ({"init": (GRID, GRID, GRID)}, "init must be"),
     "init None": ({"init": None}, "init must be"),
@@ -234,7 +234,7 @@ SETTINGS = {
     "rules of other features": ({"init": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, r"1 variables.*needs 2"),
     "t-norm misspelt": ({"t_norm": "prodct"}, r"Unknown t_norm.*Did you mean 'product'"),
     "t-norm list": ({"t_norm": ["min"]}, "Unknown t_norm"),
-    "t-conorm": ({"t_conorm": "sum"}, "Unknown t_conorm: 'sum'; known are"),
+    "aggregation": ({"aggregation": "sum"}, "Unknown aggregation: 'sum'; known are"),
     "combine": ({"combine": None}, "Unknown combine: None"),
     "membership": ({"membership": "gauss"}, "Unknown membership"),
     "loss": ({"loss": "log"}, "Unknown loss"),
@@ -253,10 +253,10 @@ SETTINGS = {
     "epochs": ({"max_epochs": -1}, "max_epochs must be a whole number"),
     "tolerance": ({"tol": -1.0}, "tol must be a number of at least 0"),
     "batch": ({"batch_size": 0}, "batch_size must be a whole number of at least 1"),
-    "patience": ({"patience": 0}, "patience must be a whole number"),
+    "n_iter_no_change": ({"n_iter_no_change": 0}, "n_iter_no_change must be a whole number"),
     "share": ({"validation_fraction": 1.0}, "validation_fraction must be a number above 0 and below 1"),
-    "restarts": ({"n_restarts": 0}, "n_restarts must be"),
-    "members": ({"n_members": True}, "n_members must be"),
+    "restarts": ({"n_init": 0}, "n_init must be"),
+    "members": ({"n_estimators": True}, "n_estimators must be"),
     "keep": ({"rule_keep_prob": 0.0}, "rule_keep_prob must be a number above 0 and at most 1"),
     "keep misspelt": ({"rule_keep_prob": "autom"}, "rule_keep_prob"),
     "clip zero": ({"clip": 0.0}, "clip must be a number above 0"),
@@ -362,7 +362,7 @@ def failures():
 
 
 @pytest.mark.parametrize("fail", failures(), ids=lambda fail: fail.__name__)
-@pytest.mark.parametrize("loss", ["squared", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "hinge"])
 def test_a_failed_fit_leaves_a_fitted_model_as_it_was(fail, loss):
     model = classifier(loss=loss).fit(BAGS, Y)
     before = model.decision_function(BAGS), model.predict_proba(BAGS), dict(vars(model))
@@ -409,7 +409,7 @@ def test_an_interrupted_start_changes_nothing(fitted, problem, monkeypatch):
 
 
 def test_a_failed_partial_fit_changes_nothing():
-    for loss in ("squared", "hinge"):
+    for loss in ("squared_error", "hinge"):
         model = classifier(loss=loss)
         some = Y == 1
         try:

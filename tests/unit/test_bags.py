@@ -12,8 +12,8 @@ import scipy.sparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 
+from fuzzymil._utils.errors import InputError, InputTypeError
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.errors import InputError, InputTypeError
 
 # Three bags of 2, 1 and 3 instances with two features; every number says where it belongs.
 ARRAYS = [
@@ -535,13 +535,13 @@ def test_joining_keeps_only_what_all_parts_have(bags):
 
 
 def test_joined_labels_keep_their_kinds():
-    def labelled(*labels):
+    def labeled(*labels):
         return Bags.from_list([[[0.0]]] * len(labels), labels=list(labels))
 
-    assert (labelled("a") + labelled(1)).labels.tolist() == ["a", 1]
-    assert (labelled(True) + labelled(2)).labels.tolist() == [True, 2]
-    assert (labelled(1) + labelled(0.5)).labels.dtype == np.float64
-    assert (labelled("a") + labelled("long")).labels.tolist() == ["a", "long"]
+    assert (labeled("a") + labeled(1)).labels.tolist() == ["a", 1]
+    assert (labeled(True) + labeled(2)).labels.tolist() == [True, 2]
+    assert (labeled(1) + labeled(0.5)).labels.dtype == np.float64
+    assert (labeled("a") + labeled("long")).labels.tolist() == ["a", "long"]
 
 
 def test_bags_add_only_to_bags(bags):

@@ -7,10 +7,10 @@ import optax
 import pytest
 
 from fuzzymil import MIANFISClassifier, load_model
-from fuzzymil.checkpoints import Checkpoints, Saved
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import ParameterError
-from fuzzymil.estimators.together import fit_together
+from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.training.checkpoints import Checkpoints, Saved
 
 BAGS = make_two_concepts(random_state=0)
 SETTINGS = {"n_rules": 4, "max_epochs": 30, "random_state": 5}
@@ -40,7 +40,7 @@ class Epochs:
 
 @pytest.fixture(autouse=True)
 def kept_after_every_stretch(monkeypatch):
-    monkeypatch.setattr("fuzzymil.training._KEEP_SECONDS", -1.0)
+    monkeypatch.setattr("fuzzymil.training.trainer._KEEP_SECONDS", -1.0)
 
 
 def same(one, other):
@@ -55,8 +55,10 @@ def same(one, other):
     [
         pytest.param({}, id="batch"),
         pytest.param({"batch_size": 1, "optimizer": "sgd", "learning_rate": 0.01}, id="on-line"),
-        pytest.param({"early_stopping": True, "patience": 50, "rule_keep_prob": 0.7}, id="validation and dropout"),
-        pytest.param({"n_restarts": 2, "n_members": 2}, id="many at once"),
+        pytest.param(
+            {"early_stopping": True, "n_iter_no_change": 50, "rule_keep_prob": 0.7}, id="validation and dropout"
+        ),
+        pytest.param({"n_init": 2, "n_estimators": 2}, id="many at once"),
         pytest.param({"max_terms": 1, "init": "kmeans"}, id="cut in steps"),
         pytest.param({"precision": "double"}, id="double precision"),
     ],

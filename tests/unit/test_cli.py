@@ -91,7 +91,7 @@ def test_output_that_cannot_be_written(tmp_path, monkeypatch):
     def refuse(*args):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(fuzzymil.demo, "run_demo", refuse)
+    monkeypatch.setattr(fuzzymil.cli._demo, "run_demo", refuse)
     message = one_sentence(invoke("demo", "--output", tmp_path / "locked"))
     assert "Cannot write" in message
     assert "Permission denied" in message
@@ -99,13 +99,14 @@ def test_output_that_cannot_be_written(tmp_path, monkeypatch):
 
 def test_results_for_programs(tmp_path, monkeypatch):
     import fuzzymil.demo
+
     import fuzzymil.experiments
 
     def results(*args):
         args[-1].print("for people")
         return {"accuracy": {"unseen": 0.5}, "nothing": float("nan")}
 
-    monkeypatch.setattr(fuzzymil.demo, "run_demo", results)
+    monkeypatch.setattr(fuzzymil.cli._demo, "run_demo", results)
     monkeypatch.setattr(fuzzymil.experiments, "reproduce", results)
     for command in (["demo"], ["reproduce", "synthetic"]):
         assert invoke(*command, "-o", tmp_path).stdout == "for people\n"
@@ -113,9 +114,7 @@ def test_results_for_programs(tmp_path, monkeypatch):
         assert json.loads(told) == {"accuracy": {"unseen": 0.5}, "nothing": None}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["demo", "--seed", "-1"], ["demo", "--seed", "x"], ["dmo"], ["demo", "--colour"]]
-)
+@pytest.mark.parametrize("arguments", [["demo", "--seed", "-1"], ["demo", "--seed", "x"], ["dmo"], ["demo", "--color"]])
 def test_wrong_usage(arguments):
     result = invoke(*arguments)
     assert result.exit_code == 2

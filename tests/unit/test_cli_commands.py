@@ -13,15 +13,16 @@ import pytest
 from pyarrow import parquet
 from typer.testing import CliRunner
 
-from fuzzymil import MIMamdani, MISugeno, RuleBase, load_model, training
-from fuzzymil.cli import app, evaluating, options, timing
+from fuzzymil import MIMamdani, MISugeno, RuleBase, load_model
+from fuzzymil._utils.errors import InputError
+from fuzzymil.cli import _options, app, bench, evaluate
 from fuzzymil.cli import data as data_commands
-from fuzzymil.cli.application import ORDER
-from fuzzymil.cli.drawing import Kind
-from fuzzymil.cli.settings import Task, chosen_task
+from fuzzymil.cli._app import ORDER
+from fuzzymil.cli._settings import Task, chosen_task
+from fuzzymil.cli.plot import Kind
 from fuzzymil.datasets import FORMATS, read_bags
-from fuzzymil.errors import InputError
-from fuzzymil.formats.lossy import FORMATS as RULE_FORMATS
+from fuzzymil.rules.formats.export import FORMATS as RULE_FORMATS
+from fuzzymil.training import trainer
 
 CACHE = (
     "jax_compilation_cache_dir",
@@ -57,7 +58,7 @@ def bad(*arguments, **settings):
     return result.stderr
 
 
-def table(label="colour", seed=0, labels=("red", "blue")):
+def table(label="color", seed=0, labels=("red", "blue")):
     """Twelve boxes of three things each; in a red one, one thing is heavy."""
     rng = np.random.default_rng(seed)
     lines = [f"box,{label},weight,length"]
@@ -74,7 +75,7 @@ def desk(tmp_path_factory):
     (folder / "boxes.csv").write_text(table())
     before = {name: getattr(jax.config, name) for name in CACHE}
     result = good(
-        "fit", folder / "boxes.csv", "--bag", "box", "--label", "colour", *SMALL, "-o", folder / "model.json"
+        "fit", folder / "boxes.csv", "--bag", "box", "--label", "color", *SMALL, "-o", folder / "model.json"
     )  # fmt: skip
     for name, value in before.items():
         jax.config.update(name, value)
@@ -88,7 +89,7 @@ def desk(tmp_path_factory):
 
 def test_fit_says_what_it_read_and_what_to_do_next(desk):
     noted, said = (desk / "noted.txt").read_text(), (desk / "said.txt").read_text()
-    assert "CSV with a header, bag column 'box', label column 'colour'; 12 bags, 36 instances, 2 features" in noted
+    assert "CSV with a header, bag column 'box', label column 'color'; 12 bags, 36 instances, 2 features" in noted
     assert "2 classes, blue (6 bags), red (6 bags)" in noted
     assert "guessed" not in noted
     assert "Learned 2 rules (MIANFISClassifier, 3 epochs" in said
@@ -99,7 +100,7 @@ def test_fit_says_what_it_read_and_what_to_do_next(desk):
 
 
 def test_the_same_command_gives_the_same_file(desk, tmp_path):
-    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "colour", *SMALL]
+    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "color", *SMALL]
     good(*arguments, "-o", tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == (desk / "model.json").read_text()
 
@@ -113,7 +114,7 @@ def test_guesses_are_announced(desk, tmp_path):
 
 def test_fit_for_programs(desk, tmp_path):
     result = good(
-        "fit", desk / "boxes.csv", "--bag", "box", "--label", "colour", *SMALL, "--set", "clip=4",
+        "fit", desk / "boxes.csv", "--bag", "box", "--label", "color", *SMALL, "--set", "clip=4",
         "--json", "-o", tmp_path / "model.json",
     )  # fmt: skip
     found = json.loads(result.stdout)
@@ -122,7 +123,7 @@ def test_fit_for_programs(desk, tmp_path):
 
 
 def test_a_model_through_a_pipe(desk):
-    arguments = ["fit", "-", "--bag", "box", "--label", "colour", *SMALL, "-o", "-"]
+    arguments = ["fit", "-", "--bag", "box", "--label", "color", *SMALL, "-o", "-"]
     fitted = good(*arguments, input=(desk / "boxes.csv").read_bytes())
     assert json.loads(fitted.stdout) == json.loads((desk / "model.json").read_text())
     assert "Learned 2 rules" in fitted.stderr
@@ -163,7 +164,7 @@ def test_the_task_follows_from_the_labels(labels, task, capsys):
 
 
 def test_text_is_no_number(desk):
-    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "colour", "--task", "regression"]
+    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "color", "--task", "regression"]
     assert "is no number" in bad(*arguments, "-o", desk / "never.json")
     assert not (desk / "never.json").exists()
 
@@ -171,7 +172,7 @@ def test_text_is_no_number(desk):
 def test_columns_of_text_are_dropped_and_remembered(tmp_path):
     rows = [f"{line},{'/shop' if n else 'url'}" for n, line in enumerate(table().splitlines())]
     data = write(tmp_path / "with_text.csv", "\n".join(rows) + "\n")
-    common = (data, "--bag", "box", "--label", "colour")
+    common = (data, "--bag", "box", "--label", "color")
     message = bad("fit", *common, *SMALL, "-o", tmp_path / "model.json")
     assert "column 'url'" in message
     assert "leave the column out with --drop" in message
@@ -185,7 +186,7 @@ def test_rules_of_an_expert_are_where_training_starts(desk, tmp_path):
     rules.write_text(
         "VARIABLE weight: heavy = Gaussian(4, 1)\nIF weight is heavy THEN red = 1\nIF anything THEN red = 0 WITH 0.2\n"
     )
-    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "colour", "--max-epochs", "3"]
+    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "color", "--max-epochs", "3"]
     good(*arguments, "--init", rules, "--set", "frozen=weight", "-o", tmp_path / "model.json")
     shown = good("rules", tmp_path / "model.json").stdout
     assert "IF weight is heavy THEN red = " in shown
@@ -224,14 +225,14 @@ def ctrl_c(monkeypatch):
             raise KeyboardInterrupt
         return original(*arguments, **settings)
 
-    original = training.run
-    monkeypatch.setattr(training, "run", stretch)
+    original = trainer.run
+    monkeypatch.setattr(trainer, "run", stretch)
 
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_the_model_and_says_how_to_go_on(desk, tmp_path):
     target = tmp_path / "half.json"
-    arguments = ["--bag", "box", "--label", "colour", "--n-rules", 2, "--max-epochs", 1000, "-o", target]
+    arguments = ["--bag", "box", "--label", "color", "--n-rules", 2, "--max-epochs", 1000, "-o", target]
     result = run("fit", desk / "boxes.csv", *arguments)
     assert result.exit_code == 130
     model = load_model(target)
@@ -248,7 +249,7 @@ def test_ctrl_c_keeps_the_model_and_says_how_to_go_on(desk, tmp_path):
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_checkpoint_goes_on_to_the_same_numbers(desk, tmp_path):
-    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "colour", "--n-rules", 2, "--max-epochs", 20]
+    arguments = ["fit", desk / "boxes.csv", "--bag", "box", "--label", "color", "--n-rules", 2, "--max-epochs", 20]
     kept = ["--checkpoint", tmp_path / "kept", "-o", tmp_path / "kept.json"]
     stopped = run(*arguments, *kept)
     assert stopped.exit_code == 130
@@ -261,7 +262,7 @@ def test_a_checkpoint_goes_on_to_the_same_numbers(desk, tmp_path):
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_cross_validation(desk):
-    arguments = ["--bag", "box", "--label", "colour", "--n-rules", 2, "--max-epochs", 1000, "--folds", 2]
+    arguments = ["--bag", "box", "--label", "color", "--n-rules", 2, "--max-epochs", 1000, "--folds", 2]
     result = run("evaluate", desk / "boxes.csv", *arguments)
     assert result.exit_code == 130
     assert "no fold was finished" in result.stderr
@@ -275,7 +276,7 @@ def test_ctrl_c_anywhere_else(desk, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fuzzymil.datasets, "read_bags", press)
-    result = run("data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "colour")
+    result = run("data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "color")
     assert result.exit_code == 130
     assert result.stderr == "Stopped (Ctrl-C).\n"
 
@@ -284,7 +285,7 @@ def test_ctrl_c_anywhere_else(desk, monkeypatch):
 
 
 def test_evaluate_beside_others(desk):
-    arguments = ["evaluate", desk / "boxes.csv", "--bag", "box", "--label", "colour", *SMALL, "--folds", 3]
+    arguments = ["evaluate", desk / "boxes.csv", "--bag", "box", "--label", "color", *SMALL, "--folds", 3]
     arguments += ["--compare", "majority,naive", "--compare", "CitationKNN"]
     lines = good(*arguments).stdout.splitlines()
     assert lines[0].split() == ["method", "accuracy", "AUC", "n", "s/fit"]
@@ -302,13 +303,13 @@ def test_evaluate_beside_others(desk):
 
 
 def test_evaluate_takes_as_many_folds_as_there_are_bags_for(desk, capsys):
-    bags = read_bags(desk / "boxes.csv", bag="box", label="colour")
-    assert evaluating._possible(10, bags[:5], Task.classification) == 2  # two of them are red
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
+    assert evaluate._possible(10, bags[:5], Task.classification) == 2  # two of them are red
     assert "2 folds instead of 10: the rarest class has no more." in capsys.readouterr().err
-    assert evaluating._possible(6, bags, Task.classification) == 6
+    assert evaluate._possible(6, bags, Task.classification) == 6
     assert not capsys.readouterr().err
     with pytest.raises(InputError, match="too few"):
-        evaluating._possible(10, bags[:3], Task.classification)
+        evaluate._possible(10, bags[:3], Task.classification)
 
 
 # ---------------------------------------------------------------------- predict, explain, rules
@@ -318,10 +319,10 @@ def test_evaluate_takes_as_many_folds_as_there_are_bags_for(desk, capsys):
 def boxes(desk, tmp_path_factory):
     """The boxes as Parquet: rows in another order of columns, a column of text, and row groups of four rows."""
     rows = list(csv.DictReader(io.StringIO((desk / "boxes.csv").read_text())))
-    features = [name for name in rows[0] if name not in ("box", "colour")]
+    features = [name for name in rows[0] if name not in ("box", "color")]
     columns = {
         **{name: [float(row[name]) for row in rows] for name in reversed(features)},
-        **{name: [row[name] for row in rows] for name in ("box", "colour")},
+        **{name: [row[name] for row in rows] for name in ("box", "color")},
         "remark": ["-"] * len(rows),
     }
     path = tmp_path_factory.mktemp("parquet") / "boxes.parquet"
@@ -347,8 +348,8 @@ def test_predict_reads_parquet_a_part_at_a_time(desk, boxes, tmp_path, monkeypat
 def test_predict_leaves_nothing_of_a_file_that_turns_out_bad(desk, boxes, tmp_path, monkeypatch):
     monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
     rows = parquet.read_table(boxes)
-    colours = rows["colour"].to_pylist()
-    rows = rows.set_column(rows.schema.get_field_index("colour"), "colour", [[*colours[:-1], "green"]])
+    colors = rows["color"].to_pylist()
+    rows = rows.set_column(rows.schema.get_field_index("color"), "color", [[*colors[:-1], "green"]])
     parquet.write_table(rows, tmp_path / "odd.parquet", row_group_size=4)
     message = bad("predict", desk / "model.json", tmp_path / "odd.parquet", "-o", tmp_path / "out.csv")
     assert "row 35: bag b11 has two labels" in message
@@ -376,7 +377,7 @@ def test_predict_names_what_a_parquet_file_lacks(desk, boxes, tmp_path):
 
 
 def test_parquet_is_described_converted_and_fitted(boxes, tmp_path):
-    columns = ("--bag", "box", "--label", "colour", "--drop", "remark")
+    columns = ("--bag", "box", "--label", "color", "--drop", "remark")
     assert "12 bags, 36 instances, 2 features" in good("data", "describe", boxes, *columns).stdout
     good("data", "convert", boxes, tmp_path / "b.csv", *columns)
     good("data", "convert", tmp_path / "b.csv", tmp_path / "b.parquet")
@@ -384,7 +385,7 @@ def test_parquet_is_described_converted_and_fitted(boxes, tmp_path):
     good("fit", boxes, *columns, *SMALL, "-o", tmp_path / "m.json")
     assert "Left out" not in good("predict", tmp_path / "m.json", boxes).stderr  # the model remembers
     message = bad("fit", boxes, "--bag", "box", "--drop", "remark", "-o", tmp_path / "n.json")
-    assert "name it with --label, one of length, weight, colour, remark" in message
+    assert "name it with --label, one of length, weight, color, remark" in message
     message = bad("fit", boxes, *columns[:4], "-o", tmp_path / "n.json")
     assert "hold no numbers: 'remark' (string); leave them out with --drop" in message
 
@@ -392,7 +393,7 @@ def test_parquet_is_described_converted_and_fitted(boxes, tmp_path):
 def test_predict_writes_a_table(desk, tmp_path):
     result = good("predict", desk / "model.json", desk / "boxes.csv")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
-    model, bags = load_model(desk / "model.json"), read_bags(desk / "boxes.csv", bag="box", label="colour")
+    model, bags = load_model(desk / "model.json"), read_bags(desk / "boxes.csv", bag="box", label="color")
     assert [row["bag"] for row in rows] == bags.ids.tolist()
     assert [row["prediction"] for row in rows] == model.predict(bags).tolist()
     likely = [[float(row[f"probability_{name}"]) for name in ("blue", "red")] for row in rows]
@@ -408,8 +409,8 @@ def test_predict_writes_a_table(desk, tmp_path):
 
 
 def test_the_model_remembers_its_columns(desk):
-    unlabelled = "\n".join(",".join(np.array(line.split(","))[[3, 0, 2]]) for line in table().splitlines())
-    result = good("predict", desk / "model.json", "-", input=unlabelled.encode())
+    unlabeled = "\n".join(",".join(np.array(line.split(","))[[3, 0, 2]]) for line in table().splitlines())
+    result = good("predict", desk / "model.json", "-", input=unlabeled.encode())
     assert result.stdout == good("predict", desk / "model.json", desk / "boxes.csv").stdout
     assert "Right" not in result.stderr
 
@@ -460,7 +461,7 @@ def test_long_rules_are_folded(desk):
 
 
 def test_every_format_of_rules_is_offered():
-    from fuzzymil.cli.using import RuleFormat
+    from fuzzymil.cli.predict import RuleFormat
 
     assert {*RuleFormat} == {"text", *RULE_FORMATS}
 
@@ -480,7 +481,7 @@ def test_the_ending_tells_the_format_of_rules(desk, tmp_path, ending):
 
 def test_members_of_a_committee(desk, tmp_path):
     document = json.loads((desk / "model.json").read_text())
-    document["settings"]["n_members"] = 2
+    document["settings"]["n_estimators"] = 2
     document["members"].append(document["initial"])
     target = write(tmp_path / "two.json", json.dumps(document))
     first, second = (good("rules", target, "--member", number) for number in (1, 2))
@@ -491,18 +492,18 @@ def test_members_of_a_committee(desk, tmp_path):
 
 
 def test_models_that_were_not_trained(desk, tmp_path):
-    bags = read_bags(desk / "boxes.csv", bag="box", label="colour")
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
     written = "VARIABLE weight: heavy = Gaussian(4, 1)\n"
     expert = MISugeno(rules=written + "IF weight is heavy THEN red = 1\nIF anything THEN red = 0 WITH 0.1").fit(bags)
     expert.save(tmp_path / "expert.json")
-    columns = ["--bag", "box", "--label", "colour"]
+    columns = ["--bag", "box", "--label", "color"]
     assert "b3,red" in good("predict", tmp_path / "expert.json", desk / "boxes.csv", *columns).stdout
     assert "has no curves" in bad("plot", "curves", tmp_path / "expert.json", "-o", tmp_path / "c.png")
     arguments = ["fit", desk / "boxes.csv", *columns, "--continue", tmp_path / "expert.json"]
     assert "is not trained" in bad(*arguments, "-o", tmp_path / "x.json")
     MIMamdani(n_rules=2, random_state=0).fit(bags).save(tmp_path / "sets.json")
     assert "VARIABLE weight" in good("rules", tmp_path / "sets.json").stdout
-    naming = ["--bag-column", "box", "--label-column", "colour"]
+    naming = ["--bag-column", "box", "--label-column", "color"]
     arguments = ["explain", tmp_path / "sets.json", desk / "boxes.csv", "--bag", "b3", *naming]
     assert "has no explanations" in bad(*arguments)
     assert "cannot be drawn" in bad("plot", "membership", tmp_path / "sets.json", "-o", tmp_path / "c.png")
@@ -557,7 +558,7 @@ def test_benchmark_sets(tmp_path, monkeypatch):
 def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
     import fuzzymil.datasets
 
-    bags = read_bags(desk / "boxes.csv", bag="box", label="colour")
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
     monkeypatch.setattr(fuzzymil.datasets, "load_fox", lambda folder: bags)
     result = good("data", "fetch", "fox", "-o", tmp_path / "new", "--json")
     assert json.loads(result.stdout)[0]["n_bags"] == 12
@@ -566,29 +567,29 @@ def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
 
 
 def test_describe_a_file(desk):
-    arguments = ["data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "colour"]
+    arguments = ["data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "color"]
     lines = good(*arguments).stdout.splitlines()
     assert lines[0] == "12 bags, 36 instances, 2 features, 3 instances a bag; 0 missing values"
     assert lines[1] == "labels: blue (6 bags), red (6 bags)"
     assert [line.split()[0] for line in lines[5:]] == ["weight", "length"]
     found = json.loads(good(*arguments, "--json").stdout)
-    bags = read_bags(desk / "boxes.csv", bag="box", label="colour")
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
     assert found["features"][0]["greatest"] == bags.instances[:, 0].max()
 
 
 @pytest.mark.parametrize("ending", [".arff", ".svm", ".mat", ".txt", ".csv.gz", ""])
 def test_convert_there_and_back(desk, tmp_path, ending):
     path = tmp_path / f"boxes{ending}"
-    columns = ["--bag", "box", "--label", "colour"]
+    columns = ["--bag", "box", "--label", "color"]
     source = write(tmp_path / "numbers.csv", table(labels=("1", "0")))
     result = good("data", "convert", source, path, *columns, "--json")
     assert json.loads(result.stdout)["n_bags"] == 12
     back = read_bags(path)
-    np.testing.assert_array_equal(back.instances, read_bags(source, bag="box", label="colour").instances)
+    np.testing.assert_array_equal(back.instances, read_bags(source, bag="box", label="color").instances)
 
 
 def test_convert_in_a_pipe(desk):
-    arguments = ["data", "convert", "-", "-", "--bag", "box", "--label", "colour"]
+    arguments = ["data", "convert", "-", "-", "--bag", "box", "--label", "color"]
     result = good(*arguments, input=(desk / "boxes.csv").read_bytes())
     assert result.stdout.splitlines()[0] == "bag,label,weight,length"
     assert len(result.stdout.splitlines()) == 37
@@ -599,8 +600,8 @@ def test_convert_in_a_pipe(desk):
 
 
 def test_bench(monkeypatch):
-    monkeypatch.setattr(timing, "SIZES", ((6, 2, 2),))
-    monkeypatch.setattr(timing, "EPOCHS", 2)
+    monkeypatch.setattr(bench, "SIZES", ((6, 2, 2),))
+    monkeypatch.setattr(bench, "EPOCHS", 2)
     found = json.loads(good("bench", "--repeats", 1, "--json").stdout)
     assert found["sizes"][0]["n_bags"] == 6
     assert found["sizes"][0]["first_fit_s"] > 0
@@ -628,10 +629,10 @@ def test_commands_are_listed_in_the_order_of_use():
 
 
 def test_completion():
-    assert list(options.format_names("s")) == ["svmlight"]
-    assert set(options.format_names("")) == set(FORMATS)
-    assert "loss=" in list(options.setting_names("lo"))
-    assert list(evaluating.method_names("misv")) == ["MISVM", "MiSVM"]
+    assert list(_options.format_names("s")) == ["svmlight"]
+    assert set(_options.format_names("")) == set(FORMATS)
+    assert "loss=" in list(_options.setting_names("lo"))
+    assert list(evaluate.method_names("misv")) == ["MISVM", "MiSVM"]
     assert data_commands.set_names("m") == ["musk1", "musk2"]
     asked = {"_FUZZYMIL_COMPLETE": "complete_bash", "COMP_WORDS": "fuzzymil pl", "COMP_CWORD": "1"}
     assert run(env=asked).stdout.split() == ["plot"]
@@ -665,12 +666,12 @@ def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
     message = bad("predict", desk / "model.json", data)
     assert "bag b0" in message.lower()
     assert "fit the model with --set missing=ignore" in message
-    good("fit", data, "--bag", "box", "--label", "colour", "--set", "missing=ignore", *SMALL, "-o", tmp_path / "m.json")
+    good("fit", data, "--bag", "box", "--label", "color", "--set", "missing=ignore", *SMALL, "-o", tmp_path / "m.json")
     good("predict", tmp_path / "m.json", data)
 
 
 def test_advice_on_the_format_to_write_can_be_followed(desk, tmp_path):
-    common = ("data", "convert", desk / "boxes.csv", tmp_path / "out.foo", "--bag", "box", "--label", "colour")
+    common = ("data", "convert", desk / "boxes.csv", tmp_path / "out.foo", "--bag", "box", "--label", "color")
     assert "or give --to" in bad(*common)
     good(*common, "--to", "csv")
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from fuzzymil import MISugeno
 from fuzzymil.cli import app
-from fuzzymil.cli.console import emit_json, in_options
+from fuzzymil.cli._console import emit_json, in_options
 from fuzzymil.datasets import read_bags
 
 TABLE = "bag,label,weight,length\n" + "".join(f"b{b},{b % 2},{b}.5,{b * b}\nb{b},{b % 2},0.5,1\n" for b in range(8))
@@ -182,8 +182,8 @@ def test_missing_values_and_what_to_do(desk, tmp_path):
 
 
 def test_no_labels(desk, tmp_path):
-    (desk / "unlabelled.csv").write_text(TABLE.replace("label", "height"))
-    found = sentence(desk, tmp_path, "fit", data="unlabelled.csv")
+    (desk / "unlabeled.csv").write_text(TABLE.replace("label", "height"))
+    found = sentence(desk, tmp_path, "fit", data="unlabeled.csv")
     assert "name it with --label, one of height, weight, length." in found
 
 

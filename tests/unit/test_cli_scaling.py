@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from test_cli_commands import SMALL, _cache_as_before, bad, good
 
-from fuzzymil import BagStream, distributed, load_model
-from fuzzymil.cli import console
+from fuzzymil import BagStream, load_model
+from fuzzymil.cli import _console
 from fuzzymil.datasets import make_two_concepts, write_bags
+from fuzzymil.training.distributed import processes
 
 assert _cache_as_before  # a fixture that every test here uses
 
@@ -55,8 +56,8 @@ def test_what_cannot_be_streamed(folder, tmp_path):
 
 
 def test_one_process_of_a_crew_writes_the_model(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(console, "_speaks", [True])
-    monkeypatch.setattr(distributed, "_joined", distributed.Crew())
+    monkeypatch.setattr(_console, "_speaks", [True])
+    monkeypatch.setattr(processes, "_joined", processes.Crew())
     good("fit", folder / "bags.csv", "--distributed", *SMALL, "-o", tmp_path / "first.json")
     assert (tmp_path / "first.json").exists()
 

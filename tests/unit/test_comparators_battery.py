@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from fuzzymil import Bags, PerInstance, comparators
-from fuzzymil.comparators.base import BagClassifier
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.comparators._base import BagClassifier
 
 NAMES = sorted(comparators.__all__)
 # Settings that take little time, for whichever estimators have them.
@@ -157,13 +157,13 @@ def test_single_precision_is_enough(name):
     assert (again == fitted(name).predict(TEST)).mean() > 0.9
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(getattr(comparators, name), "predict_instances")])
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(getattr(comparators, name), "instance_scores")])
 def test_instances_are_scored_one_by_one(name):
-    scores = fitted(name).predict_instances(TEST)
+    scores = fitted(name).instance_scores(TEST)
     assert scores.shape == (TEST.n_instances,)
     assert np.isfinite(scores).all()
     backwards = Bags.from_list([bag[::-1] for bag in TEST], TEST.feature_names)
-    turned = [part[::-1] for part in np.split(fitted(name).predict_instances(backwards), TEST.offsets[1:-1])]
+    turned = [part[::-1] for part in np.split(fitted(name).instance_scores(backwards), TEST.offsets[1:-1])]
     np.testing.assert_allclose(np.concatenate(turned), scores, rtol=1e-5, atol=1e-6)
 
 

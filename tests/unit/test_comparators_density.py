@@ -9,12 +9,12 @@ from scipy.optimize import check_grad
 from scipy.stats import norm
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import APR, DDSVM, EMDD, BaggingAPR, DiverseDensity
+from fuzzymil.comparators._density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 from fuzzymil.comparators.apr import discriminating_features, expanded, smallest_rectangle
 from fuzzymil.comparators.dd_svm import distinct_concepts, nearness
-from fuzzymil.comparators.density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ParameterError
 
 BOTH = make_two_concepts(12, 16, random_state=0)
 ONE = BOTH[np.r_[:12, 24:40]]  # bags of the concept around (0.5, 0.5), and negative ones
@@ -185,7 +185,7 @@ def test_em_dd_ends_at_responsible_instances():
 def test_instances_are_scored_by_their_distance():
     model = DiverseDensity().fit(ONE)
     expected = model.threshold_ - ((ONE.instances - model.concept_.center) ** 2 * model.concept_.scales**2).sum(axis=1)
-    np.testing.assert_allclose(model.predict_instances(ONE), expected)
+    np.testing.assert_allclose(model.instance_scores(ONE), expected)
     np.testing.assert_allclose(model.decision_function(ONE), np.maximum.reduceat(expected, ONE.offsets[:-1]))
 
 
@@ -348,7 +348,7 @@ def test_only_features_that_shut_negatives_out_are_bounded():
     model = APR().fit(ONE)
     assert model.rectangle_.features.tolist() == [0, 1]
     inside = [(x > model.rectangle_.lower).all() and (x < model.rectangle_.upper).all() for x in ONE.instances]
-    np.testing.assert_array_equal(model.predict_instances(ONE) > 0, inside)
+    np.testing.assert_array_equal(model.instance_scores(ONE) > 0, inside)
 
 
 def test_every_positive_training_bag_is_inside():
@@ -378,7 +378,7 @@ def test_a_committee_of_rectangles_votes():
     inside = np.array([rectangle.depth(ONE.instances) > 0 for rectangle in model.rectangles_])
     votes = [inside[:, start:end].any(axis=1).mean() for start, end in zip(ONE.offsets, ONE.offsets[1:], strict=False)]
     np.testing.assert_allclose(model.decision_function(ONE), np.array(votes) - 0.5)
-    np.testing.assert_allclose(model.predict_instances(ONE), inside.mean(axis=0) - 0.5)
+    np.testing.assert_allclose(model.instance_scores(ONE), inside.mean(axis=0) - 0.5)
 
 
 def test_other_seeds_draw_other_samples():

@@ -6,11 +6,11 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import directed_hausdorff
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import MILES, CitationKNN
 from fuzzymil.comparators.citation_knn import hausdorff_distances
 from fuzzymil.comparators.miles import bag_likeness, one_norm_machine
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import ParameterError
 
 TRAIN, TEST = make_two_concepts(15, 20, random_state=0), make_two_concepts(15, 20, random_state=1)
 
@@ -95,7 +95,7 @@ def test_equally_near_bags_all_vote_whatever_their_order():
         assert model.decision_function([[[0.0]]])[0] == pytest.approx(1 / 3)
 
 
-def test_more_neighbours_than_bags_means_all_of_them():
+def test_more_neighbors_than_bags_means_all_of_them():
     model = CitationKNN(10, 10).fit([[[0.0]], [[1.0]], [[5.0]]], [0, 1, 1])
     assert model.decision_function([[[0.0]]])[0] == pytest.approx(1 / 3)
 
@@ -149,7 +149,7 @@ def test_a_single_pair_by_hand():
 
 def test_scores_of_instances_add_up_to_the_decision():
     model = MILES().fit(TRAIN)
-    sums = np.add.reduceat(model.predict_instances(TEST), TEST.offsets[:-1])
+    sums = np.add.reduceat(model.instance_scores(TEST), TEST.offsets[:-1])
     likeness = bag_likeness(TEST, model.prototypes_, model.gamma_)
     np.testing.assert_allclose(sums, likeness @ model.weights_, rtol=1e-9)
     np.testing.assert_allclose(sums + model.intercept_, model.decision_function(TEST), rtol=1e-9)
@@ -157,7 +157,7 @@ def test_scores_of_instances_add_up_to_the_decision():
 
 def test_equal_instances_share_their_part():
     model = MILES().fit(TRAIN)
-    scores = model.predict_instances([TEST[0], np.repeat(TEST[0], 2, axis=0)])
+    scores = model.instance_scores([TEST[0], np.repeat(TEST[0], 2, axis=0)])
     alone, doubled = scores[: len(TEST[0])], scores[len(TEST[0]) :]
     np.testing.assert_allclose(np.repeat(alone, 2) / 2, doubled, rtol=1e-12)
 
@@ -174,7 +174,7 @@ def test_cheap_errors_leave_no_prototype_and_the_greater_class():
     model = MILES(C=1e-4).fit(bags)
     assert model.prototypes_.shape == (0, 2)
     assert model.predict(TEST).tolist() == [1] * len(TEST)
-    assert model.predict_instances(TEST).tolist() == [0.0] * TEST.n_instances
+    assert model.instance_scores(TEST).tolist() == [0.0] * TEST.n_instances
 
 
 def test_gamma_counts_in_the_unit_of_features():

@@ -7,10 +7,10 @@ from scipy.special import entr
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import EmbeddingForest, MIForest
 from fuzzymil.comparators.embedding_forest import bag_statistics
 from fuzzymil.comparators.mi_forest import tempered
-from fuzzymil.errors import ParameterError
 
 
 def concept_bags(n_bags, seed):
@@ -77,21 +77,21 @@ def test_bags_of_one_instance_keep_their_labels():
     rng = np.random.RandomState(4)
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 2))  # no structure at all: what is known, is known by heart
-    scores = MIForest(30, min_samples_leaf=1, random_state=0).fit(X, y).predict_instances(X)
+    scores = MIForest(30, min_samples_leaf=1, random_state=0).fit(X, y).instance_scores(X)
     np.testing.assert_array_equal(scores, y - 0.5)
 
 
 def test_every_positive_bag_keeps_a_witness():
     model = MIForest(30, min_samples_leaf=1, random_state=0).fit(TRAIN)
     np.testing.assert_array_equal(model.predict(TRAIN), TRAIN.labels)
-    assert (model.predict_instances(TRAIN)[np.repeat(TRAIN.labels, TRAIN.sizes) == 0] == -0.5).all()
+    assert (model.instance_scores(TRAIN)[np.repeat(TRAIN.labels, TRAIN.sizes) == 0] == -0.5).all()
 
 
 def test_annealing_finds_the_instances_that_the_bags_labels_hide():
     model = MIForest(random_state=0).fit(TRAIN)
     naive = ExtraTreesClassifier(50, min_samples_leaf=2, random_state=0)
     naive.fit(TRAIN.instances, np.repeat(TRAIN.labels, TRAIN.sizes))
-    found = (model.predict_instances(TEST) > 0) == TEST.instance_labels
+    found = (model.instance_scores(TEST) > 0) == TEST.instance_labels
     found_naively = (naive.predict(TEST.instances) == 1) == TEST.instance_labels
     assert found.mean() > 0.97
     assert found_naively.mean() < 0.9

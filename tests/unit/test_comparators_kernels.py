@@ -6,12 +6,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from fuzzymil import Bags
-from fuzzymil.comparators import MIGraph, MiGraph, MIKernel, PPMMKernel, instance_kernel
-from fuzzymil.comparators.base import in_fixed_order
-from fuzzymil.comparators.instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.comparators import MIGraph, MiGraph, MIKernel, PPMMKernel, _instance_kernel
+from fuzzymil.comparators._base import in_fixed_order
+from fuzzymil.comparators._instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.comparators.migraph import clique_weights, edge_features, edges
 from fuzzymil.comparators.ppmm import POWERS, alignment, posterior_kernel
-from fuzzymil.errors import ParameterError
 
 GAMMA = 0.4
 
@@ -27,7 +27,7 @@ def some_bags(n_bags, seed, low=1, high=7):
 TRAIN, TEST = some_bags(24, seed=1), some_bags(16, seed=2)
 MODELS = {
     "MI-kernel, mean": MIKernel(gamma=GAMMA),
-    "MI-kernel, cosine": MIKernel(gamma=GAMMA, normalise="cosine"),
+    "MI-kernel, cosine": MIKernel(gamma=GAMMA, normalize="cosine"),
     "miGraph": MiGraph(gamma=GAMMA),
     "MIGraph": MIGraph(gamma=GAMMA, edge_gamma=2.0),
     "MIGraph, edges drawn": MIGraph(gamma=GAMMA, max_edges=2, random_state=0),
@@ -63,7 +63,7 @@ def test_the_set_kernel_is_a_sum_over_pairs():
 def test_the_parts_it_is_computed_in_make_no_difference(cells, monkeypatch):
     weighed = WeighedBags(TRAIN, np.linspace(1, 2, TRAIN.n_instances))
     whole = set_kernel(weighed, weighed, GAMMA)
-    monkeypatch.setattr(instance_kernel, "CELLS", cells)
+    monkeypatch.setattr(_instance_kernel, "CELLS", cells)
     np.testing.assert_allclose(set_kernel(weighed, weighed, GAMMA), whole, rtol=1e-12)
 
 
@@ -133,7 +133,7 @@ def test_the_normalised_set_kernel_by_loops():
 
 
 def slow_graph(bag, gamma):
-    """Neighbours of each instance of a bag, by loops over the printed definition."""
+    """Neighbors of each instance of a bag, by loops over the printed definition."""
     n = len(bag)
     distances = [[1 - rbf(x, y, gamma) for y in bag] for x in bag]
     pairs = [distances[u][v] for u in range(n) for v in range(u)]
@@ -141,13 +141,13 @@ def slow_graph(bag, gamma):
 
 
 def slow_edges(bag, gamma):
-    neighbours = slow_graph(bag, gamma)
-    n_edges = sum(map(len, neighbours)) / 2
-    weight = [sum(rbf(bag[u], bag[v], gamma) for v in near) for u, near in enumerate(neighbours)]
+    neighbors = slow_graph(bag, gamma)
+    n_edges = sum(map(len, neighbors)) / 2
+    weight = [sum(rbf(bag[u], bag[v], gamma) for v in near) for u, near in enumerate(neighbors)]
     found = []
-    for u, near in enumerate(neighbours):
+    for u, near in enumerate(neighbors):
         for v in (v for v in near if v > u):
-            ends = [[len(neighbours[end]) / n_edges, rbf(bag[u], bag[v], gamma) / weight[end]] for end in (u, v)]
+            ends = [[len(neighbors[end]) / n_edges, rbf(bag[u], bag[v], gamma) / weight[end]] for end in (u, v)]
             greater, less = sorted(ends, reverse=True)
             found.append(greater + less)
     return found
@@ -223,7 +223,7 @@ def test_of_too_many_edges_some_are_drawn_and_stand_for_all():
 
 def test_bags_without_any_edge_are_compared_by_their_instances():
     pairs = some_bags(20, seed=7, low=2, high=3)
-    graphs, plain = MIGraph(gamma=GAMMA).fit(pairs), MIKernel(gamma=GAMMA, normalise="cosine").fit(pairs)
+    graphs, plain = MIGraph(gamma=GAMMA).fit(pairs), MIKernel(gamma=GAMMA, normalize="cosine").fit(pairs)
     np.testing.assert_allclose(graphs.decision_function(pairs), plain.decision_function(pairs), rtol=1e-9)
 
 
@@ -259,9 +259,9 @@ def test_alignment_is_a_correlation():
     assert alignment(3 * np.outer(signs, signs) + 7, positive) == pytest.approx(1.0)
     assert alignment(np.ones((5, 5)), positive) == 0.0
     kernel = gram(MODELS["MI-kernel, mean"].fit(TRAIN), TRAIN, TRAIN)
-    centre = np.eye(TRAIN.n_bags) - 1 / TRAIN.n_bags
-    target = centre @ np.outer(TRAIN.labels, TRAIN.labels) @ centre
-    expected = np.corrcoef((centre @ kernel @ centre).ravel(), target.ravel())[0, 1]
+    center = np.eye(TRAIN.n_bags) - 1 / TRAIN.n_bags
+    target = center @ np.outer(TRAIN.labels, TRAIN.labels) @ center
+    expected = np.corrcoef((center @ kernel @ center).ravel(), target.ravel())[0, 1]
     assert alignment(kernel, TRAIN.labels == 1) == pytest.approx(expected)
 
 
@@ -317,7 +317,7 @@ def test_a_given_power_is_kept_and_components_are_no_more_than_instances():
     [
         (MIKernel(C=-1.0), "C must be a number above 0"),
         (MIKernel(gamma=0.0), "gamma must be a number above 0"),
-        (MIKernel(normalise="sum"), "Unknown normalise: 'sum'; known are mean, cosine"),
+        (MIKernel(normalize="sum"), "Unknown normalize: 'sum'; known are mean, cosine"),
         (MiGraph(gamma="auto"), "gamma must be 'scale' or a number above 0"),
         (MIGraph(max_edges=0), "max_edges must be a whole number of at least 1"),
         (MIGraph(edge_gamma=-1.0), "edge_gamma must be a number above 0"),

@@ -14,10 +14,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, cross_val_score
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import BPMIP, MINN, GatedAttention, MINet, MiNet
-from fuzzymil.comparators.neural import mean_loss, train
-from fuzzymil.errors import InputError, ParameterError
-from fuzzymil.grouping import grouping_of, pack
+from fuzzymil.comparators._neural import mean_loss, train
+from fuzzymil.network.segments import grouping_of, pack
 
 SIZES = (3, 1, 4, 2, 5, 1)
 OFFSETS = np.cumsum([0, *SIZES])
@@ -226,7 +226,7 @@ def fitted(name, seed=0, turned=False):
 def test_soft_maximum_lies_between_mean_and_maximum():
     bags = easy_bags()
     model = copy.deepcopy(fitted("MI-NN"))
-    outputs = model.predict_instances(bags) + 0.5
+    outputs = model.instance_scores(bags) + 0.5
 
     def decided(alpha):
         model.weights_["alpha"] = np.float64(alpha)
@@ -246,13 +246,13 @@ def test_soft_maximum_lies_between_mean_and_maximum():
 @pytest.mark.parametrize("name", ["BP-MIP", "mi-Net max"])
 def test_a_bag_is_decided_by_its_greatest_instance(name):
     bags = easy_bags()
-    greatest = np.maximum.reduceat(fitted(name).predict_instances(bags), bags.offsets[:-1])
+    greatest = np.maximum.reduceat(fitted(name).instance_scores(bags), bags.offsets[:-1])
     np.testing.assert_allclose(fitted(name).decision_function(bags), greatest, rtol=1e-12)
 
 
 def test_mean_probability_of_the_instances_decides():
     bags = easy_bags()
-    probabilities = 1 / (1 + np.exp(-fitted("mi-Net mean").predict_instances(bags)))
+    probabilities = 1 / (1 + np.exp(-fitted("mi-Net mean").instance_scores(bags)))
     mean = np.add.reduceat(probabilities, bags.offsets[:-1]) / bags.sizes
     np.testing.assert_allclose(1 / (1 + np.exp(-fitted("mi-Net mean").decision_function(bags))), mean, rtol=1e-10)
 
@@ -270,7 +270,7 @@ def test_attention_sums_to_one_in_every_bag():
 def test_the_instance_that_makes_the_bag_stands_out(name):
     bags = easy_bags(seed=1)
     model = fitted(name)
-    scores = model.predict_attention(bags) if name == "attention" else model.predict_instances(bags)
+    scores = model.predict_attention(bags) if name == "attention" else model.instance_scores(bags)
     positive = np.flatnonzero((bags.labels == 1) & (bags.sizes > 1))
     found = [
         scores[bags.offsets[b] : bags.offsets[b + 1]].argmax() == 0 for b in positive
@@ -387,4 +387,4 @@ def test_no_hidden_layer_is_a_linear_score():
     bags = easy_bags()
     model = MiNet((), n_epochs=50, random_state=0).fit(bags)
     weights, biases = model.weights_["output"]
-    np.testing.assert_allclose(model.predict_instances(bags), bags.instances @ weights[:, 0] + biases[0], rtol=1e-10)
+    np.testing.assert_allclose(model.instance_scores(bags), bags.instances @ weights[:, 0] + biases[0], rtol=1e-10)

@@ -9,11 +9,11 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import RBFMIP, RBFBagUnit
 from fuzzymil.comparators.citation_knn import hausdorff_distances
 from fuzzymil.comparators.rbf_bag_unit import medoids
 from fuzzymil.comparators.rbf_mip import merge_bags
-from fuzzymil.errors import InputError, ParameterError
 
 DISTANCES = ("minimal", "maximal")
 MODELS = {"RBF-MIP": RBFMIP, "RBF-Bag-Unit": RBFBagUnit}
@@ -169,8 +169,8 @@ def test_the_ridge_layer_has_its_closed_form():
         return np.exp(-np.square(rows) / (2 * width**2))
 
     targets = np.where(bags.labels == 1, 1.0, -1.0)
-    centred = respond(bags) - respond(bags).mean(axis=0)
-    coef = np.linalg.solve(centred.T @ centred + 0.2 * np.eye(12), centred.T @ (targets - targets.mean()))
+    centered = respond(bags) - respond(bags).mean(axis=0)
+    coef = np.linalg.solve(centered.T @ centered + 0.2 * np.eye(12), centered.T @ (targets - targets.mean()))
     expected = (respond(fresh) - respond(bags).mean(axis=0)) @ coef + targets.mean()
     np.testing.assert_allclose(model.decision_function(fresh), expected, rtol=1e-8, atol=1e-12)
 

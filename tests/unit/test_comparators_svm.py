@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import ALPSVM, MISVM, MiSVM
+from fuzzymil.comparators._annealing import cooling
 from fuzzymil.comparators.alp_svm import hinge_evidence, label_probabilities
-from fuzzymil.comparators.annealing import cooling
 from fuzzymil.comparators.svm import bag_means, witnesses
-from fuzzymil.errors import ParameterError
 
 EACH = [MISVM, MiSVM, ALPSVM]
 
@@ -102,7 +102,7 @@ def test_bags_of_one_instance_give_the_plain_machine(method, kernel):
     model = method(C=2.0, kernel=kernel, gamma=0.3).fit(X, y)
     plain = SVC(C=2.0, kernel=kernel, gamma=0.3).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(T), plain.decision_function(T))
-    np.testing.assert_array_equal(model.predict_instances(T), plain.decision_function(T))
+    np.testing.assert_array_equal(model.instance_scores(T), plain.decision_function(T))
 
 
 def test_the_scale_of_the_kernel_is_that_of_scikit_learn_on_standardised_features():
@@ -165,7 +165,7 @@ def test_a_slow_transcription_ends_with_the_same_machine(method, slow, settings)
     plain = {key: value for key, value in settings.items() if key != "balanced"}
     weight = "balanced" if "balanced" in settings else None
     expected = slow(list(TRAIN), TRAIN.labels, class_weight=weight, **plain).decision_function(TEST.instances)
-    np.testing.assert_allclose(model.predict_instances(TEST), expected, atol=1e-9)
+    np.testing.assert_allclose(model.instance_scores(TEST), expected, atol=1e-9)
     bag_scores = [part.max() for part in np.split(expected, TEST.offsets[1:-1])]
     np.testing.assert_allclose(model.decision_function(TEST), bag_scores, atol=1e-9)
 
@@ -175,7 +175,7 @@ def test_a_share_of_one_takes_the_labels_of_the_bags():
     model = ALPSVM(C=2.0, gamma=0.5, share=1.0).fit(first + rest)
     rows = np.concatenate([first.instances, rest.instances])
     naive = SVC(C=2.0, gamma=0.5).fit(rows, np.arange(len(rows)) < first.n_instances)
-    np.testing.assert_allclose(model.predict_instances(TEST), naive.decision_function(TEST.instances), atol=1e-9)
+    np.testing.assert_allclose(model.instance_scores(TEST), naive.decision_function(TEST.instances), atol=1e-9)
 
 
 def test_annealing_is_a_weighted_machine_in_turn_with_probabilities():
@@ -195,7 +195,7 @@ def test_annealing_is_a_weighted_machine_in_turn_with_probabilities():
             (loss[1] - loss[0]) / temperature, positive, np.maximum(1.0, share * positive.sizes)
         )
     assert model.n_iter_ == 3
-    np.testing.assert_allclose(model.predict_instances(TEST), machine.decision_function(TEST.instances), atol=1e-6)
+    np.testing.assert_allclose(model.instance_scores(TEST), machine.decision_function(TEST.instances), atol=1e-6)
 
 
 # ---------------------------------------------------------------------- what they find
@@ -206,17 +206,17 @@ def test_the_widest_margin_by_hand(method):
     # Witnesses at 2 against a nearest negative at 0: the score is the line through (2, 1) and (0, -1).
     bags = [[[2.0], [-3.0]], [[-4.0], [2.0]], [[0.0], [-1.0], [-3.5]], [[-2.0], [-4.0], [-5.0]]]
     model = method(C=100.0, kernel="linear").fit(bags, [1, 1, 0, 0])
-    np.testing.assert_allclose(model.predict_instances([[[2.0], [1.0]], [[0.0]]]), [1.0, 0.0, -1.0], atol=1e-2)
+    np.testing.assert_allclose(model.instance_scores([[[2.0], [1.0]], [[0.0]]]), [1.0, 0.0, -1.0], atol=1e-2)
 
 
 @pytest.mark.parametrize("method", EACH, ids=lambda method: method.__name__)
 def test_instances_of_the_concept_are_found(method):
-    scores = method().fit(TRAIN).predict_instances(TEST)
+    scores = method().fit(TRAIN).instance_scores(TEST)
     assert ((scores > 0) == TEST.instance_labels).mean() > 0.9
 
 
 def test_annealing_without_a_share_calls_few_instances_positive():
-    few, enough = (ALPSVM(share=share).fit(TRAIN).predict_instances(TRAIN) > 0 for share in (0.0, 0.7))
+    few, enough = (ALPSVM(share=share).fit(TRAIN).instance_scores(TRAIN) > 0 for share in (0.0, 0.7))
     assert few.sum() < enough.sum()
 
 

@@ -8,8 +8,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.epochs import run
-from fuzzymil.grouping import pack
+from fuzzymil.network.segments import pack
+from fuzzymil.training.loop import run
 
 
 def compiled():
@@ -58,7 +58,7 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing():
         before = compiled()
         make(3, max_epochs=2, random_state=0).fit(bags)
         make(3, max_epochs=9, random_state=1, learning_rate=0.5, tol=1e-9).fit(bags)  # all of these are data
-        make(3, max_epochs=2, random_state=0, alpha=7.0, init="random", patience=3).fit(bags)
+        make(3, max_epochs=2, random_state=0, alpha=7.0, init="random", n_iter_no_change=3).fit(bags)
         assert compiled() == before
 
 

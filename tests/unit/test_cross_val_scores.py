@@ -5,16 +5,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedStratifiedKFold, cross_validate
 
-from fuzzymil import (
-    ANFISRegressor,
-    Bags,
-    MIANFISClassifier,
-    MIANFISRegressor,
-    NaiveMIL,
-)
+from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ParameterError
-from fuzzymil.estimators import base, cross_val_scores
+from fuzzymil.estimators import _network, cross_val_scores
 
 BAGS = make_two_concepts(18, 18, random_state=0)
 QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}
@@ -24,13 +18,13 @@ QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}
 def calls(monkeypatch):
     """How many models were trained in each compiled call."""
     found = []
-    real = base.train_groups
+    real = _network.train_groups
 
     def counted(groups, *plan, **settings):
         found.append(len(groups))
         return real(groups, *plan, **settings)
 
-    monkeypatch.setattr(base, "train_groups", counted)
+    monkeypatch.setattr(_network, "train_groups", counted)
     return found
 
 

@@ -21,11 +21,20 @@ from hypothesis import strategies as st
 
 from fuzzymil import Bags
 from fuzzymil import datasets as datasets_module
-from fuzzymil.datasets import BENCHMARKS, DataFileError, DataNotFound, benchmarks, describe, download, lzw, write_bags
-from fuzzymil.datasets.download import content_checksum
-from fuzzymil.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.datasets import (
+    BENCHMARKS,
+    DataFileError,
+    DataNotFound,
+    _benchmarks,
+    _download,
+    _lzw,
+    describe,
+    write_bags,
+)
+from fuzzymil.datasets._download import content_checksum
 
-LOADERS = {name: getattr(benchmarks, f"load_{name}") for name in BENCHMARKS}
+LOADERS = {name: getattr(_benchmarks, f"load_{name}") for name in BENCHMARKS}
 SHARED = os.environ.get("FUZZYMIL_DATA")
 needs_data = pytest.mark.skipif(SHARED is None, reason="FUZZYMIL_DATA names no folder with the benchmark data")
 
@@ -255,14 +264,14 @@ def test_the_real_sets_survive_the_way_over_their_public_format(name, server):
 
 
 def test_a_named_folder_and_the_environment(small, tmp_path, monkeypatch):
-    assert_same(benchmarks.load_musk1(tmp_path), small["musk1"])
-    assert_same(benchmarks.load_fox(str(tmp_path)), small["fox"])
+    assert_same(_benchmarks.load_musk1(tmp_path), small["musk1"])
+    assert_same(_benchmarks.load_fox(str(tmp_path)), small["fox"])
     with pytest.raises(DataNotFound):
-        benchmarks.load_fox(download=False)
+        _benchmarks.load_fox(download=False)
     monkeypatch.setenv("FUZZYMIL_DATA", str(tmp_path))
-    assert_same(benchmarks.load_fox(download=False), small["fox"])
+    assert_same(_benchmarks.load_fox(download=False), small["fox"])
     (tmp_path / "other").mkdir()
-    assert_same(benchmarks.load_fox(tmp_path / "other", download=False), small["fox"])  # then the environment's
+    assert_same(_benchmarks.load_fox(tmp_path / "other", download=False), small["fox"])  # then the environment's
 
 
 def test_a_wrong_checksum_and_a_cut_file(small, tmp_path):
@@ -271,7 +280,7 @@ def test_a_wrong_checksum_and_a_cut_file(small, tmp_path):
     for content in (whole[:-20], gzip.compress(b"bag,label,f1\n1,1,2\n", mtime=0), b""):
         path.write_bytes(content)
         with pytest.raises(DataFileError, match=r"fox\.csv\.gz is not the file expected.*Get it again") as caught:
-            benchmarks.load_fox(tmp_path)
+            _benchmarks.load_fox(tmp_path)
         assert BENCHMARKS["fox"].file_checksum in str(caught.value)
         assert hashlib.sha256(content).hexdigest() in str(caught.value)
         names_the_three_ways(caught.value, "fox")
@@ -281,10 +290,10 @@ def test_an_own_table_is_checked_for_its_counts_only(small, tmp_path):
     (tmp_path / "fox.csv.gz").unlink()
     changed = small["fox"].map_instances(lambda values: values + 1)
     write_bags(changed, tmp_path / "fox.csv")
-    assert_same(benchmarks.load_fox(tmp_path), changed)
+    assert_same(_benchmarks.load_fox(tmp_path), changed)
     write_bags(changed[[0, 1]], tmp_path / "fox.csv")
     with pytest.raises(DataFileError, match="expected 3 bags, 6 instances, 4 features, found 2 bags, 3 instances, 4"):
-        benchmarks.load_fox(tmp_path)
+        _benchmarks.load_fox(tmp_path)
 
 
 @pytest.mark.parametrize("name", LOADERS)
@@ -299,11 +308,11 @@ def test_the_error_tells_the_three_ways(name, tmp_path):
 
 def test_a_folder_that_is_not_there_never_ends_in_a_download(tmp_path, monkeypatch, server):
     with pytest.raises(DataNotFound, match=r"data folder .*nowhere \(folder=\) is not there"):
-        benchmarks.load_fox(tmp_path / "nowhere")
+        _benchmarks.load_fox(tmp_path / "nowhere")
     (tmp_path / "file").touch()
     monkeypatch.setenv("FUZZYMIL_DATA", str(tmp_path / "file"))
     with pytest.raises(DataNotFound, match=r"file \(FUZZYMIL_DATA\) is a file"):
-        benchmarks.load_fox()
+        _benchmarks.load_fox()
     assert not server.asked
 
 
@@ -313,7 +322,7 @@ def test_a_file_without_the_right_to_read(small, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(DataFileError, match="Permission denied"):
-        benchmarks.load_fox(tmp_path)
+        _benchmarks.load_fox(tmp_path)
 
 
 # ---------------------------------------------------------------- downloads
@@ -324,24 +333,24 @@ def test_musk_is_downloaded_once_and_kept(small, server, cache, member):
     text = uci_text(small["musk1"])
     body = zipped(**{member: compress(text) if member.endswith("Z") else text, "clean1_names": b"about"})
     server.serve("musk+version+1.zip", body)
-    assert_same(benchmarks.load_musk1(), small["musk1"])
-    assert_same(benchmarks.load_musk1(), small["musk1"])
+    assert_same(_benchmarks.load_musk1(), small["musk1"])
+    assert_same(_benchmarks.load_musk1(), small["musk1"])
     assert server.asked == ["/data/musk+version+1.zip"]
     assert os.listdir(cache) == ["musk1.csv.gz"]
 
 
 def test_the_animals_are_downloaded_and_renumbered(small, server, cache):
     server.serve("fox.data", sparse_text(small["fox"]))
-    assert_same(benchmarks.load_fox(), small["fox"])
-    assert_same(benchmarks.load_fox(download=False), small["fox"])
+    assert_same(_benchmarks.load_fox(), small["fox"])
+    assert_same(_benchmarks.load_fox(download=False), small["fox"])
     assert os.listdir(cache) == ["fox.csv.gz"]
 
 
 def test_without_a_mirror_the_public_home_is_asked(monkeypatch):
     home = BENCHMARKS["fox"].home
-    assert download.address(home) == home
+    assert _download.address(home) == home
     monkeypatch.setenv("FUZZYMIL_MIRROR", "http://127.0.0.1:1/x/")
-    assert download.address(home) == "http://127.0.0.1:1/x/fox.data"
+    assert _download.address(home) == "http://127.0.0.1:1/x/fox.data"
 
 
 def broken_downloads(bags):
@@ -367,13 +376,13 @@ def test_a_download_that_fails_leaves_nothing(small, server, cache, case):
     (body, status, length), match, tries = broken_downloads(small["fox"])[case]
     server.serve("fox.data", body, status, length)
     with pytest.raises(DataNotFound, match=match) as caught:
-        benchmarks.load_fox()
+        _benchmarks.load_fox()
     names_the_three_ways(caught.value, "fox")
     assert f"{server.address}/fox.data" in str(caught.value)
     assert len(server.asked) == tries
     assert os.listdir(cache) == []
     server.serve("fox.data", sparse_text(small["fox"]))
-    assert_same(benchmarks.load_fox(), small["fox"])  # nothing stands in the way later
+    assert_same(_benchmarks.load_fox(), small["fox"])  # nothing stands in the way later
     del caught
     gc.collect()  # here and not in the next test
 
@@ -391,7 +400,7 @@ def test_a_download_that_fails_leaves_nothing(small, server, cache, case):
 def test_an_archive_with_something_else(small, server, body, match):
     server.serve("musk+version+1.zip", body)
     with pytest.raises(DataNotFound, match=match) as caught:
-        benchmarks.load_musk1()
+        _benchmarks.load_musk1()
     names_the_three_ways(caught.value, "musk1")
 
 
@@ -399,7 +408,7 @@ def test_no_connection(small, server, cache):
     server.close()
     server.close = lambda: None  # once is enough
     with pytest.raises(DataNotFound, match="could not be downloaded") as caught:
-        benchmarks.load_fox()
+        _benchmarks.load_fox()
     names_the_three_ways(caught.value, "fox")
     assert os.listdir(cache) == []
 
@@ -408,7 +417,7 @@ def test_a_download_is_tried_again(small, server, monkeypatch):
     body = sparse_text(small["fox"])
     server.serve("fox.data", b"busy", 503)
     monkeypatch.setattr("pooch.core.time.sleep", lambda _: server.serve("fox.data", body))
-    assert_same(benchmarks.load_fox(), small["fox"])
+    assert_same(_benchmarks.load_fox(), small["fox"])
     assert len(server.asked) == 2
 
 
@@ -416,20 +425,20 @@ def test_a_damaged_copy_is_downloaded_again(small, server, cache):
     cache.mkdir()
     (cache / "fox.csv.gz").write_bytes(b"\x1f\x8bnonsense")
     with pytest.raises(DataFileError, match=r"copy .* is damaged"):
-        benchmarks.load_fox(download=False)
+        _benchmarks.load_fox(download=False)
     server.serve("fox.data", sparse_text(small["fox"]))
-    assert_same(benchmarks.load_fox(), small["fox"])
+    assert_same(_benchmarks.load_fox(), small["fox"])
     write_bags(small["fox"].map_instances(lambda values: 2 * values), cache / "fox.csv.gz")
     with pytest.raises(DataFileError, match="expected a content of SHA-256"):
-        benchmarks.load_fox(download=False)
-    assert_same(benchmarks.load_fox(), small["fox"])
+        _benchmarks.load_fox(download=False)
+    assert_same(_benchmarks.load_fox(), small["fox"])
 
 
 def test_a_cache_that_cannot_be_written(small, server, cache, monkeypatch):
     server.serve("fox.data", sparse_text(small["fox"]))
     cache.write_text("a file where the folder should be")
     with pytest.raises(DataNotFound, match="could not be stored in"):
-        benchmarks.load_fox()
+        _benchmarks.load_fox()
     cache.unlink()
 
     def fail(*_):
@@ -437,7 +446,7 @@ def test_a_cache_that_cannot_be_written(small, server, cache, monkeypatch):
 
     monkeypatch.setattr("fuzzymil.datasets.formats.files.os.fsync", fail)
     with pytest.raises(DataNotFound, match=r"cannot be kept in .*No space left"):
-        benchmarks.load_fox()
+        _benchmarks.load_fox()
     assert os.listdir(cache) == []
 
 
@@ -445,7 +454,7 @@ def test_progress_is_shown_on_a_terminal(small, server, monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     server.serve("fox.data", sparse_text(small["fox"]))
-    benchmarks.load_fox()
+    _benchmarks.load_fox()
     shown = capsys.readouterr()
     assert "Downloading" in shown.err
     assert "Fox" in shown.err
@@ -461,7 +470,7 @@ def test_facts():
         assert facts.name == name
         assert facts.n_positive + facts.n_negative == facts.n_bags
         assert f"{facts.n_bags} bags" in str(facts)
-        assert facts.licence in str(facts)
+        assert facts.license in str(facts)
         assert len(facts.file_checksum) == len(facts.content_checksum) == 64
     with pytest.raises(ParameterError, match=r"no benchmark set 'musk3'.*Did you mean 'musk"):
         describe("musk3")
@@ -495,14 +504,14 @@ def test_the_checksum_sees_content_and_not_order():
     clear_after=st.none() | st.integers(1, 400),
 )
 def test_files_of_compress_are_unpacked(content, widest, clear_after):
-    assert lzw.decompress(compress(content, widest, clear_after)) == content
+    assert _lzw.decompress(compress(content, widest, clear_after)) == content
 
 
 @pytest.mark.skipif(shutil.which("gzip") is None, reason="gzip, which also unpacks .Z files, is not installed")
 def test_our_packing_is_that_of_the_real_program():
     content = np.random.default_rng(0).choice(list(b"0123456789,-\n"), 100_000).astype(np.uint8).tobytes()
     packed = compress(content, 14, 9000)
-    assert lzw.decompress(packed) == content
+    assert _lzw.decompress(packed) == content
     assert subprocess.run(["gzip", "-dc"], input=packed, capture_output=True, check=True).stdout == content
 
 
@@ -511,4 +520,4 @@ def test_our_packing_is_that_of_the_real_program():
 )
 def test_what_compress_never_wrote(packed):
     with pytest.raises(ValueError, match=r"compress|bits|damaged"):
-        lzw.decompress(packed)
+        _lzw.decompress(packed)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import spread_script
 
-from fuzzymil import MIANFISClassifier, distributed
+from fuzzymil import MIANFISClassifier
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ParameterError
-from fuzzymil.launching import launch
-from fuzzymil.streams import BagStream
+from fuzzymil.training.distributed import processes
+from fuzzymil.training.distributed.launcher import launch
 
 SCRIPT = str(Path(spread_script.__file__))
 
@@ -24,12 +25,12 @@ def started(what, folder, n_processes):
 
 @pytest.fixture
 def alone(monkeypatch):
-    monkeypatch.setattr(distributed, "_joined", distributed.Crew())
+    monkeypatch.setattr(processes, "_joined", processes.Crew())
 
 
 @pytest.mark.parametrize("n_processes", [2, 4])
 def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alone):
-    expected = spread_script.compare(distributed.current())
+    expected = spread_script.compare(processes.current())
     assert started("compare", tmp_path, n_processes) == (0, "")
     for rank in range(n_processes):
         found = json.loads((tmp_path / f"compare-{rank}.json").read_text())
@@ -42,7 +43,7 @@ def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alo
 
 def test_one_process_of_many_trains_as_one_without_others(alone):
     bags = make_two_concepts(random_state=0)
-    for settings in ({}, {"batch_size": None, "n_restarts": 2, "early_stopping": True}):
+    for settings in ({}, {"batch_size": None, "n_init": 2, "early_stopping": True}):
         model = MIANFISClassifier(4, max_epochs=20, random_state=0, precision="double", **settings)
         plain = spread_script.numbers_of(model.fit(bags))
         spread = spread_script.numbers_of(model.set_params(distributed=True).fit(bags))
@@ -95,26 +96,26 @@ def test_a_checkpoint_is_of_these_bags_alone(tmp_path):
 
 def test_shares_are_runs_of_about_equal_length():
     bags = make_two_concepts(random_state=0)
-    shares = [distributed.Crew(rank, 4).share(bags) for rank in range(4)]
+    shares = [processes.Crew(rank, 4).share(bags) for rank in range(4)]
     assert np.array_equal(np.concatenate([share.instances for share in shares]), bags.instances)
     assert max(share.n_bags for share in shares) - min(share.n_bags for share in shares) <= 1
-    parts = [len(distributed.Crew(rank, 2).share(BagStream.from_bags(bags, 5))) for rank in range(2)]
+    parts = [len(processes.Crew(rank, 2).share(BagStream.from_bags(bags, 5))) for rank in range(2)]
     assert parts == [3, 2]
     with pytest.raises(InputError, match="2 parts cannot be shared by 3 processes: start fewer"):
-        distributed.Crew(0, 3).share(BagStream.from_bags(bags, 2))
+        processes.Crew(0, 3).share(BagStream.from_bags(bags, 2))
 
 
 def test_distributed_needs_company(monkeypatch):
-    monkeypatch.setattr(distributed, "_joined", None)
+    monkeypatch.setattr(processes, "_joined", None)
     with pytest.raises(ParameterError, match=r"call fuzzymil\.distributed\.join\(\) first"):
         MIANFISClassifier(distributed=True).fit(make_two_concepts(random_state=0))
 
 
 def test_settings_that_tell_no_processes_are_an_error(monkeypatch):
-    monkeypatch.setattr(distributed, "_joined", None)
+    monkeypatch.setattr(processes, "_joined", None)
     monkeypatch.setenv("FUZZYMIL_PROCESSES", "two")
     with pytest.raises(ParameterError, match="FUZZYMIL_PROCESSES must be a whole number, got 'two'"):
-        distributed.join()
+        processes.join()
     monkeypatch.delenv("FUZZYMIL_PROCESSES")
     code = "from fuzzymil import distributed; distributed.join()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

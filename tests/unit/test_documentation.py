@@ -76,7 +76,7 @@ def test_commands_do_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    monkeypatch.setattr("fuzzymil.runtime.enable_compilation_cache", lambda *_: None)  # tests have their own
+    monkeypatch.setattr("fuzzymil._utils.runtime.enable_compilation_cache", lambda *_: None)  # tests have their own
     checker = doctest.OutputChecker()
     for command, shown in commands(page):
         code, output = run(command)
@@ -143,7 +143,7 @@ def test_the_reference_has_every_public_name():
     missing = {f"fuzzymil.{name}" for name in fuzzymil.__all__ if name != "__version__"} - listed
     assert not missing
     packages = {f"fuzzymil.{path.parent.name}" for path in ROOT.glob("src/fuzzymil/*/__init__.py")}
-    inner = {"fuzzymil.cli", "fuzzymil.estimators", "fuzzymil.pages"}
+    inner = {"fuzzymil.cli", "fuzzymil.estimators", "fuzzymil.report.html"}
     assert packages - inner <= listed  # a package on the page brings all that its __all__ names
 
 

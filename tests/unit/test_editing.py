@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fuzzymil import RuleBase
+from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.bags import Bags
-from fuzzymil.editing.merging import blended
-from fuzzymil.errors import ParameterError, RuleSyntaxError
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.norms import T_CONORMS, T_NORMS
-from fuzzymil.premise import ANYTHING, And, Is, Not, Or
+from fuzzymil.network.norms import AGGREGATIONS, T_NORMS
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.editing.merge import blended
+from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 SKY = """
 VARIABLE hue FROM 0 TO 1: dark = Gaussian(0.1, 0.2), blue = Gaussian(0.6, 0.1), red = Gaussian(0.9, 0.1)
@@ -96,11 +96,11 @@ def test_bad_numbers_are_refused(changes, named):
 
 def test_names_change_everywhere_and_inference_does_not():
     rules = sky()
-    found = rules.edit(rename={"hue": "colour", "colour.dark": "black", "texture.smooth": "even", "sky": "heaven"})
+    found = rules.edit(rename={"hue": "color", "color.dark": "black", "texture.smooth": "even", "sky": "heaven"})
     assert texts(found) == [
-        "IF colour is blue AND texture is even THEN heaven = 1",
-        "IF colour is black AND texture is even THEN heaven = 0.5 WITH 3",
-        "IF colour is red OR NOT (texture is very even AND colour is blue) THEN heaven = 0",
+        "IF color is blue AND texture is even THEN heaven = 1",
+        "IF color is black AND texture is even THEN heaven = 0.5 WITH 3",
+        "IF color is red OR NOT (texture is very even AND color is blue) THEN heaven = 0",
     ]
     assert list(found.variables[0].terms) == ["black", "blue", "red"]
     np.testing.assert_array_equal(output(found), output(rules))
@@ -123,9 +123,9 @@ def test_names_with_points_are_told_apart_by_pairs():
 @pytest.mark.parametrize(
     ("names", "named"),
     [
-        ({"huw": "colour"}, "rename: there is no term 'huw'.*Did you mean 'hue'"),
+        ({"huw": "color"}, "rename: there is no term 'huw'.*Did you mean 'hue'"),
         ({"hue.drak": "black"}, "rename: there is no term 'hue.drak'.*Did you mean 'hue.dark'"),
-        ({"hue": "colour", "hue.dark": "black"}, "'hue' is now 'colour': terms go by the new name"),
+        ({"hue": "color", "hue.dark": "black"}, "'hue' is now 'color': terms go by the new name"),
         ({"hue": "texture"}, "two variables would have the name 'texture'"),
         ({"hue.dark": "blue"}, "two terms of 'hue' would have the name 'blue'"),
         ({"hue": ""}, "new name of 'hue' must be a text, got ''"),
@@ -165,7 +165,7 @@ def test_sets_change_for_all_rules_that_share_them():
         ({"hue.drak": {"center": 0}}, "sets: there is no term 'hue.drak'.*Did you mean 'hue.dark'"),
         ({"hue": {"center": 0}}, "sets: there is no term 'hue'"),
         ({("hue", "drak"): {"center": 0}}, "there is no term 'hue.drak'"),
-        ({"hue.dark": {"centre": 0}}, "parameter of 'hue.dark' .a Gaussian.: 'centre'.*Did you mean 'center'"),
+        ({"hue.dark": {"center": 0}}, "parameter of 'hue.dark' .a Gaussian.: 'center'.*Did you mean 'center'"),
         ({"hue.dark": {"width": 0}}, "Gaussian: width must be greater than 0"),
         ({"hue.dark": 0.3}, "give 'hue.dark' a fuzzy set.*or parameters to change, {'center': 0.1} say; got 0.3"),
     ],
@@ -282,9 +282,9 @@ def test_bad_conclusions_are_refused(conclusions, error, named):
 # ---------------------------------------------------------------------- merging
 
 
-@pytest.mark.parametrize(("t_norm", "t_conorm"), list(zip(2 * sorted(T_NORMS), sorted(T_CONORMS), strict=False)))
-def test_merging_rules_with_equal_premises_changes_nothing(t_norm, t_conorm):
-    rules = sky(t_norm=t_norm, t_conorm=t_conorm).edit(
+@pytest.mark.parametrize(("t_norm", "aggregation"), list(zip(2 * sorted(T_NORMS), sorted(AGGREGATIONS), strict=False)))
+def test_merging_rules_with_equal_premises_changes_nothing(t_norm, aggregation):
+    rules = sky(t_norm=t_norm, aggregation=aggregation).edit(
         add=[
             "IF texture is smooth AND hue is blue THEN sky = 0.2 WITH 2",
             "IF hue is blue AND texture is smooth THEN sky = 4",
@@ -386,9 +386,9 @@ def test_rules_that_cannot_be_merged_say_why(sets, rules, named):
 
 def test_added_rules_speak_the_new_names():
     found = sky().edit(
-        rename={"hue": "colour"}, drop=1, add=["IF colour is dark THEN sky = 0", "IF anything THEN sky = 1"]
+        rename={"hue": "color"}, drop=1, add=["IF color is dark THEN sky = 0", "IF anything THEN sky = 1"]
     )
-    assert texts(found)[2:] == ["IF colour is dark THEN sky = 0", "IF anything THEN sky = 1"]
+    assert texts(found)[2:] == ["IF color is dark THEN sky = 0", "IF anything THEN sky = 1"]
 
 
 def test_added_rules_may_be_linear_and_name_outputs_in_any_order():

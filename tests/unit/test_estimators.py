@@ -29,7 +29,7 @@ from fuzzymil import (
 )
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, Trapezoidal, Triangular
-from fuzzymil.norms import COMBINERS, T_CONORMS, T_NORMS
+from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
 from fuzzymil.rules import Rule, Variable
 
 # One shape of data and rules nearly everywhere, so that tests share compiled programs.
@@ -45,7 +45,7 @@ BATTERY = {
     "defaults": MIANFISClassifier(3, max_epochs=5, random_state=0),
     "classifier": MIANFISClassifier(**QUICK),
     "regressor": MIANFISRegressor(**QUICK),
-    "first order": MIANFISClassifier(order=1, n_members=2, **QUICK),
+    "first order": MIANFISClassifier(order=1, n_estimators=2, **QUICK),
     "plain classifier": ANFISClassifier(**QUICK),
     "plain regressor": ANFISRegressor(**QUICK),
     "naive ANFIS": NaiveMIL(ANFISClassifier(**QUICK)),
@@ -147,7 +147,7 @@ def test_pickle_and_joblib_keep_the_model(model):
     file.seek(0)
     for back in (pickle.loads(pickle.dumps(model)), joblib.load(file)):
         np.testing.assert_array_equal(score_of(back, bags), expected)
-        np.testing.assert_array_equal(back.predict_instances(bags), model.predict_instances(bags))
+        np.testing.assert_array_equal(back.instance_scores(bags), model.instance_scores(bags))
     untrained = pickle.loads(pickle.dumps(clone(model)))
     np.testing.assert_array_equal(score_of(untrained.fit(bags, y), bags), expected)
 
@@ -167,7 +167,7 @@ def test_the_value_of_an_instance_is_that_of_a_bag_with_it_alone(model):
     bags, y = material(model)
     model = clone(model).fit(bags, y)
     alone = [row[None, :] for row in bags.instances]
-    np.testing.assert_allclose(model.predict_instances(bags), score_of(model, alone), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(model.instance_scores(bags), score_of(model, alone), rtol=1e-11, atol=1e-12)
     assert model.score(bags, y) <= 1
 
 
@@ -233,7 +233,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_labels_of_any_kind_go_in_and_come_back(labels, loss):
     model = classifier(loss=loss).fit(BAGS, labels)
@@ -279,7 +279,7 @@ def test_regression_of_several_outputs():
     model = regressor(max_epochs=40).fit(BAGS, both)
     predicted = model.predict(BAGS)
     assert predicted.shape == both.shape
-    assert model.predict_instances(BAGS).shape == (BAGS.n_instances, 2)
+    assert model.instance_scores(BAGS).shape == (BAGS.n_instances, 2)
     assert len(model.rules_.outputs) == 2
     # The second output is a line of the first, so what is learned of it is, too.
     np.testing.assert_allclose(predicted[:, 1], 100 - 50 * predicted[:, 0], rtol=1e-2, atol=0.5)
@@ -296,7 +296,7 @@ def test_regression_of_whole_numbers_returns_fractions():
 
 
 @pytest.mark.parametrize("labels", [Y, WORDS], ids=["two", "three"])
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_decision_probability_and_prediction_agree(loss, labels):
     model = classifier(loss=loss, max_epochs=40).fit(BAGS, labels)
     decision, proba, predicted = model.decision_function(BAGS), model.predict_proba(BAGS), model.predict(BAGS)
@@ -339,13 +339,13 @@ def test_outputs_beyond_all_classes_still_make_probabilities():
     np.testing.assert_allclose(model.predict_proba(BAGS), 1 / 3)
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 @pytest.mark.parametrize("labels", [Y, WORDS], ids=["two", "three"])
 def test_the_first_loss_of_the_history_is_that_of_the_initial_rules(loss, labels):
     model = classifier(loss=loss, max_epochs=1).fit(BAGS, labels)
     output = model.initial_rules_.infer(BAGS).output
     one_hot = labels[:, None] == (model.classes_[1:] if len(model.classes_) == 2 else model.classes_)
-    if loss == "squared":
+    if loss == "squared_error":
         expected = np.square(output - one_hot).sum(axis=1)
     elif loss == "hinge" and len(model.classes_) == 2:
         expected = np.maximum(0, 1 - output[:, 0] * np.where(one_hot[:, 0], 1, -1))
@@ -414,7 +414,7 @@ def test_values_outside_the_range_of_training_count_as_its_end():
 
 
 def test_members_are_averaged_best_first():
-    model = classifier(n_members=3, init="random").fit(BAGS, Y)
+    model = classifier(n_estimators=3, init="random").fit(BAGS, Y)
     assert len(model.members_) == 3
     assert model.rules_ is model.members_[0]
     outputs = np.array([rules.infer(BAGS).output[:, 0] for rules in model.members_])
@@ -422,21 +422,21 @@ def test_members_are_averaged_best_first():
     losses = [mean_squared_error(rules, BAGS, Y) for rules in model.members_]
     assert losses == sorted(losses)
     assert len(set(losses)) == 3
-    both = classifier(n_members=2, n_restarts=2, init="random").fit(BAGS, Y)
+    both = classifier(n_estimators=2, n_init=2, init="random").fit(BAGS, Y)
     assert len(both.members_) == 2
     assert not np.allclose(both.members_[0].centers, both.members_[1].centers)
 
 
 def test_of_several_restarts_the_least_loss_is_kept():
     losses = []
-    for n_restarts in range(1, 5):  # the first starts of more restarts are those of fewer
-        model = classifier(n_restarts=n_restarts, init="random").fit(BAGS, Y)
+    for n_init in range(1, 5):  # the first starts of more restarts are those of fewer
+        model = classifier(n_init=n_init, init="random").fit(BAGS, Y)
         losses.append(mean_squared_error(model.rules_, BAGS, Y))
         assert len(model.members_) == 1
     assert (np.diff(losses) <= 1e-7).all()
     assert losses[-1] < losses[0]
     seen = []  # a callback sees the loss before an epoch's step, so the sixth row is what five epochs end with
-    again = classifier(n_restarts=4, init="random", max_epochs=6, callbacks=[lambda now: seen.append(now.loss)])
+    again = classifier(n_init=4, init="random", max_epochs=6, callbacks=[lambda now: seen.append(now.loss)])
     again.fit(BAGS, Y)
     columns = np.array(seen)
     assert columns.shape == (6, 4)
@@ -445,7 +445,7 @@ def test_of_several_restarts_the_least_loss_is_kept():
 
 
 def test_shapes_of_initial_rules_and_history():
-    model = classifier(max_epochs=7, n_restarts=2).fit(BAGS, Y)
+    model = classifier(max_epochs=7, n_init=2).fit(BAGS, Y)
     assert model.initial_rules_.n_rules == model.rules_.n_rules == 3
     assert model.initial_rules_.coefs.shape == model.rules_.coefs.shape
     assert set(model.history_) == {"loss", "rmse", "change"}
@@ -464,7 +464,7 @@ def test_shapes_of_initial_rules_and_history():
 # ---------------------------------------------------------------------- going on
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_partial_fit_starts_with_some_classes_and_goes_on(loss):
     model = classifier(loss=loss, learning_rate=0.1)
     some = WORDS != "concept2"
@@ -478,7 +478,7 @@ def test_partial_fit_starts_with_some_classes_and_goes_on(loss):
     np.testing.assert_allclose(model.predict_proba(BAGS).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_partial_fit_on_bags_of_one_class(loss):
     model = classifier(loss=loss).partial_fit(BAGS, Y)
     model.partial_fit(BAGS[Y == 1], Y[Y == 1])
@@ -536,7 +536,7 @@ def test_settings_that_shaped_the_rules_may_not_change_before_a_warm_start(chang
     ((name, _),) = change.items()
     with pytest.raises(ValueError, match=rf"Training goes on from rules made with {name}=.*warm_start=False"):
         model.set_params(**change).fit(BAGS, Y)
-    model.set_params(loss="squared")
+    model.set_params(loss="squared_error")
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 
@@ -554,11 +554,11 @@ def test_a_warm_start_with_other_classes_is_refused():
 
 
 def test_early_stopping_keeps_the_best_epoch():
-    model = classifier(early_stopping=True, patience=3, max_epochs=300, learning_rate=0.3).fit(BAGS, Y)
+    model = classifier(early_stopping=True, n_iter_no_change=3, max_epochs=300, learning_rate=0.3).fit(BAGS, Y)
     validation = model.history_["validation_loss"]
     assert len(validation) == model.n_iter_ < 300
     assert validation.argmin() == len(validation) - 1 - 3
-    full = classifier(early_stopping=True, patience=300, max_epochs=12).fit(BAGS, Y)
+    full = classifier(early_stopping=True, n_iter_no_change=300, max_epochs=12).fit(BAGS, Y)
     assert len(full.history_["validation_loss"]) == 12
 
 
@@ -663,7 +663,7 @@ def test_class_weights():
     assert flags.predict(BAGS).dtype == bool
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_a_bag_of_weight_zero_is_absent(loss):
     weights = np.ones(len(BAGS))
     weights[[2, 9, 20]] = 0
@@ -705,7 +705,7 @@ def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
     np.testing.assert_allclose(output, rules.infer(BAGS).output, rtol=1e-5)
     np.testing.assert_allclose(model.rules_.infer(BAGS).output, 0.6 * output, rtol=1e-5)
     np.testing.assert_allclose(model.decision_function(BAGS), 0.6 * output[:, 0] - 0.5, rtol=1e-4, atol=1e-6)
-    shared = classifier(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="renormalise", max_epochs=0)
+    shared = classifier(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="renormalize", max_epochs=0)
     np.testing.assert_allclose(shared.fit(BAGS, Y).rules_.infer(BAGS).output, output, rtol=1e-5)
     numbers = regressor(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="paper", max_epochs=0).fit(
         BAGS, NUMBERS
@@ -714,11 +714,11 @@ def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
     np.testing.assert_allclose(numbers.predict(BAGS) - mean, 0.6 * (output[:, 0] - mean), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("rule_dropout", ["paper", "renormalise"])
+@pytest.mark.parametrize("rule_dropout", ["paper", "renormalize"])
 @pytest.mark.parametrize("batch_size", [None, 1])
 def test_training_with_rule_dropout(rule_dropout, batch_size):
     model = classifier(
-        rule_keep_prob=0.8, rule_dropout=rule_dropout, batch_size=batch_size, max_epochs=60, init="random", n_restarts=2
+        rule_keep_prob=0.8, rule_dropout=rule_dropout, batch_size=batch_size, max_epochs=60, init="random", n_init=2
     ).fit(BAGS, Y)
     assert model.score(BAGS, Y) >= 2 / 3
     again = clone(model).fit(BAGS, Y)
@@ -737,7 +737,7 @@ def test_keeping_every_rule_is_no_dropout():
 
 def test_rule_dropout_comes_on_by_itself_where_numbers_outnumber_bags():
     few, many = BAGS[::3], BAGS[np.repeat(np.arange(24), 2)]
-    for bags, expected in ((few, 0.7), (many, None)):  # 3 rules of 2 centres, 2 widths and a conclusion: 15 numbers
+    for bags, expected in ((few, 0.7), (many, None)):  # 3 rules of 2 centers, 2 widths and a conclusion: 15 numbers
         auto = classifier(rule_keep_prob="auto").fit(bags)
         given = classifier(rule_keep_prob=expected).fit(bags)
         np.testing.assert_array_equal(auto.decision_function(BAGS), given.decision_function(BAGS))
@@ -843,13 +843,13 @@ def variants():
         yield pytest.param({"membership": family}, id=family)
     for name in T_NORMS:
         yield pytest.param({"t_norm": name}, id=f"t-norm {name}")
-    for name in T_CONORMS:
-        yield pytest.param({"t_conorm": name, "alpha": 2.0}, id=f"t-conorm {name}")
+    for name in AGGREGATIONS:
+        yield pytest.param({"aggregation": name, "alpha": 2.0}, id=f"aggregation {name}")
     for name in COMBINERS:
         yield pytest.param({"combine": name, "order": 1, "consequent_alpha": 2.0}, id=f"combine {name}")
     for alpha in (0.0, np.inf, -np.inf, -3.0):
         yield pytest.param({"alpha": alpha}, id=f"alpha {alpha}")
-    yield pytest.param({"normalise": False}, id="not normalised")
+    yield pytest.param({"normalize": False}, id="not normalized")
     yield pytest.param({"order": 1, "consequent_alpha": np.inf}, id="greatest response")
     yield pytest.param({"order": 1, "learn_alpha": True}, id="alphas learned")
     yield pytest.param({"width_scale": "direct"}, id="direct widths")
@@ -863,7 +863,7 @@ def test_every_family_and_operator_learns_and_says_what_it_was_trained_on(settin
     loss = model.history_["loss"]
     assert np.isfinite(loss).all()
     assert loss.min() < loss[0]
-    # Training in standardised 32 bit and inference in the user's units see one and the same network.
+    # Training in standardized 32 bit and inference in the user's units see one and the same network.
     np.testing.assert_allclose(loss[0], mean_squared_error(model.initial_rules_, BAGS, Y), rtol=1e-4)
     np.testing.assert_allclose(model.rules_.infer(BAGS).output[:, 0] - 0.5, model.decision_function(BAGS), rtol=1e-12)
     after = classifier(init=model.rules_, max_epochs=1, **settings).fit(BAGS, Y)
@@ -916,7 +916,7 @@ def test_double_precision_is_more_precise_and_close_to_single():
     np.testing.assert_allclose(first.history_["loss"][0], mean_squared_error(first.initial_rules_, BAGS, Y), rtol=1e-12)
 
 
-# ---------------------------------------------------------------------- optimisers, batches, presets
+# ---------------------------------------------------------------------- optimizers, batches, presets
 
 
 def test_an_optax_transformation_brings_its_own_rate():
@@ -925,7 +925,7 @@ def test_an_optax_transformation_brings_its_own_rate():
         own.decision_function(BAGS), classifier().fit(BAGS, Y).decision_function(BAGS), rtol=1e-4, atol=1e-5
     )
     schedule = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(optax.linear_schedule(0.1, 0.0, 5)))
-    model = classifier(optimizer=schedule, n_restarts=2).fit(BAGS, Y)
+    model = classifier(optimizer=schedule, n_init=2).fit(BAGS, Y)
     assert model.history_["loss"][-1] < model.history_["loss"][0]
     assert cross_val_score(clone(model), BAGS, Y, cv=2).shape == (2,)
 
@@ -941,7 +941,7 @@ def test_small_batches_learn_too(batch_size):
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_on_line_learning_bears_bags_that_fire_a_rule_far_less_than_their_neighbours(precision):
+def test_on_line_learning_bears_bags_that_fire_a_rule_far_less_than_their_neighbors(precision):
     """Rows of the next bag stand beside a bag's own as padding; theirs must not reach its gradient."""
     bags = [np.array([[0.0], [0.1]]), np.array([[100.0], [99.9]])] * 4
     rules = RuleBase.from_arrays([[0.0], [100.0]], [[1.0], [1.0]], [0.4, 0.6])
@@ -960,7 +960,7 @@ def test_plain_gradient_descent_takes_the_step_of_the_formula():
         init=rules, optimizer="sgd", learning_rate=0.1, max_epochs=1, precision="double", standardize=False
     ).fit(BAGS, Y)
     seen = rules.infer(BAGS)
-    gradient = -2 * (seen.normalised * (Y - seen.output[:, 0])[:, None]).mean(axis=0)
+    gradient = -2 * (seen.normalized * (Y - seen.output[:, 0])[:, None]).mean(axis=0)
     np.testing.assert_allclose(model.rules_.coefs[:, 0, 0], np.array([0.2, 0.8, 0.5]) - 0.1 * gradient, rtol=1e-10)
 
 
@@ -970,7 +970,7 @@ def test_the_papers_settings_in_one_call():
     expected = {
         "optimizer": "sgd", "learning_rate": 0.1, "batch_size": 1, "update_rule": "paper", "width_scale": "direct",
         "standardize": False, "init": "fcm", "init_bags": "positive", "init_outputs": "ones", "alpha": 1.0, "order": 0,
-        "membership": "gaussian", "t_norm": "product", "t_conorm": "softmax", "loss": "squared",
+        "membership": "gaussian", "t_norm": "product", "aggregation": "softmax", "loss": "squared_error",
     }  # fmt: skip
     assert {name: model.get_params()[name] for name in expected} == expected
     model.fit(BAGS, Y)

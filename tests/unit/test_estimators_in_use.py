@@ -10,11 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerInstance, RuleBase, training
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerInstance, RuleBase
+from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError
-from fuzzymil.estimators import base
-from fuzzymil.estimators.together import fit_together
+from fuzzymil.estimators import _network
+from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.training import trainer
 
 BAGS = make_two_concepts(20, 20, random_state=0)
 QUICK = {"n_rules": 4, "max_epochs": 20, "random_state": 0}
@@ -33,7 +34,7 @@ def test_outputs_of_unlike_scale_are_learned_as_if_alone():
     assert pickle.loads(pickle.dumps(unlike.rules_)) == unlike.rules_
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy"])
 def test_a_bag_that_no_rule_covers_gets_the_share_of_the_classes(loss):
     rng = np.random.RandomState(1)
     X = [rng.randn(3, 2) * 0.1 + (5 if i % 5 == 0 else 0) for i in range(50)]
@@ -59,7 +60,7 @@ def test_partial_fits_keep_a_calibration_that_rises():
 
 def test_progress_tells_the_last_loss_of_fits_that_have_stopped():
     seen = []
-    settings = {**QUICK, "max_epochs": 200, "early_stopping": True, "patience": 2, "n_members": 3}
+    settings = {**QUICK, "max_epochs": 200, "early_stopping": True, "n_iter_no_change": 2, "n_estimators": 3}
     MIANFISClassifier(**settings, callbacks=[lambda now: seen.append((now.epoch, now.loss))]).fit(BAGS)
     assert all(np.isfinite(loss).all() for _, loss in seen)
     assert seen[-1][0] == len(seen)
@@ -80,7 +81,7 @@ def test_a_warm_start_holds_out_the_same_bags():
 
 
 def test_ctrl_c_twice_stops_everything(monkeypatch):
-    monkeypatch.setattr(training, "_last_interrupt", -np.inf)
+    monkeypatch.setattr(trainer, "_last_interrupt", -np.inf)
 
     def press(_):
         raise KeyboardInterrupt
@@ -89,10 +90,10 @@ def test_ctrl_c_twice_stops_everything(monkeypatch):
     with pytest.warns(UserWarning, match="Press Ctrl-C twice"):
         model.fit(BAGS)
     # However long the next fit takes to start, the first press was just now.
-    monkeypatch.setattr(training, "_last_interrupt", time.monotonic() + 3600)
+    monkeypatch.setattr(trainer, "_last_interrupt", time.monotonic() + 3600)
     with pytest.raises(KeyboardInterrupt):
         model.fit(BAGS)
-    monkeypatch.setattr(training, "_last_interrupt", time.monotonic() - 10)
+    monkeypatch.setattr(trainer, "_last_interrupt", time.monotonic() - 10)
     with pytest.warns(UserWarning, match="interrupted"):
         model.fit(BAGS)
 
@@ -151,7 +152,7 @@ def test_long_conclusions_are_cut_too():
     assert "smaller" not in rules.to_text()
 
 
-@pytest.mark.parametrize("name", ["standardize", "early_stopping", "normalise", "warm_start", "learn_alpha"])
+@pytest.mark.parametrize("name", ["standardize", "early_stopping", "normalize", "warm_start", "learn_alpha"])
 def test_switches_must_be_true_or_false(name):
     with pytest.raises(ValueError, match=f"{name} must be True or False, got 'no'"):
         MIANFISClassifier(**QUICK, **{name: "no"}).fit(BAGS)
@@ -159,7 +160,7 @@ def test_switches_must_be_true_or_false(name):
 
 def test_fitted_together_is_fitted_alone():
     halves = [BAGS[::2], BAGS[1::2], BAGS[::3]]
-    for settings in ({}, {"n_members": 2, "n_restarts": 2}, {"batch_size": 1}, {"early_stopping": True}):
+    for settings in ({}, {"n_estimators": 2, "n_init": 2}, {"batch_size": 1}, {"early_stopping": True}):
         models = [MIANFISClassifier(**QUICK | {"random_state": k}, **settings) for k in range(3)]
         alone = [
             MIANFISClassifier(**QUICK | {"random_state": k}, **settings).fit(half) for k, half in enumerate(halves)
@@ -171,9 +172,9 @@ def test_fitted_together_is_fitted_alone():
 
 def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
     calls = []
-    train_groups = base.train_groups
+    train_groups = _network.train_groups
     monkeypatch.setattr(
-        base, "train_groups", lambda groups, *a, **k: calls.append(len(groups)) or train_groups(groups, *a, **k)
+        _network, "train_groups", lambda groups, *a, **k: calls.append(len(groups)) or train_groups(groups, *a, **k)
     )
     grid = [{"alpha": 0}, {"alpha": 5}, {"init_width": 2.0}, {"clip": None}, {"n_rules": 2}, {"learning_rate": 0.1}]
     together = fit_together([MIANFISClassifier(**QUICK | settings) for settings in grid], [BAGS] * len(grid))

@@ -5,9 +5,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from fuzzymil import ANFISRegressor, MIANFISClassifier, MISugeno, RuleBase, load_model
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
 
@@ -24,7 +24,7 @@ def bags():
 @pytest.fixture(scope="module")
 def model(bags):
     labels = np.where(bags.labels == 1, "yes", "no")
-    return MIANFISClassifier(4, n_members=2, max_epochs=20, random_state=0).fit(bags, labels)
+    return MIANFISClassifier(4, n_estimators=2, max_epochs=20, random_state=0).fit(bags, labels)
 
 
 def test_a_model_predicts_with_edited_rules(model, bags, tmp_path):
@@ -105,7 +105,7 @@ def test_an_experts_rules_are_edited_in_place(tmp_path):
     hue = Variable("hue", {"blue": Gaussian(0.6, 0.1), "red": Gaussian(0.1, 0.1)})
     sky = Bags.from_list([[[5.0, 0.6]], [[7.0, 0.1], [1.0, 0.3]]], ["size", "hue"], labels=["yes", "no"])
     text = ["IF hue is blue THEN y = 1", "IF hue is red THEN y = 0"]
-    model = MISugeno([hue], text, t_norm="product", t_conorm="max").fit(sky)
+    model = MISugeno([hue], text, t_norm="product", aggregation="max").fit(sky)
     edited = model.rules_.edit(drop=2, conclusions={1: 0.8}, sets={"hue.blue": {"width": 0.3}})
     found = model.with_rules(edited)
     np.testing.assert_array_equal(found.decision_function(sky), output(edited, sky)[:, 0] - 0.5)
@@ -114,7 +114,7 @@ def test_an_experts_rules_are_edited_in_place(tmp_path):
     found.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").predict(sky).tolist() == ["yes", "yes"]
     refitted = found.fit(sky)
-    assert refitted.rules_.t_conorm == "max"
+    assert refitted.rules_.aggregation == "max"
     assert refitted.predict(sky).tolist() == ["yes", "yes"]
 
 

@@ -11,13 +11,12 @@ from sklearn.metrics import roc_auc_score
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.experiments import EXPERIMENTS, Options, landmine, landmine_methods, reproduce, study
-from fuzzymil.experiments.bootstrap import Run, areas, draw_weights, interval, rates_detected
-from fuzzymil.experiments.document import Figure, Section, Table, Text
-from fuzzymil.experiments.folds import splits
-from fuzzymil.experiments.landmine_figures import shown_alarms
-from fuzzymil.experiments.landmine_inside import CAUSES
-from fuzzymil.experiments.landmine_methods import (
+from fuzzymil.experiments import EXPERIMENTS, Options, _landmine_methods, _study, landmine, reproduce
+from fuzzymil.experiments._bootstrap import Run, areas, draw_weights, interval, rates_detected
+from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil.experiments._folds import splits
+from fuzzymil.experiments._landmine_figures import shown_alarms
+from fuzzymil.experiments._landmine_methods import (
     METHODS,
     PAPER,
     REFERENCE,
@@ -31,10 +30,11 @@ from fuzzymil.experiments.landmine_methods import (
     expert_labels,
     fired_windows,
 )
-from fuzzymil.experiments.landmine_numbers import FALSE_RATES, right_windows, summarise
-from fuzzymil.experiments.landmine_report import draw, section
-from fuzzymil.experiments.parts import Parts
-from fuzzymil.experiments.study import Unit
+from fuzzymil.experiments._landmine_models import CAUSES
+from fuzzymil.experiments._landmine_numbers import FALSE_RATES, right_windows, summarize
+from fuzzymil.experiments._landmine_report import draw, section
+from fuzzymil.experiments._storage import Parts
+from fuzzymil.experiments._study import Unit
 from fuzzymil.plots.roc import true_positive_rates
 from fuzzymil.rules import RuleBase
 
@@ -91,7 +91,7 @@ def results(alarms):
     patch.setattr(landmine, "METHODS", {name: SMALL[name] for name in METHODS})
     patch.setattr(landmine, "_n_folds", lambda options: 2)
     patch.setattr(landmine.gpr, "draw_alarms", lambda *counts, **settings: alarms)
-    patch.setattr("fuzzymil.experiments.landmine_numbers.N_REPLICATES", 20)
+    patch.setattr("fuzzymil.experiments._landmine_numbers.N_REPLICATES", 20)
     variants = {"alpha 5": OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, alpha=5.0))}
     patch.setattr(landmine, "_variants", lambda options: variants)
     options = Options(seed=100, quick=True)
@@ -158,7 +158,7 @@ def test_an_interval_leaves_the_number_itself_out():
 
 
 def test_a_centred_interval_lies_around_the_number():
-    found = interval(np.concatenate([[0.4], np.linspace(0, 1, 41)]), centred=True)
+    found = interval(np.concatenate([[0.4], np.linspace(0, 1, 41)]), centered=True)
     assert np.allclose([found.value, found.low, found.high], [0.4, -0.075, 0.875])
 
 
@@ -190,7 +190,7 @@ class Recorder:
         self.log.append(("test", self.random_state, rows_of(x), None))
         return np.zeros(len(x))
 
-    def predict_instances(self, x):
+    def instance_scores(self, x):
         return np.zeros(x.n_instances)
 
 
@@ -206,8 +206,8 @@ def embedded(cube):
 def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarms, monkeypatch):
     log = []
     estimator = Recorder(log)
-    monkeypatch.setattr(landmine_methods, "fit_together", lambda models, data: [*map(Recorder.fit, models, data)])
-    monkeypatch.setattr(landmine_methods, "make_pipeline", lambda *steps: Recorder(log))
+    monkeypatch.setattr(_landmine_methods, "fit_together", lambda models, data: [*map(Recorder.fit, models, data)])
+    monkeypatch.setattr(_landmine_methods, "make_pipeline", lambda *steps: Recorder(log))
     cube, labels = alarms.bags.instances.reshape(24, 15, 4), np.asarray(alarms.bags.labels)
     loudest = cube[np.arange(24), alarms.energies.argmax(axis=1)]
     method, wanted, told = {
@@ -341,7 +341,7 @@ def test_units_are_given_the_results_they_need_also_kept_ones(tmp_path, monkeypa
         return {"n": first["n"] + 1}
 
     units = [Unit("one", {"unit": 1}, 1.0, lambda: {"n": 1}), Unit("two", {"unit": 2}, 1.0, second, (0,))]
-    tiny = study.Experiment(
+    tiny = _study.Experiment(
         "tiny",
         "Tiny",
         lambda options: None,
@@ -368,7 +368,7 @@ def test_the_whole_way(results, tmp_path, monkeypatch):
     from fuzzymil.datasets.gpr.simulation import simulate_alarm
 
     monkeypatch.setattr(
-        "fuzzymil.experiments.landmine_figures.draw_alarm",
+        "fuzzymil.experiments._landmine_figures.draw_alarm",
         lambda asked, difficulty, seed: simulate_alarm("void", difficulty, seed),
     )
     draw(results, tmp_path)
@@ -454,7 +454,7 @@ def test_the_strict_reading_judges_clutter_where_its_object_is():
     )
     same = AlarmSet(bags, alarms.kinds, 1 + target, target, alarms.seeds, alarms.asked, alarms.facts)
     run = {"scores": np.zeros(n), "folds": np.zeros(n, int), "pointed": np.full(n, 3)}
-    setting = summarise(same, {REFERENCE: [run]}, {}, seed=0)["setting"]
+    setting = summarize(same, {REFERENCE: [run]}, {}, seed=0)["setting"]
     assert (setting["right"]["value"], setting["own"]["value"]) == (1.0, 0.5)
     assert setting["own_difference"]["value"] == setting["own"]["value"] - setting["fixed"]["value"]
 
@@ -498,7 +498,7 @@ def test_changes_are_compared_on_the_one_run_they_had(alarms):
         return {"scores": scores, "folds": np.zeros(24, int), "pointed": np.zeros(24, int)}
 
     methods = {REFERENCE: [run(9), run(9)], "good later": [run(6), run(0)], "good at first": [run(4), run(12)]}
-    found = summarise(alarms, methods, {"small": [run(8)], "large": [run(2)]}, seed=0)
+    found = summarize(alarms, methods, {"small": [run(8)], "large": [run(2)]}, seed=0)
     best = found["best_change"]
     assert (best["change"], best["rival"]) == ("large", "good at first")
     assert best["rival_auc"] == found["methods"]["good at first"]["runs"][0] < best["auc"]
@@ -539,7 +539,7 @@ def test_rates_of_a_kind_leave_the_other_mines_out():
     high = alarms.asked == "high-metal mine"
     scores = np.where(high, 1.0, np.where(alarms.asked == "clutter", 0.5, 0.0))
     run = {"scores": scores, "folds": np.zeros(40, int), "pointed": np.zeros(40, int)}
-    found = summarise(alarms, {REFERENCE: [run]}, {}, seed=0)["methods"][REFERENCE]
+    found = summarize(alarms, {REFERENCE: [run]}, {}, seed=0)["methods"][REFERENCE]
     assert found["detected at 0.1, high-metal mine"]["value"] == found["auc, high-metal mine"]["value"] == 1
     assert found["detected at 0.1, low-metal mine"]["value"] == found["auc, low-metal mine"]["value"] == 0
     assert found["detected at 0.1"]["value"] == 0.5

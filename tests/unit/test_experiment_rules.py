@@ -7,16 +7,16 @@ import pytest
 from rich.console import Console
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, RuleBase
+from fuzzymil._utils.errors import InputError
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS
-from fuzzymil.errors import InputError
 from fuzzymil.experiments import EXPERIMENTS, Options, reproduce, rules
-from fuzzymil.experiments.document import Figure, Table, Text
-from fuzzymil.experiments.folds import Recipe, cross_validate
-from fuzzymil.experiments.parts import Parts
+from fuzzymil.experiments._document import Figure, Table, Text
+from fuzzymil.experiments._folds import Recipe, cross_validate
+from fuzzymil.experiments._rules_report import draw, section
+from fuzzymil.experiments._storage import Parts
+from fuzzymil.experiments._study import seeds_of
 from fuzzymil.experiments.rules import EXPERT, TRAINED, WRITTEN, features_of_positive_rules
-from fuzzymil.experiments.rules_report import draw, section
-from fuzzymil.experiments.study import seeds_of
 
 FULL = len(rules.LIMITS) * len(rules.WAYS)
 METHODS = {

@@ -14,12 +14,12 @@ from fuzzymil import Bags, comparators
 from fuzzymil.comparators import APR, CitationKNN, MIKernel
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.experiments import Options, reproduce, table
-from fuzzymil.experiments.contestants import CONTESTANTS, OWN, Contestant
-from fuzzymil.experiments.document import Table, Text
-from fuzzymil.experiments.folds import splits
-from fuzzymil.experiments.published import PRINTED, QUOTED
-from fuzzymil.experiments.statistics import holm, ranking
-from fuzzymil.experiments.table_report import against_own, ranks, section
+from fuzzymil.experiments._document import Table, Text
+from fuzzymil.experiments._folds import splits
+from fuzzymil.experiments._methods import CONTESTANTS, OWN, Contestant
+from fuzzymil.experiments._published import PRINTED, QUOTED
+from fuzzymil.experiments._statistics import holm, ranking
+from fuzzymil.experiments._table_report import against_own, ranks, section
 from fuzzymil.plots import RanksDisplay
 
 METHODS = {OWN: Contestant(APR()), "Citation-KNN": Contestant(CitationKNN(), {"n_references": [1, 2]})}

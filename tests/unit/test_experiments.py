@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, NaiveMIL
-from fuzzymil.errors import InputError
-from fuzzymil.experiments import running, study
+from fuzzymil._utils.errors import InputError
+from fuzzymil.experiments import _runner, _study
+from fuzzymil.experiments._document import Section, Text
+from fuzzymil.experiments._folds import Recipe, _chosen, _with, cross_validate, fit_folds, splits
+from fuzzymil.experiments._published import PRINTED
+from fuzzymil.experiments._runner import Stopped, reproduce
+from fuzzymil.experiments._storage import Parts
+from fuzzymil.experiments._study import Experiment, Options, Unit, rounded, seeds_of
 from fuzzymil.experiments.benchmarks import BENCHMARK, recipes
-from fuzzymil.experiments.document import Section, Text
-from fuzzymil.experiments.folds import Recipe, _chosen, _with, cross_validate, fit_folds, splits
-from fuzzymil.experiments.parts import Parts
-from fuzzymil.experiments.published import PRINTED
-from fuzzymil.experiments.running import Stopped, reproduce
-from fuzzymil.experiments.study import Experiment, Options, Unit, rounded, seeds_of
 
 
 def musk_like(seed=0, n_bags=40, n_features=12):
@@ -31,7 +31,7 @@ def musk_like(seed=0, n_bags=40, n_features=12):
 
 def short(recipe):
     """The same recipe with little training."""
-    recipe.estimator.set_params(max_epochs=4, n_members=min(recipe.estimator.n_members, 2))
+    recipe.estimator.set_params(max_epochs=4, n_estimators=min(recipe.estimator.n_estimators, 2))
     components = None if recipe.n_components is None else 3
     return Recipe(recipe.estimator, recipe.naive, components, recipe.grid[:2])
 
@@ -112,7 +112,7 @@ def test_recipes_follow_the_paper():
         assert recipe.n_components == printed.n_components
         naive = recipes(name)["paper", "naive"].estimator
         assert (naive.optimizer, naive.batch_size, naive.init) == ("sgd", 1, "fcm")
-    assert recipes("musk2")["committee", "mi"].estimator.n_members == 10
+    assert recipes("musk2")["committee", "mi"].estimator.n_estimators == 10
 
 
 def test_seeds_and_rounding():
@@ -163,7 +163,7 @@ def quiet():
 
 def run(monkeypatch, output, console, stop_at=None, **options):
     counting = Counting(stop_at)
-    monkeypatch.setattr(running, "EXPERIMENTS", {"counting": counting.experiment()})
+    monkeypatch.setattr(_runner, "EXPERIMENTS", {"counting": counting.experiment()})
     try:
         reproduce(["counting"], output, Options(**options), console)
     finally:
@@ -201,7 +201,7 @@ def test_a_model_cut_short_by_ctrl_c_is_no_result(tmp_path):
     heard = threading.Event()
     heard.set()  # pressed while training, which answered by returning what it had
     with pytest.raises(KeyboardInterrupt):
-        running._result(parts, unit, heard)
+        _runner._result(parts, unit, heard)
     assert parts.find(unit) is None
 
 
@@ -217,12 +217,12 @@ def test_parts_depend_on_settings_and_library(tmp_path, monkeypatch):
     one, other = (Unit("u", {"rate": rate}, 1.0, dict) for rate in (0.1, 0.2))
     assert parts.path(one) != parts.path(other)
     before = parts.path(one)
-    monkeypatch.setattr("fuzzymil.experiments.parts.__version__", "99")
+    monkeypatch.setattr("fuzzymil.experiments._storage.__version__", "99")
     assert parts.path(one) != before
 
 
 def test_output_is_checked_before_any_work(tmp_path, monkeypatch, quiet):
-    monkeypatch.setattr(running.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000}))
+    monkeypatch.setattr(_runner.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000}))
     with pytest.raises(InputError, match="free there"):
         run(monkeypatch, tmp_path / "full", quiet)
     (tmp_path / "file").write_text("mine")
@@ -237,5 +237,5 @@ def test_data_is_checked_before_any_work(tmp_path, quiet):
 
 
 def test_reported_seed_is_the_default():
-    assert Options().seed == study.REPORTED_SEED
+    assert Options().seed == _study.REPORTED_SEED
     assert BENCHMARK.name == "benchmarks"

@@ -10,13 +10,13 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from fuzzymil.cli import app
-from fuzzymil.experiments import Options, convergence, dropout, reproduce, running, study, synthetic
-from fuzzymil.experiments.benchmark_report import compared, draw, section
+from fuzzymil.experiments import Options, _runner, _study, convergence, dropout, reproduce, synthetic
+from fuzzymil.experiments._benchmarks_report import compared, draw, section
+from fuzzymil.experiments._document import Table
+from fuzzymil.experiments._page import render
+from fuzzymil.experiments._published import DIFFERENCES
+from fuzzymil.experiments._statistics import corrected_t_test, paired_difference, quartiles, spread
 from fuzzymil.experiments.benchmarks import GRID
-from fuzzymil.experiments.document import Table
-from fuzzymil.experiments.page import render
-from fuzzymil.experiments.published import DIFFERENCES
-from fuzzymil.experiments.statistics import corrected_t_test, paired_difference, quartiles, spread
 
 
 def test_spread_by_hand():
@@ -82,7 +82,7 @@ def test_files_and_page(small):
             assert (folder / name / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
             assert (folder / name / f"{stem}.svg").exists()
         stored = json.loads((folder / name / "results.json").read_text(encoding="utf-8"))
-        assert stored["seed"] == study.REPORTED_SEED
+        assert stored["seed"] == _study.REPORTED_SEED
         assert stored["versions"]["jax"] == jax.__version__
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count("data:image/svg+xml;base64,") == 6
@@ -229,7 +229,7 @@ def test_command_interrupted(tmp_path, command, monkeypatch):
     def stop(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "_result", stop)
+    monkeypatch.setattr(_runner, "_result", stop)
     result = command("synthetic", "--quick", "-o", tmp_path)
     assert result.exit_code == 130
     assert "same command again" in result.stderr

@@ -12,13 +12,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, MISugeno, RuleBase
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.explain import Reading, explain
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
-from fuzzymil.norms import T_CONORMS
-from fuzzymil.premise import And, Is, Not, Or
-from fuzzymil.vocabulary import Rule, Variable
+from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.rules.premise import And, Is, Not, Or
+from fuzzymil.rules.rule import Rule, Variable
 
 NAN = math.nan
 BAGS = make_two_concepts(n_per_concept=8, n_negative=8, random_state=3)
@@ -39,7 +39,7 @@ SKY = RuleBase(
     ),
     ("sky",),
     t_norm="min",
-    t_conorm="max",
+    aggregation="max",
 )
 PATCHES = np.array([[0.65, 0.1], [0.2, 0.75], [0.5, 0.5]])
 
@@ -59,16 +59,16 @@ def model(name):
     return {
         "classifier": lambda: small(MIANFISClassifier, two),
         "hinge": lambda: small(MIANFISClassifier, two, loss="hinge"),
-        "not normalised": lambda: small(MIANFISClassifier, two, normalise=False),
+        "not normalized": lambda: small(MIANFISClassifier, two, normalize=False),
         "classes": lambda: small(MIANFISClassifier, TEXT_LABELS),
-        "committee": lambda: small(MIANFISClassifier, two, n_members=3, order=1, init="random"),
+        "committee": lambda: small(MIANFISClassifier, two, n_estimators=3, order=1, init="random"),
         "triangles": lambda: small(MIANFISClassifier, two, membership="triangular", init_width=0.2),
         "two numbers": lambda: small(MIANFISRegressor, np.column_stack([numbers, -numbers])),
         "plain": lambda: small(ANFISRegressor, numbers),
     }[name]()
 
 
-MODELS = ("classifier", "hinge", "not normalised", "classes", "committee", "triangles", "two numbers", "plain")
+MODELS = ("classifier", "hinge", "not normalized", "classes", "committee", "triangles", "two numbers", "plain")
 
 
 def bags_for(name):
@@ -141,7 +141,7 @@ def test_everything_is_read_from_the_activations(name):
             a, r = activations[rule.member], rule.index
             np.testing.assert_allclose(rule.log_truth, a.log_truth[rows, r], rtol=1e-12)
             assert rule.log_firing == pytest.approx(a.log_firing[b, r], rel=1e-10)
-            assert rule.strength == pytest.approx(a.normalised[b, r], rel=1e-9)
+            assert rule.strength == pytest.approx(a.normalized[b, r], rel=1e-9)
             np.testing.assert_allclose(rule.outputs, a.rule_outputs[b, r], rtol=1e-9)
             assert sum(rule.shares) == pytest.approx(1, abs=1e-12)
         assert each.coverage == pytest.approx(max(a.coverage[b] for a in activations))
@@ -171,18 +171,20 @@ def test_a_single_instance_cannot_be_left_out():
     assert str(found).endswith("The bag has one instance: there is none to leave out.")
 
 
-@pytest.mark.parametrize("t_conorm", T_CONORMS)
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
 @pytest.mark.parametrize("alpha", [-3.0, 0.0, 4.0])
-def test_the_witness_has_the_greatest_share(t_conorm, alpha):
+def test_the_witness_has_the_greatest_share(aggregation, alpha):
     rng = np.random.default_rng(5)
     bag = rng.normal(size=(6, 2))
-    rules = RuleBase.from_arrays(rng.normal(size=(3, 2)), np.ones((3, 2)), [0, 1, 2], t_conorm=t_conorm, alpha=alpha)
+    rules = RuleBase.from_arrays(
+        rng.normal(size=(3, 2)), np.ones((3, 2)), [0, 1, 2], aggregation=aggregation, alpha=alpha
+    )
     for rule in explain(rules, [bag]).rules:
         best = max(range(6), key=lambda i: (round(rule.shares[i], 12), rule.log_truth[i]))
         assert rule.witness == best
-        if t_conorm != "min" and alpha >= 0:
+        if aggregation != "min" and alpha >= 0:
             assert rule.witness == int(np.argmax(rule.truth))
-        if t_conorm == "min":
+        if aggregation == "min":
             assert rule.witness == int(np.argmin(rule.truth))
 
 
@@ -468,7 +470,7 @@ def test_text_of_committees_and_numbers():
     assert "of member " in text
     assert "y1 = " in str(model("two numbers").explain(BAGS, bag=0))
     assert "; explained is y1." in str(model("two numbers").explain(BAGS, bag=0))
-    assert "from no rule" in str(model("not normalised").explain(BAGS, bag=0))
+    assert "from no rule" in str(model("not normalized").explain(BAGS, bag=0))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -580,4 +582,4 @@ def test_the_witness_is_the_instance_in_the_concept():
     assert len(right) > 15
     assert np.mean(right) > 0.9
     truth = test.instance_labels > 0
-    assert roc_auc_score(truth, fitted.predict_instances(test)) > 0.98
+    assert roc_auc_score(truth, fitted.instance_scores(test)) > 0.98

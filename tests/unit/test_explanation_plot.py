@@ -9,11 +9,11 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from fuzzymil import Bags, RuleBase
-from fuzzymil.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Reading, explain
 from fuzzymil.membership import Triangular
 from fuzzymil.plots import HIGH, LOW, ExplanationDisplay, save_figure
-from fuzzymil.vocabulary import Rule, Variable
+from fuzzymil.rules.rule import Rule, Variable
 
 matplotlib.use("Agg")
 
@@ -111,7 +111,7 @@ def test_the_conditions_that_hold_a_rule_down_are_shown():
     assert len(middle.texts) == 9
     assert_nothing_is_cut_off(figure)
     plain = ExplanationDisplay.from_explanation(found, max_conditions=0)
-    assert len(plain.plot().axes) == 3  # truth, contributions, colour bar
+    assert len(plain.plot().axes) == 3  # truth, contributions, color bar
     with pytest.raises(ParameterError, match="max_conditions must not be negative, got -1"):
         ExplanationDisplay.from_explanation(found, max_conditions=-1)
 

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzymil import RuleBase
-from fuzzymil.errors import ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.formats import read_rules, what_is_lost, write_rules
-from fuzzymil.mamdani import MamdaniRules
+from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.norms import DUAL
-from fuzzymil.premise import ANYTHING, HEDGES, And, Is, Not, Or
+from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
+from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules.premise import ANYTHING, HEDGES, And, Is, Not, Or
 
 DATA = Path(__file__).parents[1] / "data" / "formats"
 EXPECTED = json.loads((DATA / "expected.json").read_text())
@@ -49,7 +49,7 @@ def test_there_are_files_of_both_programs_and_of_every_kind():
         assert {type(rules) for rules in found} == {RuleBase, MamdaniRules}
     sugeno = [rules for rules in map(read_rules, sorted(DATA.glob("*.fll"))) if isinstance(rules, RuleBase)]
     assert {rules.t_norm for rules in sugeno} == set(DUAL)
-    assert {True, False} == {rules.normalise for rules in sugeno} == {rules.limited for rules in sugeno}
+    assert {True, False} == {rules.normalize for rules in sugeno} == {rules.limited for rules in sugeno}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -90,8 +90,8 @@ def gaussian_systems(draw, for_fis):
         outputs,
         t_norm=draw(st.sampled_from(list(DUAL))),
         s_norm=draw(st.sampled_from(list(DUAL.values()))),
-        t_conorm="max",
-        normalise=draw(st.booleans()),
+        aggregation="max",
+        normalize=draw(st.booleans()),
         default=number(len(outputs)),
         limited=not for_fis and draw(st.booleans()),
     )
@@ -141,7 +141,7 @@ def two_inputs():
 
 def base(*premises, inputs=None, coefs=None, **fields):
     rules = [Rule(premise, [[float(r + 1)]] if coefs is None else coefs[r]) for r, premise in enumerate(premises)]
-    return RuleBase(inputs or two_inputs(), tuple(rules), **({"t_conorm": "max"} | fields))
+    return RuleBase(inputs or two_inputs(), tuple(rules), **({"aggregation": "max"} | fields))
 
 
 POINTS = np.random.default_rng(0).uniform([-0.2, -0.2], [2.2, 3.2], (60, 2))
@@ -205,9 +205,9 @@ def test_mamdani_rules_come_back(kind):
     )
     premises = base(Is("depth", "low"), Or((Is("depth", "high"), Is("size", "big", ("not",)))), t_norm="min")
     said = ({"risk": "great", "cost": "low"}, {"cost": "high"})
-    for aggregation in ("max", "algebraic", "bounded", "sum"):
+    for accumulation in ("max", "algebraic", "bounded", "sum"):
         for defuzzify, implication in (("centroid", "min"), ("bisector", "product"), ("som", "min")):
-            rules = MamdaniRules(premises, outputs, said, implication, aggregation, defuzzify)
+            rules = MamdaniRules(premises, outputs, said, implication, accumulation, defuzzify)
             text = {"fll": rules.to_fll, "fis": rules.to_fis}[kind]()
             assert {"fll": MamdaniRules.from_fll, "fis": MamdaniRules.from_fis}[kind](text) == rules
     with pytest.raises(RuleSyntaxError, match=r"holds a Mamdani system: read it with MamdaniRules"):
@@ -228,7 +228,7 @@ def test_fll_that_tells_little_is_read_with_fuzzylites_meaning():
         "RuleBlock:\n  rule: if a is not not any then y is one\n  rule: if (((a is low))) then y is one with 0.25\n"
     )
     assert [rule.premise for rule in rules.rules] == [ANYTHING, Is("a", "low")]
-    assert (rules.normalise, rules.default, rules.t_conorm, rules.rules[1].weight) == (False, (0.0,), "max", 0.25)
+    assert (rules.normalize, rules.default, rules.aggregation, rules.rules[1].weight) == (False, (0.0,), "max", 0.25)
     assert rules.variables[0].terms["tall"] == Triangular(0, 1, 2)
     assert rules.infer([[0.0]]).output.tolist() == [[1.25]]
 
@@ -294,14 +294,14 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
         *(Is("hue (mean)", "very"), Is("hue (mean)", "größe")),
         inputs=inputs,
         coefs=[[[1.0, 0.5, 0.5]], [[0.0, 0.0, 1.0]]],
-        t_conorm="softmax",
+        aggregation="softmax",
         alpha=5.0,
         combine="max",
         outputs=("it's",),
     )
     common = [
         BAGS,
-        "How instances are joined (t_conorm='softmax', alpha=5) is not kept: it is read back as t_conorm='max'.",
+        "How instances are joined (aggregation='softmax', alpha=5) is not kept: it is read back as aggregation='max'.",
         "How instances' linear conclusions are joined (combine='max', consequent_alpha=1) is not kept: it is read back "
         "as combine='softmax', consequent_alpha=1.",
         "Units are not part of the format: 'hue (mean)' in 'nm'.",
@@ -329,12 +329,12 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
 
 def test_constants_lose_nothing_by_how_instances_are_combined():
     assert what_is_lost(base(Is("depth", "low"), combine="max"), "fll") == [BAGS]
-    every = base(Is("depth", "low"), Is("depth", "high"), t_conorm="softmax", alpha=(1.0, 2.0))
+    every = base(Is("depth", "low"), Is("depth", "high"), aggregation="softmax", alpha=(1.0, 2.0))
     assert "alpha=one a rule" in what_is_lost(every, "fll")[1]
 
 
 def test_what_only_fuzzylite_understands_of_a_fis_file_is_told():
-    rules = RuleBase(two_inputs(), (Rule({}, [[1.0]], 2.0),), t_norm="hamacher", t_conorm="max")
+    rules = RuleBase(two_inputs(), (Rule({}, [[1.0]], 2.0),), t_norm="hamacher", aggregation="max")
     assert what_is_lost(rules, "fis") == [
         BAGS,
         "MATLAB itself does not know the norms hamacher; fuzzylite does.",
@@ -353,7 +353,7 @@ def test_what_only_fuzzylite_understands_of_a_fis_file_is_told():
 
 
 def test_range_of_a_single_value_is_widened_in_fis_and_told():
-    rules = RuleBase.from_arrays([[2.0]], [[0.5]], [1.0], t_conorm="max")
+    rules = RuleBase.from_arrays([[2.0]], [[0.5]], [1.0], aggregation="max")
     assert "made up for 'x1'" in what_is_lost(rules, "fis")[1]
     back = RuleBase.from_fis(rules.to_fis())
     assert (back.variables[0].low, back.variables[0].high) == (0.5, 3.5)

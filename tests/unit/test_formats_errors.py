@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fuzzymil import RuleBase
-from fuzzymil.errors import RuleSyntaxError
-from fuzzymil.formats import fis, fll
-from fuzzymil.formats.system import to_rules
-from fuzzymil.language import MAX_TEXT
+from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil.rules.formats import fis, fll
+from fuzzymil.rules.formats.system import to_rules
+from fuzzymil.rules.language.parser import MAX_TEXT
 
 FLL = """Engine: lamp
 InputVariable: ambient

@@ -9,8 +9,8 @@ import pytest
 from fuzzy_systems import premise_text
 
 from fuzzymil import MIMamdani, MISugeno, RuleBase
-from fuzzymil.mamdani import MamdaniRules
 from fuzzymil.membership import family
+from fuzzymil.rules.mamdani import MamdaniRules
 
 ANSWERS = json.loads(fuzzy_peers.ANSWERS.read_text(encoding="utf-8"))
 CASES = {
@@ -31,9 +31,9 @@ def written(system):
     lines += [declared("OUTPUT", name, *described) for name, described in system.outputs.items()]
     settings = {"t_norm": system.t_norm, "s_norm": system.s_norm, "limited": "yes" if system.limited else "no"}
     if system.is_mamdani:
-        settings |= {name: getattr(system, name) for name in ("implication", "aggregation", "defuzzify", "resolution")}
+        settings |= {name: getattr(system, name) for name in ("implication", "accumulation", "defuzzify", "resolution")}
     else:
-        settings["normalise"] = "yes" if system.normalise else "no"
+        settings["normalize"] = "yes" if system.normalize else "no"
     defaults = ", ".join([str(system.default)] * len(system.output_names))
     settings["default"] = f"({defaults})"
     lines.append("USING " + ", ".join(f"{name} = {value}" for name, value in settings.items()))

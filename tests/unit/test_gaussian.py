@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil import gaussian
+from fuzzymil.network.kernels import gaussian
 
 ROWS, RULES = 40, 3
 

@@ -1,9 +1,10 @@
-"""From cubes to bags: alignment, edges, widths, neighbours, windows, and the sets of simulated alarms."""
+"""From cubes to bags: alignment, edges, widths, neighbors, windows, and the sets of simulated alarms."""
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets.gpr import alarms as alarms_module
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
@@ -11,10 +12,9 @@ from fuzzymil.datasets.gpr.echoes import Body, Ground, body_echoes, pulse, recor
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
 from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
-from fuzzymil.datasets.gpr.neighbours import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
+from fuzzymil.datasets.gpr.neighbors import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
 from fuzzymil.datasets.gpr.widths import signature_width
-from fuzzymil.errors import InputError, ParameterError
 
 PLANES = ("down_track", "cross_track")
 FEW = {"high-metal mine": 10, "low-metal mine": 10, "clutter": 16}
@@ -143,7 +143,7 @@ def test_no_signature_has_no_width():
     assert signature_width(np.full((2, 9), 0.5), np.array([1.0, 0.5]), 0.05).tolist() == [0, 0]
 
 
-# ---------------------------------------------------------------------- neighbours
+# ---------------------------------------------------------------------- neighbors
 
 
 def test_confidence_by_hand():
@@ -267,7 +267,7 @@ def test_bags_tell_what_they_are(alarms, detectors):
     assert truth[:3].any(axis=1).all()
     assert not truth[3:].any()
     assert ((bags.instances[:, :2] >= 0) & (bags.instances[:, :2] <= 1)).all()
-    assert (bags.instances[:, 2:] <= 1.2).all()  # metres, of slices 1.2 m long
+    assert (bags.instances[:, 2:] <= 1.2).all()  # meters, of slices 1.2 m long
     other = make_gpr_alarms(2, 0, 0, "easy", 102, detectors=detectors)
     assert not np.array_equal(bags.instances[:30], other.instances)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import gpr
 from fuzzymil.datasets.gpr import simulation
 from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
@@ -25,7 +26,6 @@ from fuzzymil.datasets.gpr.objects import draw_object
 from fuzzymil.datasets.gpr.prescreener import check_cube, screen
 from fuzzymil.datasets.gpr.scene import draw_ground
 from fuzzymil.datasets.gpr.simulation import CLUTTER, KINDS, MINES, draw_alarm, simulate_alarm
-from fuzzymil.errors import InputError, InputTypeError, ParameterError
 
 CHANNEL, SCAN = 12, 30
 OVER = {"x": float(GRID.x[SCAN]), "y": float(GRID.y[CHANNEL])}  # straight below an antenna
@@ -458,7 +458,7 @@ def test_something_stronger_at_the_edge_is_told():
     assert found.energy > 2.5
     assert not found.raised
     assert found.y == pytest.approx(0.45, abs=0.1)
-    assert f"{found.y:+.2f} m cross-track of the middle: centre the cube there" in found.reason
+    assert f"{found.y:+.2f} m cross-track of the middle: center the cube there" in found.reason
 
 
 @pytest.mark.parametrize("height", [0.5, 0.9], ids=["late", "later"])

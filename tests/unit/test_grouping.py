@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil.grouping import Packed, even_size, grouping_of, pack
-from fuzzymil.norms import COMBINERS, T_CONORMS
+from fuzzymil.network.norms import AGGREGATIONS, COMBINERS
+from fuzzymil.network.segments import Packed, even_size, grouping_of, pack
 
 SIZES = (3, 1, 2, 3, 3)
 OFFSETS = np.cumsum([0, *SIZES])
@@ -41,14 +41,14 @@ def test_gathered_bags_have_the_sums_maxima_and_gradients_of_scattered_instances
         np.testing.assert_allclose(*gradients, rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
+@pytest.mark.parametrize("name", AGGREGATIONS)
 def test_truths_join_alike_in_gathered_bags(name):
     with jax.enable_x64():
         plain, gathered, n_rows = groupings()
         truths = jnp.asarray(np.random.default_rng(1).uniform(-5, 0, (n_rows, 3)))
 
         def joined(truths, by):
-            return T_CONORMS[name](truths, by, jnp.asarray(2.0))[: len(SIZES)]
+            return AGGREGATIONS[name](truths, by, jnp.asarray(2.0))[: len(SIZES)]
 
         np.testing.assert_allclose(joined(truths, plain), joined(truths, gathered), rtol=1e-13)
         gradients = [jax.grad(lambda t, by=by: joined(t, by).sum())(truths) for by in (plain, gathered)]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from fuzzymil import RuleBase
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.editing.health import Finding
-from fuzzymil.errors import ParameterError
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.editing.diagnosis import Finding
 
 SETS = {"low": Gaussian(0.0, 0.4), "high": Gaussian(2.0, 0.4)}
 BAGS = Bags.from_list([[[0.1], [1.9]], [[0.0]], [[2.0], [1.8]], [[1.1]]], ids=["a", "b", "c", "d"])
@@ -41,7 +41,7 @@ def test_a_rule_that_never_fires():
     rules = rules_of(("low", 0.0), ("high", 1.0), ("far", 1.0), sets={**SETS, "far": Gaussian(9.0, 1.0)})
     found = rules.diagnose(BAGS)
     assert kinds(found) == [("never fires", (3,)), ("never true", (3,))]
-    greatest = rules.infer(BAGS).normalised[:, 2].max()
+    greatest = rules.infer(BAGS).normalized[:, 2].max()
     assert found[0].message == f"Rule 3 has {100 * greatest:.3g} % of the say at most (less than 1 %)."
     assert "edit(drop=3)" in found[0].advice
     assert found[1].message == "Rule 3 asks what no instance fulfils by more than 0.05: x is far."
@@ -53,7 +53,7 @@ def test_a_rule_that_always_fires():
     found = rules.diagnose(BAGS, min_share=0.0)
     assert kinds(found) == [("always fires", (2,))]
     assert "more than 50 % of the say on 100 % of the bags" in found[0].message
-    part = (rules.edit(weights={2: 20.0}).infer(BAGS).normalised[:, 1] > 0.5).mean()
+    part = (rules.edit(weights={2: 20.0}).infer(BAGS).normalized[:, 1] > 0.5).mean()
     assert part == 0.75
     assert kinds(rules.edit(weights={2: 20.0}).diagnose(BAGS)) == []
     assert kinds(rules.edit(weights={2: 20.0}).diagnose(BAGS, nearly_all=0.75)) == [("always fires", (2,))]
@@ -101,7 +101,7 @@ def test_a_conclusion_is_only_extreme_among_others_that_differ(said):
 
 def test_conditions_that_say_nothing():
     rules = rules_of(
-        ("low", 0.0), ("high", 1.0), ("any", 0.5), sets={**SETS, "any": Gaussian(1.0, 50.0)}, t_conorm="max"
+        ("low", 0.0), ("high", 1.0), ("any", 0.5), sets={**SETS, "any": Gaussian(1.0, 50.0)}, aggregation="max"
     ).edit(add="IF x is not any THEN y = 1")
     found = rules.diagnose(BAGS)
     assert kinds(found) == [("never fires", (4,)), ("always true", (3,)), ("never true", (4,))]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from fuzzymil import RuleBase
-from fuzzymil.errors import ParameterError
-from fuzzymil.language import Linear, read
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.premise import ANYTHING, And, Is, Not, Or
 from fuzzymil.rules import Rule
-from fuzzymil.tokens import Place
-from fuzzymil.vocabulary import Variable
-from fuzzymil.wording import KEYWORDS
+from fuzzymil.rules.language.lexer import Place
+from fuzzymil.rules.language.parser import Linear, read
+from fuzzymil.rules.language.printer import KEYWORDS
+from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
+from fuzzymil.rules.rule import Variable
 
 TERMS = {"low": Gaussian(0, 1), "medium": Gaussian(1, 1), "high": Gaussian(2, 1)}
 VARIABLES = (Variable("depth", TERMS), Variable("size", TERMS), Variable("hue", TERMS))
@@ -44,7 +44,7 @@ VARIABLE EHDDT FROM 0 TO 1: Low = Gaussian(0, 0.2), Medium = Gaussian(0.5, 0.2),
 VARIABLE EHDCT FROM 0 TO 1: Low = Gaussian(0, 0.2), Medium = Gaussian(0.5, 0.2), High = Gaussian(1, 0.2)
 VARIABLE WidthDT FROM 0 TO 1: Low = Gaussian(0, 0.25), High = Gaussian(1, 0.25)
 VARIABLE WidthCT FROM 0 TO 1: Low = Gaussian(0, 0.25), High = Gaussian(1, 0.25)
-USING t_norm = min, t_conorm = max, normalise = no   # both rules speak for a mine: how loudly is the answer
+USING t_norm = min, aggregation = max, normalize = no   # both rules speak for a mine: how loudly is the answer
 R1: If EHDDT is Medium and EHDCT is Medium and WidthDT is High and WidthCT is High then mine = 1.15
 R2: If EHDDT is Medium and EHDCT is Low and WidthDT is High and WidthCT is High then mine = 0.94
 """
@@ -53,7 +53,7 @@ SKY = """
 VARIABLE patch FROM 0 TO 1: red = Gaussian(0, 0.08), green = Gaussian(0.35, 0.08), blue = Gaussian(0.6, 0.08)
 VARIABLE texture FROM 0 TO 1: smooth = Gaussian(0, 0.2), rough = Gaussian(1, 0.3)
 VARIABLE "patch position" FROM 0 TO 1: "lower half" = Sigmoid(0.5, -20), "upper half" = Sigmoid(0.5, 20)
-USING t_norm = min, t_conorm = max
+USING t_norm = min, aggregation = max
 If patch is blue and texture is smooth then sky = 1
 If patch is blue and "patch position" is "upper half" then sky = 1
 If anything then sky = 0 with 0.1   # what is concluded if no patch speaks up
@@ -74,7 +74,7 @@ def test_the_landmine_rules_run_and_print_back():
     np.testing.assert_allclose(found.output[:, 0], found.firing @ [1.15, 0.94])
     assert found.output[2, 0] < 0.01 < 0.5 < found.output[:2].min()
     assert RuleBase.parse(rules.to_source()) == rules
-    assert RuleBase.parse(str(rules), rules.variables, t_norm="min", t_conorm="max", normalise=False) == rules
+    assert RuleBase.parse(str(rules), rules.variables, t_norm="min", aggregation="max", normalize=False) == rules
 
 
 def test_the_sky_rules_run_and_print_back():
@@ -127,9 +127,9 @@ def test_words_of_the_language_are_read_in_any_case(write):
     text = "if x is not very low and not (x is low or anything) then y = 1 with 0.5"
     text = " ".join(write(word) if word.strip("(") in KEYWORDS else word for word in text.split())
     declared = write("variable") + " x " + write("from") + " 0 " + write("to") + " 1: low = Gaussian(0, 1) "
-    rules = RuleBase.parse(declared + write("using") + f" alpha = {write('inf')}, normalise = {write('no')} " + text)
+    rules = RuleBase.parse(declared + write("using") + f" alpha = {write('inf')}, normalize = {write('no')} " + text)
     assert rules.rules[0].premise == And((Is("x", "low", ("not", "very")), Not(Or((Is("x", "low"), ANYTHING)))))
-    assert (rules.alpha, rules.normalise, rules.rules[0].weight) == (math.inf, False, 0.5)
+    assert (rules.alpha, rules.normalize, rules.rules[0].weight) == (math.inf, False, 0.5)
 
 
 def test_names_are_told_apart_by_case():
@@ -328,13 +328,13 @@ def test_a_setting_is_a_word_a_number_or_numbers(text, value):
 
 def test_settings_of_the_text_become_those_of_the_rule_base():
     rules = RuleBase.parse(
-        "USING t_norm = lukasiewicz, s_norm = max, t_conorm = lse, alpha = (1, 2)\n"
-        "USING combine = mean, consequent_alpha = -inf, normalise = no, default = -3, limited = yes\n"
+        "USING t_norm = lukasiewicz, s_norm = max, aggregation = lse, alpha = (1, 2)\n"
+        "USING combine = mean, consequent_alpha = -inf, normalize = no, default = -3, limited = yes\n"
         "IF depth is low THEN y = 1\nIF depth is high THEN y = 2",
         VARIABLES,
     )
-    assert (rules.t_norm, rules.s_norm, rules.t_conorm, rules.alpha) == ("lukasiewicz", "max", "lse", (1.0, 2.0))
-    assert (rules.combine, rules.consequent_alpha, rules.normalise) == ("mean", -math.inf, False)
+    assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.alpha) == ("lukasiewicz", "max", "lse", (1.0, 2.0))
+    assert (rules.combine, rules.consequent_alpha, rules.normalize) == ("mean", -math.inf, False)
     assert (rules.default, rules.limited) == ((-3.0,), True)
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, RuleBase
-from fuzzymil.errors import InputError, ParameterError, RuleSyntaxError
-from fuzzymil.language import MAX_TEXT
+from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
 from fuzzymil.membership import Gaussian
-from fuzzymil.vocabulary import Variable
+from fuzzymil.rules.language.parser import MAX_TEXT
+from fuzzymil.rules.rule import Variable
 
 TERMS = {"low": Gaussian(0, 1), "medium": Gaussian(1, 1), "high": Gaussian(2, 1)}
 VARIABLES = (Variable("depth", TERMS), Variable("size", TERMS), Variable("hue", TERMS))
@@ -78,8 +78,8 @@ ERRORS = {
     ),
     "unknown setting": (
         "USING tnorm = min IF depth is low THEN y = 1",
-        "Unknown setting: 'tnorm'; known are t_norm, t_conorm, alpha, combine, consequent_alpha, "
-        "normalise, default, limited, s_norm. Did you mean 't_norm'?",
+        "Unknown setting: 'tnorm'; known are t_norm, aggregation, alpha, combine, consequent_alpha, "
+        "normalize, default, limited, s_norm. Did you mean 't_norm'?",
         "tnorm =",
     ),
     "term twice": (

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from fuzzymil.errors import RuleSyntaxError
-from fuzzymil.language import MAX_TEXT
+from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import RuleBase, Variable
+from fuzzymil.rules.language.parser import MAX_TEXT
 
 DECLARED = """VARIABLE depth [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1), deep = Sigmoid(1, 5)
 VARIABLE size: shallow = Bell(0, 1, 2), deep = Trapezoidal(0, 1, 2, 3)
@@ -15,7 +15,7 @@ VARIABLE size: shallow = Bell(0, 1, 2), deep = Trapezoidal(0, 1, 2, 3)
 VALID = [
     DECLARED
     + """# two rules
-USING t_norm = min, t_conorm = max, alpha = (1, -2.5e3), normalise = no, default = 0.5
+USING t_norm = min, aggregation = max, alpha = (1, -2.5e3), normalize = no, default = 0.5
 Rule 1: IF depth is very shallow AND NOT (size is deep OR size is not shallow) THEN mine = 1.15 WITH 0.5
 Rule 2: IF depth is "deep" THEN mine = 0.3 + 2*depth - size
 """,

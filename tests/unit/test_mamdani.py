@@ -15,12 +15,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from fuzzymil import Bags, MIMamdani, MISugeno, NaiveMIL, RuleBase, load_model
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.mamdani import MamdaniRules, defuzzification
-from fuzzymil.mamdani.defuzzification import AGGREGATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.mamdani import MamdaniRules, defuzzification
+from fuzzymil.rules.mamdani.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
 
 DEPTH = Variable("depth", {"shallow": Gaussian(0.0, 0.2), "deep": Gaussian(1.0, 0.2)}, 0.0, 1.0, "m")
 RISK = Variable("risk", {"small": Triangular(-0.5, 0, 0.5), "great": Triangular(0.5, 1, 1.5)}, 0.0, 1.0)
@@ -49,7 +49,7 @@ def gaps(**settings):
 # ---------------------------------------------------------------------- inference
 
 
-def by_loops(bag, implication, aggregation, defuzzify, n=60):
+def by_loops(bag, implication, accumulation, defuzzify, n=60):
     """Infer three rules over two features on one bag, cell by cell; shares no code with the package."""
 
     def bump(x, center, width):
@@ -74,12 +74,12 @@ def by_loops(bag, implication, aggregation, defuzzify, n=60):
         for rule, w in enumerate(firing):
             m = concluded(rule, u)
             part = min(w, m) if implication == "min" else w * m
-            if aggregation == "max":
+            if accumulation == "max":
                 joined = max(joined, part)
-            elif aggregation == "algebraic":
+            elif accumulation == "algebraic":
                 joined = joined + part - joined * part
             else:
-                joined = joined + part if aggregation == "sum" else min(1.0, joined + part)
+                joined = joined + part if accumulation == "sum" else min(1.0, joined + part)
         values.append(u)
         total.append(joined)
     if defuzzify == "centroid":
@@ -105,15 +105,15 @@ IF y is one OR x is very zero THEN u is low
 
 
 @pytest.mark.parametrize("defuzzify", DEFUZZIFIERS)
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+@pytest.mark.parametrize("accumulation", ACCUMULATIONS)
 @pytest.mark.parametrize("implication", IMPLICATIONS)
-def test_inference_is_what_loops_over_cells_say(implication, aggregation, defuzzify):
+def test_inference_is_what_loops_over_cells_say(implication, accumulation, defuzzify):
     rules = MamdaniRules.parse(
-        LOOPED, implication=implication, aggregation=aggregation, defuzzify=defuzzify, resolution=60
+        LOOPED, implication=implication, accumulation=accumulation, defuzzify=defuzzify, resolution=60
     )
     rng = np.random.default_rng(3)
     bags = [rng.uniform(-0.5, 1.5, (n, 2)) for n in (1, 1, 3, 6)]
-    expected = [by_loops(bag, implication, aggregation, defuzzify) for bag in bags]
+    expected = [by_loops(bag, implication, accumulation, defuzzify) for bag in bags]
     np.testing.assert_allclose(rules.infer(bags).output[:, 0], expected, rtol=1e-10)
 
 
@@ -126,8 +126,8 @@ def test_a_case_to_do_in_the_head():
     found = MamdaniRules.parse(rules, [Variable("x", tents)], [level]).infer([[[1.0], [0.5]], [[1.0]], [[0.0]]])
     assert found.truth.tolist() == [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]
     assert found.firing.tolist() == [[1.0, 0.5], [1.0, 0.0], [0.0, 1.0]]
-    areas, centres = np.array([1 / 2, 3 / 8]), np.array([3 - 1 / 3, (1 / 6 - 1 / 48) / (3 / 8)])
-    expected = [areas @ centres / areas.sum(), 3 - 1 / 3, 1 / 3]
+    areas, centers = np.array([1 / 2, 3 / 8]), np.array([3 - 1 / 3, (1 / 6 - 1 / 48) / (3 / 8)])
+    expected = [areas @ centers / areas.sum(), 3 - 1 / 3, 1 / 3]
     np.testing.assert_allclose(found.output[:, 0], expected, atol=1e-5)
     assert found.coverage.tolist() == [1.0, 1.0, 1.0]
 
@@ -180,16 +180,16 @@ def test_what_rules_conclude_can_be_looked_at():
         found.degrees(1)
 
 
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+@pytest.mark.parametrize("accumulation", ACCUMULATIONS)
 @pytest.mark.parametrize("implication", IMPLICATIONS)
-def test_strengths_that_merely_underflow_still_answer(implication, aggregation):
+def test_strengths_that_merely_underflow_still_answer(implication, accumulation):
     sharp = Variable("x", {"here": Gaussian(0, 0.001), "there": Gaussian(1, 0.001)})
     rules = MamdaniRules.parse(
         ["IF x is here THEN risk is great", "IF x is there THEN risk is small"],
         [sharp],
         [RISK],
         implication=implication,
-        aggregation=aggregation,
+        accumulation=accumulation,
     )
     found = rules.infer([[[0.25]], [[0.75]], [[0.5]]])
     assert found.firing.max() == 0.0
@@ -220,8 +220,8 @@ def test_a_rule_may_leave_an_output_out():
     IF x is near THEN a is yes
     IF x is far THEN a is yes, b is yes
     """
-    for aggregation in AGGREGATIONS:
-        found = MamdaniRules.parse(text, default=(0.1, 0.2, 0.3), aggregation=aggregation).infer([[[1.0]], [[5.0]]])
+    for accumulation in ACCUMULATIONS:
+        found = MamdaniRules.parse(text, default=(0.1, 0.2, 0.3), accumulation=accumulation).infer([[[1.0]], [[5.0]]])
         assert found.uncovered.tolist() == [[False, True, True], [False, False, True]]
         np.testing.assert_allclose(found.output, [[5 / 6, 0.2, 0.3], [5 / 6, 10 + 10 * 5 / 6, 0.3]], atol=1e-4)
         assert found.joined_sets("c")[1].max() == 0.0
@@ -231,7 +231,7 @@ def test_a_rule_may_leave_an_output_out():
 def test_bags_join_their_instances_as_the_premises_say():
     bag = [[[0.0], [0.5], [1.0]]]
     strongest = two_rules().infer(bag).firing
-    mean = two_rules(t_conorm="softmax", alpha=0.0).infer(bag).firing
+    mean = two_rules(aggregation="softmax", alpha=0.0).infer(bag).firing
     np.testing.assert_allclose(strongest, [[1.0, 1.0]])
     np.testing.assert_allclose(mean[0, 0], np.mean(DEPTH.terms["shallow"]([0.0, 0.5, 1.0])))
     limited = two_rules(limited=True).infer([[[-7.0]]]).output
@@ -264,8 +264,8 @@ GREAT, SMALL = {"risk": "great"}, {"risk": "small"}
         ({"conclusions": (GREAT, {"risc": "small"})}, "output of rule 2: 'risc'.*Did you mean 'risk'"),
         ({"conclusions": ({"risk": "greta"}, SMALL)}, "term of 'risk' in rule 1.*Did you mean 'great'"),
         ({"implication": "minimum"}, "Unknown implication.*Did you mean 'min'"),
-        ({"aggregation": "mean"}, "Unknown aggregation"),
-        ({"defuzzify": "centre"}, "Unknown defuzzify.*Did you mean 'centroid'"),
+        ({"accumulation": "mean"}, "Unknown accumulation"),
+        ({"defuzzify": "center"}, "Unknown defuzzify.*Did you mean 'centroid'"),
         ({"resolution": 1}, "resolution must be a whole number of at least 2, got 1"),
         ({"resolution": 10.5}, "resolution must be a whole number"),
         ({"resolution": math.inf}, "resolution must be a whole number"),
@@ -290,7 +290,7 @@ def test_bad_rules_are_refused_by_name(changes, named):
 
 def test_what_is_not_used_of_the_premises_does_not_count():
     one = MamdaniRules(PREMISES, (RISK,), (GREAT, SMALL))
-    other = MamdaniRules(dataclasses.replace(PREMISES, combine="max", normalise=False), [RISK], [GREAT, SMALL])
+    other = MamdaniRules(dataclasses.replace(PREMISES, combine="max", normalize=False), [RISK], [GREAT, SMALL])
     assert one == other
     assert hash(one) == hash(other)
     assert one.premises.coefs.tolist() == [[[0.0]], [[0.0]]]
@@ -307,8 +307,8 @@ def odd_rules():
     VARIABLE width [mm] FROM -1 TO 4: wide = Sigmoid(2, 3)
     OUTPUT "the risk" [%] FROM 0 TO 100: small = Triangular(-50, 0, 50), "very great" = Trapezoidal(50, 80, 100, 130)
     OUTPUT haste FROM -1 TO 1: some = Gaussian(0.125, 0.5)
-    USING t_norm = einstein, s_norm = max, t_conorm = softmax, alpha = (1, 2.5, 0.1), limited = yes,
-          implication = product, aggregation = bounded, defuzzify = mom, resolution = 77, default = (12.5, -0.75)
+    USING t_norm = einstein, s_norm = max, aggregation = softmax, alpha = (1, 2.5, 0.1), limited = yes,
+          implication = product, accumulation = bounded, defuzzify = mom, resolution = 77, default = (12.5, -0.75)
     IF "depth (m)" is not very "not deep" OR NOT (width is wide AND "depth (m)" is if_at_all) THEN "the risk" is small
     IF anything THEN haste is some, "the risk" is "very great" WITH 0.3
     IF width is somewhat wide THEN haste is some WITH 0
@@ -429,21 +429,21 @@ def test_rules_may_come_in_many_ways(model):
     assert model.classes_.tolist() == ["+", "-"]
     np.testing.assert_array_equal(model.decision_function(BAGS), found.output[:, 0] - 0.5)
     np.testing.assert_array_equal(model.predict_proba(BAGS)[:, 1], found.output[:, 0])
-    assert model.predict_instances(BAGS).shape == (6,)
+    assert model.instance_scores(BAGS).shape == (6,)
 
 
 def test_settings_stand_before_what_rules_say():
     rules = MIMamdani(rules=TEXT).rule_base
-    assert (rules.premises.t_norm, rules.premises.t_conorm, rules.implication) == ("min", "max", "min")
+    assert (rules.premises.t_norm, rules.premises.aggregation, rules.implication) == ("min", "max", "min")
     told = MIMamdani(rules=TEXT + "USING t_norm = product, implication = product, resolution = 50").rule_base
     assert (told.premises.t_norm, told.premises.s_norm, told.resolution) == ("product", "algebraic", 50)
     chosen = MIMamdani(
-        rules=told, t_norm="hamacher", t_conorm="softmax", alpha=3, implication="min", aggregation="bounded",
+        rules=told, t_norm="hamacher", aggregation="softmax", alpha=3, implication="min", accumulation="bounded",
         defuzzify="lom", resolution=20, default=0.9,
     ).rule_base  # fmt: skip
     assert (chosen.premises.t_norm, chosen.premises.s_norm) == ("hamacher", "hamacher")
-    assert (chosen.premises.t_conorm, chosen.premises.alpha) == ("softmax", 3.0)
-    assert (chosen.implication, chosen.aggregation, chosen.defuzzify) == ("min", "bounded", "lom")
+    assert (chosen.premises.aggregation, chosen.premises.alpha) == ("softmax", 3.0)
+    assert (chosen.implication, chosen.accumulation, chosen.defuzzify) == ("min", "bounded", "lom")
     assert (chosen.resolution, chosen.default) == (20, (0.9,))
 
 
@@ -509,7 +509,7 @@ def test_the_first_of_several_outputs_tells_two_classes_apart_that_none_is_named
         + """
     OUTPUT haste FROM 0 TO 10: much = Triangular(0, 10, 20)
     IF depth is deep THEN haste is much
-    USING default = (0.3, 7), t_conorm = softmax, alpha = (1, 2, 3)
+    USING default = (0.3, 7), aggregation = softmax, alpha = (1, 2, 3)
     """
     )
     model = MIMamdani(rules=text).fit(BAGS, ["dig", "leave", "dig", "leave"])
@@ -588,7 +588,7 @@ def test_instances_take_their_bags_label_and_settings_shape_the_rules():
     rows, labels = bags.instances, np.repeat(bags.labels, bags.sizes)
     learned = MIMamdani(n_rules=6, t_norm="product", implication="product", resolution=300, random_state=0).fit(bags)
     assert learned.rules_ == MIMamdani(**learned.get_params()).fit(rows, labels).rules_
-    assert (learned.rules_.premises.t_norm, learned.rules_.premises.t_conorm) == ("product", "max")
+    assert (learned.rules_.premises.t_norm, learned.rules_.premises.aggregation) == ("product", "max")
     assert (learned.rules_.implication, learned.rules_.resolution) == ("product", 300)
     assert learned.rule_base == learned.rules_
     np.testing.assert_array_equal(learned.infer(bags).output[:, 0] - 0.5, learned.decision_function(bags))
@@ -649,7 +649,7 @@ def test_a_saved_model_comes_back_as_it_was(name, tmp_path):
     assert back.rules_ == model.rules_
     assert back.rule_base == model.rule_base
     np.testing.assert_array_equal(back.predict(X), model.predict(X))
-    np.testing.assert_array_equal(back.predict_instances(X), model.predict_instances(X))
+    np.testing.assert_array_equal(back.instance_scores(X), model.instance_scores(X))
     back.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 

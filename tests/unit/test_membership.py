@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pytest
 
-from fuzzymil.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular, family
 
 # Sound parameters of each family; `test_every_family_has_an_example` keeps the list complete.
@@ -164,8 +164,8 @@ def test_vertical_edge_stays_vertical_in_training_and_moves_with_its_set(name, p
         assert np.isfinite(slopes).all()
         moved = kind.from_free(*(value - 0.01 * slope for value, slope in zip(free, slopes, strict=True)))
     moved = kind(*map(float, moved))
-    equal_neighbours = np.diff(parameters) == 0
-    np.testing.assert_array_equal(np.diff(moved.parameters) == 0, equal_neighbours)
+    equal_neighbors = np.diff(parameters) == 0
+    np.testing.assert_array_equal(np.diff(moved.parameters) == 0, equal_neighbors)
     if not (np.diff(parameters)[[0, -1]] == 0).all():  # a box has no slope at all to learn by
         assert moved.parameters != parameters
 

@@ -10,8 +10,8 @@ import numpy as np
 import oracle
 import pytest
 
-from fuzzymil.grouping import Each, OneBag, Packed
-from fuzzymil.norms import COMBINERS, SOFT_T_CONORMS, T_CONORMS, T_NORMS
+from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, SOFT_AGGREGATIONS, T_NORMS
+from fuzzymil.network.segments import Each, OneBag, Packed
 
 INF = math.inf
 NAN = math.nan
@@ -31,7 +31,7 @@ def t_norm(name):
 @functools.cache
 def pooled(table, name):
     """Value (3, ...) for the three bags and its pull-back, compiled."""
-    operator = {"t_conorm": T_CONORMS, "combine": COMBINERS}[table][name]
+    operator = {"aggregation": AGGREGATIONS, "combine": COMBINERS}[table][name]
 
     @jax.jit
     def run(values, alpha, cotangent):
@@ -74,7 +74,7 @@ def expected_pool(name, degrees, alpha, exp=math.exp, log=math.log):
             return max(degrees)
         weights = [r**alpha for r in degrees]
         return sum(w * r for w, r in zip(weights, degrees, strict=True)) / sum(weights)
-    return oracle.t_conorm(degrees, name, alpha, exp=exp, log=log)
+    return oracle.aggregation(degrees, name, alpha, exp=exp, log=log)
 
 
 def expected_combination(name, values, alpha):
@@ -162,42 +162,42 @@ def test_t_norm_of_nan_is_nan(name):
 # ---------------------------------------------------------------------- over the instances of a bag
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_has_the_value_of_the_oracles_pooling(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_has_the_value_of_the_oracles_pooling(name):
     degrees = np.random.default_rng(3).uniform(0.01, 1.0, (8, 2))
     degrees[:, 1] *= 0.01
     degrees[5, 0] = 1.0
     for alpha in ALPHAS:
-        found = value_of("t_conorm", name, np.log(degrees), alpha)
+        found = value_of("aggregation", name, np.log(degrees), alpha)
         for b, rows in enumerate(BAGS):
             for r in range(2):
                 expected = expected_pool(name, degrees[rows, r].tolist(), alpha)
                 assert math.exp(found[b, r]) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_gradient_equals_central_differences(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_gradient_equals_central_differences(name):
     rng = np.random.default_rng(4)
     log_degrees = np.log(rng.uniform(0.05, 0.3, (8, 2)))  # the bounded sum stays below its bound in two bags
     cotangent = rng.normal(size=(3, 2))
     for alpha in ALPHAS:
-        found, by_alpha = pull_back("t_conorm", name, log_degrees, cotangent, alpha)
+        found, by_alpha = pull_back("aggregation", name, log_degrees, cotangent, alpha)
         expected = central_differences(
-            lambda v, a=alpha: (cotangent * value_of("t_conorm", name, v, a)).sum(), log_degrees
+            lambda v, a=alpha: (cotangent * value_of("aggregation", name, v, a)).sum(), log_degrees
         )
         np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), err_msg=f"alpha {alpha}")
-        if name in SOFT_T_CONORMS and alpha != 0:
-            up, down = (value_of("t_conorm", name, log_degrees, alpha + s) for s in (1e-5, -1e-5))
+        if name in SOFT_AGGREGATIONS and alpha != 0:
+            up, down = (value_of("aggregation", name, log_degrees, alpha + s) for s in (1e-5, -1e-5))
             assert by_alpha == pytest.approx((cotangent * (up - down)).sum() / 2e-5, rel=1e-5, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_of_degrees_below_the_smallest_number_is_right(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_of_degrees_below_the_smallest_number_is_right(name):
     log_degrees = -1e6 + np.random.default_rng(5).normal(size=(8, 2)) * [1.0, 3.0]
     for alpha in ALPHAS:
-        found = value_of("t_conorm", name, log_degrees, alpha)
+        found = value_of("aggregation", name, log_degrees, alpha)
         assert len(set(found.ravel())) == 6
-        by_log_degrees, _ = pull_back("t_conorm", name, log_degrees, np.ones((3, 2)), alpha)
+        by_log_degrees, _ = pull_back("aggregation", name, log_degrees, np.ones((3, 2)), alpha)
         # All these operators are homogeneous where every degree is far below 1 / alpha.
         np.testing.assert_allclose([by_log_degrees[rows].sum(axis=0) for rows in BAGS], 1.0, rtol=1e-6)
         for b, rows in enumerate(BAGS):
@@ -214,77 +214,77 @@ def test_t_conorm_of_degrees_below_the_smallest_number_is_right(name):
 def test_log_mean_exp_of_tiny_degrees_is_right():
     log_degrees = np.random.default_rng(6).uniform(-200, -20, (8, 2))
     for alpha in (-50.0, 1e-8, 1.0, 1e6, 1e12):
-        found = value_of("t_conorm", "lse", log_degrees, alpha)
+        found = value_of("aggregation", "lse", log_degrees, alpha)
         with mpmath.workdps(300):
             for b, rows in enumerate(BAGS):
                 degrees = [mpmath.exp(v) for v in log_degrees[rows, 0].tolist()]
-                expected = mpmath.log(oracle.t_conorm(degrees, "lse", alpha, exp=mpmath.exp, log=mpmath.log))
+                expected = mpmath.log(oracle.aggregation(degrees, "lse", alpha, exp=mpmath.exp, log=mpmath.log))
                 assert found[b, 0] == pytest.approx(float(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(SOFT_T_CONORMS))
-def test_soft_t_conorm_is_continuous_in_alpha_at_zero(name):
+@pytest.mark.parametrize("name", sorted(SOFT_AGGREGATIONS))
+def test_soft_aggregation_is_continuous_in_alpha_at_zero(name):
     log_degrees = np.log(np.random.default_rng(7).uniform(0.05, 1.0, (8, 2)))
-    at_zero = value_of("t_conorm", name, log_degrees, 0.0)
+    at_zero = value_of("aggregation", name, log_degrees, 0.0)
     for alpha in (1e-6, -1e-6, 1e-9, 1e-12, -1e-15, 1e-18, 1e-100):
-        near = value_of("t_conorm", name, log_degrees, alpha)
+        near = value_of("aggregation", name, log_degrees, alpha)
         np.testing.assert_allclose(near, at_zero, atol=1e-5, err_msg=f"alpha {alpha}")
 
 
-@pytest.mark.parametrize("name", sorted(SOFT_T_CONORMS))
-def test_soft_t_conorm_of_great_alpha_approaches_max_and_min(name):
+@pytest.mark.parametrize("name", sorted(SOFT_AGGREGATIONS))
+def test_soft_aggregation_of_great_alpha_approaches_max_and_min(name):
     log_degrees = np.log(np.random.default_rng(8).uniform(0.2, 1.0, (8, 2)))
     for alpha, limit in ((1e4, "max"), (-1e4, "min")):
-        found = value_of("t_conorm", name, log_degrees, alpha)
-        np.testing.assert_allclose(found, value_of("t_conorm", limit, log_degrees), atol=2e-3)
+        found = value_of("aggregation", name, log_degrees, alpha)
+        np.testing.assert_allclose(found, value_of("aggregation", limit, log_degrees), atol=2e-3)
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_of_exact_zeros_is_the_oracles_and_its_gradient_no_nan(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_of_exact_zeros_is_the_oracles_and_its_gradient_no_nan(name):
     degrees = np.random.default_rng(9).uniform(0.1, 0.9, (8, 2))
     degrees[[0, 2], 0] = 0.0  # some of the first bag, the whole second and third bag of the other rule
     degrees[4:, 1] = 0.0
     with np.errstate(divide="ignore"):
         log_degrees = np.log(degrees)
     for alpha in ALPHAS:
-        found = value_of("t_conorm", name, log_degrees, alpha)
+        found = value_of("aggregation", name, log_degrees, alpha)
         for b, rows in enumerate(BAGS):
             for r in range(2):
                 expected = expected_pool(name, degrees[rows, r].tolist(), alpha)
                 assert math.exp(found[b, r]) == pytest.approx(expected, rel=1e-9, abs=0)
         for cotangent in (np.ones((3, 2)), np.zeros((3, 2)), np.where(np.isinf(found), 0.0, 1.0)):
-            by_values, by_alpha = pull_back("t_conorm", name, log_degrees, cotangent, alpha)
+            by_values, by_alpha = pull_back("aggregation", name, log_degrees, cotangent, alpha)
             assert not np.isnan(by_values).any(), f"alpha {alpha}"
             assert not math.isnan(by_alpha), f"alpha {alpha}"
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_of_nan_is_nan_in_its_own_bag_only(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_of_nan_is_nan_in_its_own_bag_only(name):
     for company in (-0.7, -INF, 0.0, -1e6):  # what stands beside the NaN
         values = np.full((8, 2), -0.5)
         values[:4, 0] = company
         values[2, 0] = NAN
         for alpha in (-2.5, 0.0, 1.0):
-            out = value_of("t_conorm", name, values, alpha)
+            out = value_of("aggregation", name, values, alpha)
             assert np.isnan(out[0, 0]), f"beside {company}, alpha {alpha}"
             assert np.isnan(out).sum() == 1
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_takes_one_alpha_a_rule(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_takes_one_alpha_a_rule(name):
     values = np.log(np.random.default_rng(10).uniform(0.1, 0.9, (8, 2)))
     with jax.enable_x64():
-        together = T_CONORMS[name](jnp.asarray(values), Packed(jnp.asarray(BAG_INDEX), 3), jnp.array([-2.5, 50.0]))
-    np.testing.assert_allclose(together[:, 0], value_of("t_conorm", name, values, -2.5)[:, 0], rtol=1e-12)
-    np.testing.assert_allclose(together[:, 1], value_of("t_conorm", name, values, 50.0)[:, 1], rtol=1e-12)
+        together = AGGREGATIONS[name](jnp.asarray(values), Packed(jnp.asarray(BAG_INDEX), 3), jnp.array([-2.5, 50.0]))
+    np.testing.assert_allclose(together[:, 0], value_of("aggregation", name, values, -2.5)[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(together[:, 1], value_of("aggregation", name, values, 50.0)[:, 1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
+@pytest.mark.parametrize("name", AGGREGATIONS)
 def test_groupings_agree_and_an_empty_bag_has_no_strength(name):
     values = np.log(np.random.default_rng(11).uniform(0.1, 0.9, (8, 2)))
-    expected = value_of("t_conorm", name, values, 2.0)
+    expected = value_of("aggregation", name, values, 2.0)
     with jax.enable_x64():
-        operator, x, alpha = T_CONORMS[name], jnp.asarray(values), jnp.float64(2.0)
+        operator, x, alpha = AGGREGATIONS[name], jnp.asarray(values), jnp.float64(2.0)
         for b, rows in enumerate(BAGS):
             one = operator(x, OneBag(jnp.asarray(b == BAG_INDEX)), alpha)
             np.testing.assert_allclose(one, expected[b : b + 1], rtol=1e-12)
@@ -343,11 +343,11 @@ def test_combination_stands_great_responses(name):
                 assert (found[b] >= values[rows].min(axis=0) - 1e-12 * scale).all()
 
 
-@pytest.mark.parametrize("name", T_CONORMS)
-def test_t_conorm_stands_log_degrees_beyond_the_precision_of_32_bit(name):
+@pytest.mark.parametrize("name", AGGREGATIONS)
+def test_aggregation_stands_log_degrees_beyond_the_precision_of_32_bit(name):
     values = (-1e15 * np.random.default_rng(14).uniform(0.5, 1.0, (8, 2))).astype(np.float32)
     for alpha in (-50.0, 1.0, 50.0):
-        out, gradient, by_alpha = pooled("t_conorm", name)(
+        out, gradient, by_alpha = pooled("aggregation", name)(
             jnp.asarray(values), jnp.float32(alpha), jnp.ones((3, 2), np.float32)
         )
         assert np.isfinite(out).all(), f"alpha {alpha}"

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import InputError, MissingExtraError, ParameterError
+from fuzzymil.bags import BagStream
 from fuzzymil.datasets import DataFileError, guess_format, make_two_concepts, read_bags, write_bags
 from fuzzymil.datasets.formats import parquet, parquet_table
 from fuzzymil.datasets.formats.parquet import ParquetBags
-from fuzzymil.errors import InputError, MissingExtraError, ParameterError
-from fuzzymil.streams import BagStream
 
 COLUMNS = {"bag": ["a", "a", "b", "c"], "label": [1, 1, 0, 1], "f1": [1.0, None, 3.0, 4.0], "f2": [5, 6, 7, 8]}
 

@@ -6,19 +6,19 @@ import numpy as np
 import oracle
 import pytest
 
-from fuzzymil import partition
-from fuzzymil.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.training import partition
 
 
 def blobs(rng, features=2, each=30):
-    """Three well separated groups and their centres."""
+    """Three well separated groups and their centers."""
     centers = np.zeros((3, features))
     centers[1, 0], centers[2, -1] = 20.0, 20.0
     return np.concatenate([center + rng.normal(size=(each, features)) for center in centers]), centers
 
 
 def matched(found, expected):
-    """Greatest distance between centres and those expected, in the best order."""
+    """Greatest distance between centers and those expected, in the best order."""
     return min(np.abs(found[list(order)] - expected).max() for order in itertools.permutations(range(len(expected))))
 
 
@@ -26,7 +26,7 @@ def matched(found, expected):
 def test_fcm_memberships_are_the_oracles(m):
     rng = np.random.default_rng(1)
     points, centers = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
-    points[3] = centers[2]  # on a centre: it alone
+    points[3] = centers[2]  # on a center: it alone
     found = partition.fcm_memberships(points, centers, m)
     np.testing.assert_allclose(found, oracle.fcm_memberships(points.tolist(), centers.tolist(), m), atol=1e-12)
     assert found[3].tolist() == [0.0, 0.0, 1.0, 0.0]

@@ -20,10 +20,10 @@ from fuzzymil import (
     NaiveMIL,
     RuleBase,
     load_model,
-    storage,
 )
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import ModelFileError
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
@@ -35,15 +35,15 @@ CENTERS = np.array([[0.5, 0.5], [1.5, 1.5], [0.5, 1.5]])
 GOLDEN = Path(__file__).parent.parent / "golden"
 
 MODELS = {
-    "squared": (MIANFISClassifier(**QUICK), BAGS, Y),
+    "squared_error": (MIANFISClassifier(**QUICK), BAGS, Y),
     "cross-entropy": (MIANFISClassifier(loss="cross_entropy", **QUICK), BAGS, WORDS),
     "hinge": (MIANFISClassifier(loss="hinge", **QUICK), BAGS, Y.astype(bool)),
     "hinge, three": (MIANFISClassifier(loss="hinge", **QUICK), BAGS, WORDS),
     "objects": (MIANFISClassifier(**QUICK), BAGS, np.where(Y, "yes", "no way").astype(object)),
     "small numbers": (MIANFISClassifier(**QUICK), BAGS, Y.astype(np.int8)),
     "dropout": (MIANFISClassifier(**(QUICK | {"order": 1, "rule_keep_prob": 0.7, "rule_dropout": "paper"})), BAGS, Y),
-    "alpha inf": (MIANFISClassifier(**(QUICK | {"alpha": np.inf, "n_members": 2, "init": "random"})), BAGS, Y),
-    "regressor": (MIANFISRegressor(**(QUICK | {"n_members": 2, "init": "random"})), BAGS, NUMBERS),
+    "alpha inf": (MIANFISClassifier(**(QUICK | {"alpha": np.inf, "n_estimators": 2, "init": "random"})), BAGS, Y),
+    "regressor": (MIANFISRegressor(**(QUICK | {"n_estimators": 2, "init": "random"})), BAGS, NUMBERS),
     "two outputs": (MIANFISRegressor(order=1, **QUICK), BAGS, np.column_stack([NUMBERS, 9 - NUMBERS])),
     "plain classifier": (ANFISClassifier(membership="bell", **QUICK), ROWS, Y),
     "plain regressor": (ANFISRegressor(t_norm="min", **QUICK), ROWS, NUMBERS),
@@ -77,7 +77,7 @@ def test_a_saved_model_comes_back_as_it_was(fitted, name, tmp_path):
     assert repr(back.get_params()) == repr(model.get_params())
     np.testing.assert_array_equal(score_of(back, bags), score_of(model, bags))
     np.testing.assert_array_equal(back.predict(bags), model.predict(bags))
-    np.testing.assert_array_equal(back.predict_instances(bags), model.predict_instances(bags))
+    np.testing.assert_array_equal(back.instance_scores(bags), model.instance_scores(bags))
     assert back.predict(bags).dtype == model.predict(bags).dtype
     if is_classifier(model):
         np.testing.assert_array_equal(back.predict_proba(bags), model.predict_proba(bags))
@@ -106,7 +106,7 @@ def test_training_goes_on_from_a_loaded_model(fitted, name, tmp_path):
     kept.partial_fit(bags, y)
     assert np.isfinite(score_of(back, bags)).all()
     assert not np.array_equal(score_of(back, bags), before)
-    # Only the optimiser's memory differs, and it moves no parameter by more than about its rate.
+    # Only the optimizer's memory differs, and it moves no parameter by more than about its rate.
     np.testing.assert_allclose(score_of(back, bags), score_of(kept, bags), atol=0.2)
     warm = load_model(tmp_path / "model.json").set_params(warm_start=True)
     assert len(warm.fit(bags, y).history_["loss"]) == 5
@@ -136,8 +136,8 @@ SETTINGS = [
     {"alpha": -np.inf},
     {"alpha": np.float32(0.1)},
     {"n_rules": np.int64(3)},
-    {"normalise": np.False_},
-    {"early_stopping": True, "patience": 2},
+    {"normalize": np.False_},
+    {"early_stopping": True, "n_iter_no_change": 2},
     {"callbacks": ()},
     {"random_state": None},
     {"rule_keep_prob": "auto"},
@@ -252,9 +252,9 @@ def test_an_unknown_estimator_or_setting_is_named(text, tmp_path):
         with pytest.raises(ModelFileError, match="does not know"):
             load_model(path)
     document = json.loads(text)
-    document["settings"]["colour"] = "red"
+    document["settings"]["color"] = "red"
     path.write_text(json.dumps(document))
-    with pytest.raises(ModelFileError, match="colour"):
+    with pytest.raises(ModelFileError, match="color"):
         load_model(path)
 
 
@@ -360,7 +360,7 @@ def test_nothing_in_a_file_is_executed(tmp_path, text):
 @pytest.mark.parametrize("step", ["replace", "fsync"])
 def test_a_failed_save_leaves_the_old_file_whole(fitted, step, tmp_path, monkeypatch):
     path = tmp_path / "model.json"
-    fitted("squared")[0].save(path)
+    fitted("squared_error")[0].save(path)
     old = path.read_bytes()
 
     def fail(*args, **kwargs):
@@ -376,7 +376,7 @@ def test_a_failed_save_leaves_the_old_file_whole(fitted, step, tmp_path, monkeyp
 
 def test_saving_what_cannot_be_written_down_leaves_the_old_file_whole(fitted, tmp_path):
     path = tmp_path / "model.json"
-    model = copy.deepcopy(fitted("squared")[0])
+    model = copy.deepcopy(fitted("squared_error")[0])
     model.save(path)
     old = path.read_bytes()
     model.class_weight = {0: float("nan"), 1: 1.0}  # strict JSON has no NaN
@@ -391,7 +391,7 @@ def test_saving_what_cannot_be_written_down_leaves_the_old_file_whole(fitted, tm
 
 def test_saving_into_no_folder_says_so(fitted, tmp_path):
     with pytest.raises(FileNotFoundError):
-        fitted("squared")[0].save(tmp_path / "nowhere" / "model.json")
+        fitted("squared_error")[0].save(tmp_path / "nowhere" / "model.json")
 
 
 def test_other_estimators_have_no_save():

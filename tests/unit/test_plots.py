@@ -123,7 +123,7 @@ def test_units_are_shown_and_do_not_get_in_the_way_of_marks():
     assert any(line.get_linestyle() == ":" for line in axes[0, 0].get_lines())
 
 
-def test_another_output_names_and_colours_the_rules():
+def test_another_output_names_and_colors_the_rules():
     rules = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, np.array([[[0.0], [3.0]], [[1.0], [1.0]], [[2.0], [2.0]]]))
     display = MembershipDisplay.from_rules(rules, output=1)
     assert display.titles[0] == "Rule 1: y2 = 3.00"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets.gpr.features import measure, window_truth, windows
 from fuzzymil.datasets.gpr.simulation import simulate_alarm
-from fuzzymil.errors import InputError, ParameterError
 from fuzzymil.plots import CubeDisplay
 
 matplotlib.use("Agg")

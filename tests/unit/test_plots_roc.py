@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.plots import RocDisplay
 from fuzzymil.plots.roc import true_positive_rates
 

@@ -11,11 +11,11 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, Ellipse
 
 from fuzzymil import Bags, MISugeno, RuleBase
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.plots import HIGH, LOW, CurvesDisplay, FiringDisplay, RuleGridDisplay, SpaceDisplay, SurfaceDisplay
-from fuzzymil.plots.choosing import border, conclusions, influences, restrictions, rules_of
-from fuzzymil.plots.projection import chosen_features, principal_components, project, shadows
+from fuzzymil.plots._projection import chosen_features, principal_components, project, shadows
+from fuzzymil.plots._selection import border, conclusions, influences, restrictions, rules_of
 from fuzzymil.rules import Rule, Variable
 
 matplotlib.use("Agg")
@@ -106,7 +106,7 @@ def test_influence_is_the_distance_from_the_mean_conclusion():
     assert influences(same).tolist() == [1.0, 1.0, 1.0]
 
 
-def test_linear_conclusions_are_taken_at_the_centre():
+def test_linear_conclusions_are_taken_at_the_center():
     x, y = Variable("x", {"low": Gaussian(2, 1)}, 0, 5), Variable("y", {}, 0, 10)
     rules = RuleBase((x, y), (Rule({"x": "low"}, [[1.0, 10.0, 100.0]]),))
     assert conclusions(rules).tolist() == [[1 + 20 + 500]]
@@ -266,11 +266,11 @@ def test_missing_values_elsewhere_do_not_matter():
     np.testing.assert_array_equal(project(chosen_features(3, 0, 2), points), [[1.0, 3.0], [np.nan, np.nan]])
 
 
-def test_rules_are_ellipses_around_their_centres():
+def test_rules_are_ellipses_around_their_centers():
     display = SpaceDisplay.from_model(RULES, BAGS, bag="c")
     assert display.axes == ("width [$]", "depth")
     assert {name: len(points) for name, points in display.groups.items()} == {
-        "in a bag labelled no": 8, "in a bag labelled yes": 7,
+        "in a bag labeled no": 8, "in a bag labeled yes": 7,
     }  # fmt: skip
     np.testing.assert_array_equal(display.bag, BAGS[2])
     figure = display.plot("a title")
@@ -322,7 +322,7 @@ def test_more_features_are_projected():
     np.testing.assert_allclose(chosen.rules[0].center, rules.centers[0, [5, 2]])
 
 
-def test_numbers_of_many_values_are_a_colour_scale():
+def test_numbers_of_many_values_are_a_color_scale():
     labels = np.linspace(0, 1, 20)
     display = SpaceDisplay.from_model(many(3, 3), bags_of(20, 3), labels)
     np.testing.assert_array_equal(display.values, np.repeat(labels, 2))
@@ -342,7 +342,7 @@ def test_several_outputs_and_true_concepts():
 
 def test_bags_without_rules():
     display = SpaceDisplay.from_bags(BAGS, bag="e", order=["yes", "no"])
-    assert list(display.groups) == ["in a bag labelled yes", "in a bag labelled no"]
+    assert list(display.groups) == ["in a bag labeled yes", "in a bag labeled no"]
     assert display.witness is None
     assert not display.plot().axes[0].patches
 
@@ -390,7 +390,7 @@ def test_bags_are_ordered_by_label_and_score_and_rules_by_conclusion():
     assert (np.diff(display.scores[:3]) >= 0).all()
     assert (np.diff(display.scores[3:]) >= 0).all()
     assert display.rules == ["Rule 1: 0", "Rule 3: 0.9", "Rule 2: 1"]
-    np.testing.assert_array_equal(display.strengths, found.normalised[np.ix_(order, [0, 2, 1])])
+    np.testing.assert_array_equal(display.strengths, found.normalized[np.ix_(order, [0, 2, 1])])
     figure = display.plot("a title")
     heat, right = figure.axes[:2]
     (mesh,) = [child for child in heat.get_children() if isinstance(child, QuadMesh)]

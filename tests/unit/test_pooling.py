@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil.grouping import Packed
-from fuzzymil.norms import softmax
-from fuzzymil.pooling import is_short
+from fuzzymil.network.kernels.short_bags import is_short
+from fuzzymil.network.norms import softmax
+from fuzzymil.network.segments import Packed
 
 OFFSETS = np.array([0, 3, 3, 4, 9, 10, 10])  # two bags are empty, one of them of padding rows
 ROWS, RULES = 12, 3

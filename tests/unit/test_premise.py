@@ -9,12 +9,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from fuzzymil import network
-from fuzzymil.errors import ParameterError
-from fuzzymil.grouping import Packed
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.norms import S_NORMS, T_NORMS
-from fuzzymil.premise import (
+from fuzzymil.network import layers
+from fuzzymil.network.norms import S_NORMS, T_NORMS
+from fuzzymil.network.segments import Packed
+from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.rules.premise import (
     ANYTHING,
     HEDGES,
     MAX_CONDITIONS,
@@ -30,7 +31,6 @@ from fuzzymil.premise import (
     plain_conditions,
     simplified,
 )
-from fuzzymil.rules import Rule, RuleBase, Variable
 
 VARIABLES = (
     Variable("x", {"low": Triangular(-2, -1, 0.5), "high": Trapezoidal(0, 1, 2, 3), "wide": Gaussian(0, 2)}),
@@ -144,7 +144,7 @@ def truth_at(rules, rows):
     known = ~np.isnan(rows)
     with jax.enable_x64():
         x, known = jnp.asarray(np.where(known, rows, 0.0)), jnp.asarray(known, float) if not known.all() else None
-        return np.exp(network.log_truth(params, masks, operators, x, known))
+        return np.exp(layers.log_truth(params, masks, operators, x, known))
 
 
 def assert_true_as_expected(found, rows, premises, t_norm, s_norm):
@@ -203,7 +203,7 @@ def test_weights_scale_the_firing_and_zero_switches_off():
     bags = [VALUES[:5], VALUES[5:6], VALUES[6:]]
     premises, weights = [Not(X_LOW), Y_LOW, Or((X_HIGH, Z_LOW))], [0.5, 0.0, 3.0]
     rules = [Rule(p, [[float(r)]], w) for r, (p, w) in enumerate(zip(premises, weights, strict=True))]
-    found = RuleBase(VARIABLES, rules, t_conorm="max").infer(bags)
+    found = RuleBase(VARIABLES, rules, aggregation="max").infer(bags)
     assert_true_as_expected(found.truth, VALUES, premises, "product", "algebraic")
     expected = np.array([found.truth[part].max(axis=0) for part in np.split(np.arange(len(VALUES)), [5, 6])]) * weights
     np.testing.assert_allclose(found.firing, expected, rtol=1e-14)
@@ -258,8 +258,8 @@ def test_the_sets_of_a_rule_base_have_finite_gradients_everywhere():
     @jax.jit
     def gradients(sets):
         def loss(sets):
-            layers = network.forward(params._replace(sets=sets), masks, operators, jnp.asarray(VALUES), grouping)
-            return jnp.sum(layers.output**2) + jnp.sum(layers.strengths[:, ::2])
+            found = layers.forward(params._replace(sets=sets), masks, operators, jnp.asarray(VALUES), grouping)
+            return jnp.sum(found.output**2) + jnp.sum(found.strengths[:, ::2])
 
         return jax.grad(loss)(sets)
 

@@ -1,4 +1,4 @@
-"""Files of bags: every format is recognised, read and written back."""
+"""Files of bags: every format is recognized, read and written back."""
 
 import bz2
 import gzip
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 
 from fuzzymil import Bags
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import FORMATS, DataFileError, guess_format, make_two_concepts, read_bags, write_bags
 from fuzzymil.datasets.formats import table
-from fuzzymil.errors import InputError, ParameterError
 
 WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
 KEEPS_NAMES = {"csv", "arff", "mat", "npy", "parquet"}
@@ -261,7 +261,7 @@ def test_bags_come_back_as_they_were_written(tmp_path_factory, kind, data):
 
 
 @pytest.mark.parametrize("kind", WRITABLE)
-def test_the_name_tells_the_format_and_the_written_file_is_recognised(tmp_path, kind):
+def test_the_name_tells_the_format_and_the_written_file_is_recognized(tmp_path, kind):
     bags = make_two_concepts(5, 5, random_state=0)
     path = tmp_path / FILE_NAMES[kind]
     write_bags(bags, path)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
 
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import FORMATS, DataFileError, guess_format, read_bags
-from fuzzymil.errors import ParameterError
 
 HEADER = "bag,label,f1,f2\nb1,0,1,2\nb1,0,3,4\nb2,1,5,6\n"
 MUSK = "MUSK-1,1_1+1,1,2,1.\nMUSK-1,1_1+2,3,4,1.\nNON-MUSK-2,2_1+1,5,6,0.\n"

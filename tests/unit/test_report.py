@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, RuleBase
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.report import Report, write_report
-from fuzzymil.report.performance import Basis
+from fuzzymil.report._performance import Basis
 
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details></template><!--"
 
@@ -262,7 +262,7 @@ def test_two_numbers(bags):
 
 
 def test_committee(bags):
-    model = trained(n_members=2).fit(bags)
+    model = trained(n_estimators=2).fit(bags)
     report = Report.of(model, bags, cross_validate=False)
     page = Page(report.to_html())
     cards = [given for given in page.items("card") if "bag" not in given["class"]]

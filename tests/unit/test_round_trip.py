@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import ParameterError
 from fuzzymil.membership import Gaussian, Sigmoid
-from fuzzymil.vocabulary import Variable
+from fuzzymil.rules.rule import Variable
 
 WRITTEN = """
 VARIABLE across [m] FROM 0 TO 2: left = Gaussian(0.6, 0.3), right = Gaussian(1.4, 0.3), far = Sigmoid(1.8, 10)
@@ -66,7 +66,7 @@ def test_a_term_that_several_rules_use_stays_one_term(rules, bags):
 
 
 def test_steps_on_shared_terms_are_those_of_the_summed_gradient(bags):
-    """One plain step on rules that share a set, by finite differences in that set's centre."""
+    """One plain step on rules that share a set, by finite differences in that set's center."""
     text = """
     VARIABLE across: left = Gaussian(0.6, 0.3)
     VARIABLE up: low = Gaussian(0.5, 0.4), high = Gaussian(1.5, 0.4)
@@ -151,7 +151,7 @@ def test_limits_of_given_rules_hold_in_training_and_after(bags):
 
 def test_infinite_alphas_of_given_rules_stay_the_operators_they_stand_for(bags):
     model = classifier(RuleBase.parse(WRITTEN.replace("alpha = 5", "alpha = inf"))).fit(bags)
-    assert model.rules_.t_conorm == "max"
+    assert model.rules_.aggregation == "max"
     found = model.rules_.infer(bags[:1])
     np.testing.assert_allclose(found.firing[0], found.truth.max(axis=0) * [1, 1, 1, 0.8])
 
@@ -171,7 +171,7 @@ def test_a_saved_model_goes_on_with_names_shared_terms_and_frozen_parts(rules, b
 
 
 def test_restarts_members_and_regression_take_given_rules(rules, bags):
-    committee = classifier(rules, n_members=2, n_restarts=2, rule_keep_prob=0.7).fit(bags)
+    committee = classifier(rules, n_estimators=2, n_init=2, rule_keep_prob=0.7).fit(bags)
     assert [len(member.rules) for member in committee.members_] == [4, 4]
     assert committee.members_[0].feature_names == ("across", "up")
     numbers = MIANFISRegressor(init=rules, max_epochs=20, random_state=0).fit(bags, np.asarray(bags.labels) * 100.0)

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from fuzzymil.errors import ModelFileError
+from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.membership import Gaussian
-from fuzzymil.premise import And, Is, Not, Or
-from fuzzymil.rulefile import FORMAT_VERSION
 from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.rules.json import FORMAT_VERSION
+from fuzzymil.rules.premise import And, Is, Not, Or
 
 X, Y = (Variable(name, {"low": Gaussian(0, 1), "high": Gaussian(1, 1)}, 0, 1, "m") for name in "xy")
 LOW, HIGH = Is("x", "low"), Is("y", "high")

@@ -8,11 +8,11 @@ import os
 import numpy as np
 import pytest
 
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rulefile import FORMAT_VERSION
 from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.rules.json import FORMAT_VERSION
 
 
 def two_rules(**settings):
@@ -37,7 +37,7 @@ def triangles(**settings):
     ("settings", "named"),
     [
         ({"t_norm": "prodct"}, "t_norm: 'prodct'.*Did you mean 'product'"),
-        ({"t_conorm": "soft"}, "t_conorm: 'soft'"),
+        ({"aggregation": "soft"}, "aggregation: 'soft'"),
         ({"t_norm": None}, "t_norm: None"),
         ({"combine": "median"}, "combine: 'median'.*known are softmax, mean, max, min"),
         ({"alpha": math.nan}, "alpha must be a number.*NaN"),
@@ -60,7 +60,7 @@ def test_bad_settings_are_refused_by_name(settings, named):
 @pytest.mark.parametrize(
     ("centers", "widths", "coefs", "named"),
     [
-        ([[0.0, math.nan]], [[1.0, 1.0]], [1.0], "centre of rule 1, feature 2 must be finite, got nan"),
+        ([[0.0, math.nan]], [[1.0, 1.0]], [1.0], "center of rule 1, feature 2 must be finite, got nan"),
         ([[0.0], [1.0]], [[1.0], [0.0]], [1.0, 2.0], "width of rule 2, feature 1 must be greater than 0.*got 0.0"),
         ([[0.0], [1.0]], [[-1.0], [1.0]], [1.0, 2.0], "width of rule 1, feature 1"),
         ([[0.0], [1.0]], [[1.0], [math.inf]], [1.0, 2.0], "width of rule 2.*got inf"),
@@ -241,7 +241,7 @@ def test_bags_that_no_rule_covers_get_the_default():
     assert found.uncovered.tolist() == [False, True, False, True, False]
     assert found.coverage[[1, 3]].tolist() == [0.0, 0.0]
     assert (found.log_firing[1] == -np.inf).all()
-    np.testing.assert_allclose(found.normalised.sum(axis=1), [1, 0, 1, 0, 1])
+    np.testing.assert_allclose(found.normalized.sum(axis=1), [1, 0, 1, 0, 1])
     assert triangles().infer([[[3.0]]]).output.tolist() == [[0.0]]
 
 
@@ -250,7 +250,7 @@ def test_a_merely_far_bag_is_covered_and_its_coverage_tells():
     assert found.coverage.tolist() == [1.0, 0.0]
     assert not found.uncovered.any()
     assert found.output[1, 0] == pytest.approx(1.0)  # the nearer, wider rule
-    assert found.normalised.sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
+    assert found.normalized.sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
 
 
 @pytest.mark.parametrize("t_norm", ["product", "min", "lukasiewicz", "hamacher", "einstein"])
@@ -293,8 +293,8 @@ def test_a_saved_rule_base_comes_back_bit_for_bit(tmp_path):
         alpha=[0.1, 2.0, -3e-300, 4.0, 5.0, 6.0, 7.0, 1 / 3],
         consequent_alpha=-math.inf,
         t_norm="hamacher",
-        t_conorm="power",
-        normalise=False,
+        aggregation="power",
+        normalize=False,
         default=[-1 / 3],
         ranges=[[-0.1, 1e300]],
     )
@@ -386,7 +386,7 @@ def drop(key):
     return lambda document: document.pop(key)
 
 
-@pytest.mark.parametrize("key", ["variables", "rules", "outputs", "t_norm", "alpha", "combine", "normalise", "default"])
+@pytest.mark.parametrize("key", ["variables", "rules", "outputs", "t_norm", "alpha", "combine", "normalize", "default"])
 def test_a_file_that_lacks_a_part_is_refused_by_its_name(tmp_path, key):
     with pytest.raises(ModelFileError, match=key):
         RuleBase.load(saved(tmp_path, drop(key)))
@@ -406,11 +406,11 @@ def test_a_file_that_lacks_a_part_is_refused_by_its_name(tmp_path, key):
         lambda d: d.update(alpha=[1.0]),
         lambda d: d.update(alpha=True),
         lambda d: d.update(t_norm=["product"]),
-        lambda d: d.update(t_conorm="unknown"),
+        lambda d: d.update(aggregation="unknown"),
         lambda d: d.update(default=["a"]),
         lambda d: d.update(default=[10**400]),
-        lambda d: d.update(normalise="no"),
-        lambda d: d.update(normalise=None),
+        lambda d: d.update(normalize="no"),
+        lambda d: d.update(normalize=None),
         lambda d: d["rules"][0].update({"if": {"a": "nothing"}}),
         lambda d: d["rules"][0].update({"if": ["a"]}),
         lambda d: d["rules"][0].update({"then": [[1.0]]}),

@@ -23,7 +23,7 @@ def test_the_thread_limit_of_a_joblib_worker_is_heeded():
 
 def test_compiled_programs_are_kept(tmp_path):
     code = (
-        "import sys; from fuzzymil.runtime import enable_compilation_cache\n"
+        "import sys; from fuzzymil._utils.runtime import enable_compilation_cache\n"
         f"print(enable_compilation_cache({str(tmp_path)!r}))\n"
         "import jax; jax.jit(lambda x: x + 1)(1.0)"
     )
@@ -32,7 +32,7 @@ def test_compiled_programs_are_kept(tmp_path):
 
 
 def test_the_cache_folder_follows_the_environment(tmp_path):
-    code = "from fuzzymil.runtime import enable_compilation_cache; print(enable_compilation_cache())"
+    code = "from fuzzymil._utils.runtime import enable_compilation_cache; print(enable_compilation_cache())"
     assert in_new_process(code, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "a")) == str(tmp_path / "a")
     home = {"XDG_CACHE_HOME": str(tmp_path / "b"), "JAX_COMPILATION_CACHE_DIR": ""}
     if sys.platform == "linux":

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from fuzzymil.norms import DUAL, S_NORMS, T_NORMS, complement
+from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, complement
 
 INF = math.inf
 

@@ -8,9 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from fuzzymil.explain.shares import SHARES, instance_shares
-from fuzzymil.grouping import OneBag
-from fuzzymil.norms import SOFT_T_CONORMS, T_CONORMS
+from fuzzymil.explain._shares import SHARES, instance_shares
+from fuzzymil.network.norms import AGGREGATIONS, SOFT_AGGREGATIONS
+from fuzzymil.network.segments import OneBag
 
 INF = math.inf
 ALPHAS = (-50.0, -2.5, -1.0, -0.5, 0.0, 0.3, 1.0, 50.0)
@@ -74,13 +74,13 @@ def _digits():
 
 CASES = [
     pytest.param(name, alpha, id=f"{name}-{alpha}")
-    for name in T_CONORMS
-    for alpha in (ALPHAS if name in SOFT_T_CONORMS else (1.0,))
+    for name in AGGREGATIONS
+    for alpha in (ALPHAS if name in SOFT_AGGREGATIONS else (1.0,))
 ]
 
 
-def test_no_t_conorm_is_without_shares():
-    assert SHARES.keys() == T_CONORMS.keys()
+def test_no_aggregation_is_without_shares():
+    assert SHARES.keys() == AGGREGATIONS.keys()
 
 
 @pytest.mark.parametrize("kind", DEGREES)
@@ -95,10 +95,10 @@ def test_shares_are_the_parts_of_the_sum(name, alpha, kind):
 
 @pytest.mark.parametrize("kind", DEGREES)
 @pytest.mark.parametrize(("name", "alpha"), CASES)
-def test_the_sum_is_the_one_behind_the_t_conorm(name, alpha, kind):
+def test_the_sum_is_the_one_behind_the_aggregation(name, alpha, kind):
     log_r = DEGREES[kind]
     with jax.enable_x64():
-        found = T_CONORMS[name](jnp.array(log_r)[:, None], OneBag(jnp.ones(len(log_r), bool)), jnp.float64(alpha))
+        found = AGGREGATIONS[name](jnp.array(log_r)[:, None], OneBag(jnp.ones(len(log_r), bool)), jnp.float64(alpha))
     assert float(found[0, 0]) == pytest.approx(float(put_together(name, log_r, alpha)), rel=1e-9, abs=1e-13)
 
 
@@ -109,7 +109,7 @@ def test_a_truly_zero_rule_is_held_there_by_the_zeros(name, alpha):
     log_r = np.array([[-0.5], [-INF], [-INF], [-1.0]])
     found = instance_shares(name, log_r, alpha)
     with jax.enable_x64():
-        joined = float(T_CONORMS[name](jnp.asarray(log_r), OneBag(jnp.ones(4, bool)), jnp.float64(alpha))[0, 0])
+        joined = float(AGGREGATIONS[name](jnp.asarray(log_r), OneBag(jnp.ones(4, bool)), jnp.float64(alpha))[0, 0])
     if joined == -INF:
         np.testing.assert_array_equal(found[:, 0], [0, 0.5, 0.5, 0])
     else:
@@ -133,7 +133,7 @@ def test_the_greatest_is_shared_by_those_that_reach_it():
     assert instance_shares("min", log_r, 0.0)[:, 0].tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("name", sorted(SOFT_T_CONORMS))
+@pytest.mark.parametrize("name", sorted(SOFT_AGGREGATIONS))
 def test_every_rule_may_have_an_alpha_of_its_own(name):
     log_r = np.array([[-0.3, -0.3, -0.3], [-1.0, -1.0, -1.0]])
     together = instance_shares(name, log_r, [-2.0, 0.0, 7.0])
@@ -141,7 +141,7 @@ def test_every_rule_may_have_an_alpha_of_its_own(name):
         np.testing.assert_allclose(together[:, [r]], instance_shares(name, log_r[:, [r]], alpha), rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", sorted(SOFT_T_CONORMS))
+@pytest.mark.parametrize("name", sorted(SOFT_AGGREGATIONS))
 def test_great_alphas_leave_one_instance(name):
     log_r = np.array([[-0.3], [-0.31], [-2.0]])
     np.testing.assert_allclose(instance_shares(name, log_r, 1e25)[:, 0], [1, 0, 0], atol=1e-12)

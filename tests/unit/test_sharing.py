@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil import sharing
-from fuzzymil.epochs import Plan
-from fuzzymil.grouping import pack
-from fuzzymil.network import Operators, Params
-from fuzzymil.training import Group, train_groups
+from fuzzymil.network.layers import Operators, Params
+from fuzzymil.network.segments import pack
+from fuzzymil.training import threads
+from fuzzymil.training.loop import Plan
+from fuzzymil.training.trainer import Group, train_groups
 
 OFFSETS = np.arange(0, 41, 4)
 
@@ -36,11 +36,11 @@ def group(seed, dtype):
     ],
 )
 def test_shares_are_equal_and_leave_no_group_out(monkeypatch, n_groups, n_cores, expected):
-    monkeypatch.setattr(sharing, "granted_cores", lambda: n_cores)
-    places = sharing.shares(n_groups)
+    monkeypatch.setattr(threads, "granted_cores", lambda: n_cores)
+    places = threads.shares(n_groups)
     assert [(share.start, share.stop) for share in places] == expected
     tree = {"a": jnp.arange(n_groups), "b": (jnp.arange(2.0 * n_groups).reshape(n_groups, 2),)}
-    joined = sharing.joined([sharing.part(tree, share) for share in places], places)
+    joined = threads.joined([threads.part(tree, share) for share in places], places)
     for one, other in zip(jax.tree.leaves(joined), jax.tree.leaves(tree), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -51,7 +51,7 @@ def test_groups_trained_on_several_cores_are_those_trained_alone(monkeypatch, dt
     groups = [group(seed, dtype) for seed in range(3)]
     plan = Plan(Operators(), batch_size=batch_size)
     alone = [train_groups([each], plan, learning_rate=0.05, max_epochs=12)[0] for each in groups]
-    monkeypatch.setattr(sharing, "granted_cores", lambda: 2)
+    monkeypatch.setattr(threads, "granted_cores", lambda: 2)
     for one, other in zip(train_groups(groups, plan, learning_rate=0.05, max_epochs=12), alone, strict=True):
         for mine, yours in zip(jax.tree.leaves(one.params), jax.tree.leaves(other.params), strict=True):
             np.testing.assert_array_equal(mine, yours)
@@ -63,4 +63,4 @@ def test_a_mistake_in_a_thread_is_heard():
         raise ArithmeticError("no")
 
     with pytest.raises(ArithmeticError, match="no"):
-        sharing.in_threads([lambda: 1, fails])
+        threads.in_threads([lambda: 1, fails])

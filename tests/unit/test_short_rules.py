@@ -7,14 +7,14 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import ParameterError
-from fuzzymil.estimators.pruning import cut, schedule, worth
-from fuzzymil.estimators.together import fit_together
-from fuzzymil.grouping import pack
-from fuzzymil.searching import _conjunction, _pair_scores, _scores, short_rules
-from fuzzymil.steps import Plan
-from fuzzymil.training import Group
+from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.network.segments import pack
+from fuzzymil.training.pruning import cut, schedule, worth
+from fuzzymil.training.search import _conjunction, _pair_scores, _scores, short_rules
+from fuzzymil.training.step import Plan
+from fuzzymil.training.trainer import Group
 
 
 def padded(seed, n_noise=50):
@@ -136,7 +136,7 @@ def test_short_rules_for_numbers_several_outputs_committees_and_plain_rows():
         bags, np.column_stack([distance, -distance])
     )
     assert both.predict(bags).shape == (len(bags), 2)
-    committee = MIANFISClassifier(5, max_terms=2, n_members=3, max_epochs=10, random_state=0).fit(bags)
+    committee = MIANFISClassifier(5, max_terms=2, n_estimators=3, max_epochs=10, random_state=0).fit(bags)
     assert len({member.n_rules for member in committee.members_}) == 1
     rows = np.random.RandomState(0).uniform(size=(200, 5))
     plain = ANFISRegressor(6, max_terms=2, random_state=0).fit(rows, rows[:, 1] * rows[:, 3])

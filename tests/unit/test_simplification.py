@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from fuzzymil import RuleBase
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.editing.comparison import rule_similarities, similarities, span
-from fuzzymil.editing.simplification import N_POINTS
-from fuzzymil.errors import ParameterError
 from fuzzymil.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.editing.comparison import rule_similarities, similarities, span
+from fuzzymil.rules.editing.simplify import N_POINTS
 
 
 def bags_of(seed=0, n_bags=30, n_features=2):
@@ -107,7 +107,9 @@ def test_rules_are_as_similar_as_their_least_similar_sets():
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"t_norm": "min", "t_conorm": "max"}, {"normalise": False}, {"t_conorm": "algebraic"}], ids=str
+    "settings",
+    [{}, {"t_norm": "min", "aggregation": "max"}, {"normalize": False}, {"aggregation": "algebraic"}],
+    ids=str,
 )
 def test_duplicates_become_one_without_any_change(settings):
     bags = bags_of()

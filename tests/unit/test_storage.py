@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
-from fuzzymil.errors import ModelFileError
-from fuzzymil.storage import decode_number, encode_number, read_document, write_atomically, write_document
+from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.storage import decode_number, encode_number, read_document, write_atomically, write_document
 
 
 @pytest.mark.parametrize("value", [0.1, -0.0, 5e-324, 1e308, 3, math.inf, -math.inf])

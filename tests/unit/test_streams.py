@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier
+from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
+from fuzzymil.bags import ahead
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, InputTypeError, ParameterError
-from fuzzymil.estimators import census
-from fuzzymil.feeding import Feed
-from fuzzymil.streams import ahead
+from fuzzymil.training.distributed import census
+from fuzzymil.training.distributed.feed import Feed
 
 BAGS = make_two_concepts(random_state=0)
 
@@ -22,7 +22,7 @@ def numbers_of(model):
 
 @pytest.fixture
 def small_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 300)
 
 
 def test_all_bags_at_once_is_the_same_from_a_stream_of_many_windows(small_windows):
@@ -72,7 +72,7 @@ def test_steps_of_few_bags_learn_and_repeat(small_windows):
 def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
     model = MIANFISClassifier(4, max_epochs=5, random_state=0).fit(BAGS)
     stream = BagStream.from_bags(BAGS, 4)
-    for method in ("predict", "predict_proba", "decision_function", "predict_instances"):
+    for method in ("predict", "predict_proba", "decision_function", "instance_scores"):
         found, expected = (getattr(model, method)(bags) for bags in (stream, BAGS))
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
     assert model.score(stream) == model.score(BAGS)
@@ -80,7 +80,7 @@ def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
 
 
 def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_windows, monkeypatch, tmp_path):
-    monkeypatch.setattr("fuzzymil.wide._KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("fuzzymil.training.distributed.trainer._KEEP_SECONDS", 0.0)
     calls = []
 
     def load(part, *, dies):
@@ -119,7 +119,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
 
 
 def test_few_parts_are_in_memory_at_a_time(monkeypatch):
-    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 2000)
+    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 2000)
     monkeypatch.setattr(census, "SAMPLE_ROWS", 500)
     parts, alive = [], []
 
@@ -180,12 +180,12 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
 def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
     model = MIANFISClassifier(4, max_epochs=5, random_state=0, rule_keep_prob=0.7, precision="double")
     expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))
-    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 300)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
 
 
 def test_unequal_parts_make_no_great_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.feeding.WINDOW_VALUES", 1000)
+    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 1000)
     edges = [0, 60, *range(61, 151)]
     made = []
     window = Feed._window

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno, PerInstance, RuleBase, load_model
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.rules import Variable
 
@@ -128,17 +128,17 @@ def test_ranges_and_units_of_inputs_are_kept():
 
 def test_operators_are_those_of_the_paper_unless_the_rules_or_the_settings_say_otherwise():
     rules = MISugeno(INPUTS, RULES).rule_base
-    assert (rules.t_norm, rules.s_norm, rules.t_conorm, rules.combine) == ("min", "max", "max", "mean")
+    assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.combine) == ("min", "max", "max", "mean")
     assert rules.default == (0.0,)
-    assert rules.normalise
-    said = ["USING t_norm = product, t_conorm = softmax, alpha = 3, default = 0.5", *RULES]
+    assert rules.normalize
+    said = ["USING t_norm = product, aggregation = softmax, alpha = 3, default = 0.5", *RULES]
     told = MISugeno(INPUTS, said).rule_base
-    assert (told.t_norm, told.s_norm, told.t_conorm, told.alpha) == ("product", "algebraic", "softmax", 3.0)
+    assert (told.t_norm, told.s_norm, told.aggregation, told.alpha) == ("product", "algebraic", "softmax", 3.0)
     assert (told.combine, told.default) == ("mean", (0.5,))
-    chosen = MISugeno(INPUTS, said, t_norm="lukasiewicz", alpha=7, default=1, combine="max", normalise=False).rule_base
+    chosen = MISugeno(INPUTS, said, t_norm="lukasiewicz", alpha=7, default=1, combine="max", normalize=False).rule_base
     assert (chosen.t_norm, chosen.s_norm, chosen.alpha, chosen.combine) == ("lukasiewicz", "bounded", 7.0, "max")
     assert chosen.default == (1.0,)
-    assert not chosen.normalise
+    assert not chosen.normalize
     assert MISugeno(INPUTS, RULES, s_norm="algebraic").rule_base.s_norm == "algebraic"
     odd = MISugeno(INPUTS, ["USING s_norm = einstein", *RULES], t_norm="product").rule_base
     assert (odd.t_norm, odd.s_norm) == ("product", "einstein")
@@ -166,13 +166,13 @@ def test_a_rule_base_keeps_its_operators():
         ({"inputs": 7}, "inputs must map names to terms"),
         ({"rules": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, "inputs are in the rule base already"),
         ({"t_norm": "minimum"}, "Unknown t_norm.*Did you mean 'min'"),
-        ({"t_conorm": "soft"}, "Unknown t_conorm"),
+        ({"aggregation": "soft"}, "Unknown aggregation"),
         ({"s_norm": "plus"}, "Unknown s_norm"),
         ({"combine": "median"}, "Unknown combine"),
         ({"alpha": np.nan}, "alpha must be a number"),
         ({"default": (1, 2)}, "default needs 1"),
         ({"default": np.inf}, "default must be finite"),
-        ({"normalise": "yes"}, "normalise must be True or False"),
+        ({"normalize": "yes"}, "normalize must be True or False"),
         ({"threshold": "half"}, "threshold must be a number"),
         ({"threshold": np.nan}, "threshold must be a number"),
         ({"missing": "drop"}, "Unknown missing"),
@@ -207,7 +207,7 @@ def test_a_bag_on_which_no_rule_fires_gets_the_default_and_is_reported():
     for method in (model.predict, model.decision_function, model.predict_proba):
         with pytest.warns(UserWarning, match="No rule fires"):
             method(bags)
-    assert model.predict_instances(bags).tolist() == [0.5, 0.25, 0.25, 0.25, -0.5, 0.25]  # as if bags, without a word
+    assert model.instance_scores(bags).tolist() == [0.5, 0.25, 0.25, 0.25, -0.5, 0.25]  # as if bags, without a word
     with pytest.warns(UserWarning, match="No rule fires"):
         assert model.predict(bags).tolist() == [1, 1, 0, 1]
 
@@ -239,7 +239,7 @@ def test_features_are_matched_by_name_and_further_ones_left_out():
     assert named.feature_names_in_.tolist() == ["texture", "noise", "hue"]
     np.testing.assert_array_equal(named.infer(wide).output, plain.infer(BAGS).output)
     np.testing.assert_array_equal(named.decision_function(wide), plain.decision_function(BAGS))
-    np.testing.assert_array_equal(named.predict_instances(wide), plain.predict_instances(BAGS))
+    np.testing.assert_array_equal(named.instance_scores(wide), plain.instance_scores(BAGS))
     explained = named.explain(wide, "a")
     assert explained.output == plain.explain(BAGS, "a").output
     with pytest.warns(UserWarning, match="does not have valid feature names"):
@@ -372,7 +372,7 @@ def test_several_outputs_stand_for_the_classes_they_are_named_after():
     assert model.rules_.outputs == ("grass", "road", "sky")
     assert model.predict(bags).tolist() == labels
     assert model.decision_function(bags).shape == model.predict_proba(bags).shape == (3, 3)
-    assert model.predict_instances(bags).shape == (4, 3)
+    assert model.instance_scores(bags).shape == (4, 3)
     np.testing.assert_allclose(model.decision_function(bags), model.infer(bags).output[:, [0, 2, 1]])
     assert [found.prediction for found in model.explain_many(bags)] == labels
     only_two = surfaces("grass", "sky", "road").fit(bags[:2], labels[:2])  # a fold without a class
@@ -416,7 +416,7 @@ def test_without_a_threshold_it_is_a_regressor():
     model.fit(BAGS, truth)
     np.testing.assert_array_equal(model.predict(BAGS), model.infer(BAGS).output[:, 0])
     assert model.score(BAGS, truth) == pytest.approx(r2_score(truth, model.predict(BAGS)))
-    assert model.predict_instances(BAGS).shape == (BAGS.n_instances,)
+    assert model.instance_scores(BAGS).shape == (BAGS.n_instances,)
     for method in ("predict_proba", "decision_function", "classes_"):
         assert not hasattr(model, method)
     assert model.explain(BAGS, "a").classes is None
@@ -436,7 +436,7 @@ def test_a_classifier_that_becomes_a_regressor_forgets_its_classes():
 
 def test_nothing_is_said_before_a_fit():
     model = MISugeno(INPUTS, RULES)
-    for method in ("predict", "decision_function", "predict_proba", "predict_instances", "explain"):
+    for method in ("predict", "decision_function", "predict_proba", "instance_scores", "explain"):
         with pytest.raises(NotFittedError):
             getattr(model, method)(BAGS)
     with pytest.raises(NotFittedError):
@@ -456,7 +456,7 @@ def test_it_clones_pickles_and_prints():
 def test_it_scores_cross_validates_and_is_searched_over():
     bags = make_two_concepts(20, 20, random_state=0)
     assert cross_val_score(concepts(), bags, bags.labels, cv=3).min() > 0.9
-    search = GridSearchCV(concepts(t_norm="product", t_conorm="softmax"), {"alpha": [0.0, 50.0]}, cv=3).fit(
+    search = GridSearchCV(concepts(t_norm="product", aggregation="softmax"), {"alpha": [0.0, 50.0]}, cv=3).fit(
         bags, bags.labels
     )
     assert search.best_params_ == {"alpha": 50.0}
@@ -475,7 +475,7 @@ def test_order_does_not_matter_and_parts_equal_the_whole():
     np.testing.assert_allclose(model.decision_function(shuffled), score, rtol=1e-12)
     np.testing.assert_allclose(np.concatenate([model.decision_function(bags[[b]]) for b in range(20)]), score[:20])
     singles = Bags(bags.instances, np.arange(bags.n_instances + 1))
-    np.testing.assert_array_equal(model.predict_instances(bags), model.decision_function(singles))
+    np.testing.assert_array_equal(model.instance_scores(bags), model.decision_function(singles))
 
 
 def test_it_is_drawn_and_explained_like_a_learned_model():
@@ -508,7 +508,7 @@ SAVED = {
     "text": (MISugeno(rules=MISugeno(INPUTS, RULES).rule_base.to_source(), alpha=np.inf, default=(0.5,)), LABELS),
     "variables": (MISugeno([Variable(n, t, -1, 2, "m") for n, t in INPUTS.items()], tuple(RULES)), [1, 0, 1, 0]),
     "rule base": (MISugeno(rules=MISugeno(INPUTS, RULES).rule_base, t_norm="product", threshold=0.4), LABELS),
-    "regressor": (MISugeno(INPUTS, RULES, threshold=None, normalise=False), [1.0, 0.5, 0.2, 0.1]),
+    "regressor": (MISugeno(INPUTS, RULES, threshold=None, normalize=False), [1.0, 0.5, 0.2, 0.1]),
     "hedges": (
         MISugeno(INPUTS, [RULES[0], "IF hue is not very blue OR texture is rough THEN sky = 0 WITH 0.5"]),
         LABELS,
@@ -533,7 +533,7 @@ def test_a_saved_model_comes_back_as_it_was(name, tmp_path):
     assert back.rules_ == model.rules_
     assert back.members_ == [model.rules_]
     np.testing.assert_array_equal(back.predict(BAGS), model.predict(BAGS))
-    np.testing.assert_array_equal(back.predict_instances(BAGS), model.predict_instances(BAGS))
+    np.testing.assert_array_equal(back.instance_scores(BAGS), model.instance_scores(BAGS))
     assert hasattr(back, "classes_") == hasattr(model, "classes_")
     back.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from fuzzymil import RuleBase
-from fuzzymil.mamdani import MamdaniRules
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.mamdani import MamdaniRules
 
 NASTY = "a|b *c* _d_ `e` [f] <g> & 100% $h$ #i {j} ~k^l \\m \"n\" 'o'\nnew--line"
 

@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil import gaussian, tensorcores
+from fuzzymil.network.kernels import gaussian, tensor_cores
 
 
 def problem(n_rules, n_features, width=3.0, rows=128, seed=0):
     rng = np.random.default_rng(seed)
     x, centers = rng.normal(size=(rows, n_features)), rng.normal(size=(n_rules, n_features))
-    scale = 10.0 ** rng.uniform(-6, 6, n_features)  # features need not be standardised
+    scale = 10.0 ** rng.uniform(-6, 6, n_features)  # features need not be standardized
     inverse = 1 / (width * rng.uniform(0.5, 2.0, (n_rules, n_features)))
     inverse[:, 0] = 0  # no rule uses it
     inverse[0, 1] = 0
@@ -32,7 +32,7 @@ SHAPES = [(1, 16), (5, 48), (32, 128), (70, 256)]
 @pytest.mark.parametrize("width", [1.0, 30.0])
 def test_truths_are_as_accurate_as_in_32_bit(n_rules, n_features, width):
     arguments = problem(n_rules, n_features, width)
-    found, size = tensorcores.truths_and_size(*arguments, interpret=True)
+    found, size = tensor_cores.truths_and_size(*arguments, interpret=True)
     expected, sizes = by_hand(*arguments)
     assert found.shape == expected.shape
     assert (found <= 0).all()
@@ -43,7 +43,7 @@ def test_truths_are_as_accurate_as_in_32_bit(n_rules, n_features, width):
 @pytest.mark.parametrize("spoilt", [1e30, np.inf, np.nan])
 def test_what_halves_cannot_hold_is_told(spoilt):
     x, centers, inverse = problem(3, 16)
-    assert not tensorcores.truths_and_size(x.at[2, 3].set(spoilt), centers, inverse, interpret=True)[1] < 500
+    assert not tensor_cores.truths_and_size(x.at[2, 3].set(spoilt), centers, inverse, interpret=True)[1] < 500
 
 
 @pytest.mark.parametrize(("n_rules", "n_features"), SHAPES)
@@ -53,7 +53,7 @@ def test_moments_are_as_accurate_as_in_32_bit(n_rules, n_features):
     # Rules that differ by many orders of magnitude, one of them without any gradient.
     g = rng.normal(size=(len(x), n_rules)) * 10.0 ** rng.uniform(-25, 5, n_rules)
     g[:, 0] *= n_rules == 1
-    zeroth, *found = tensorcores.moments(x, jnp.asarray(g, np.float32), inverse, interpret=True)
+    zeroth, *found = tensor_cores.moments(x, jnp.asarray(g, np.float32), inverse, interpret=True)
     assert (np.abs(zeroth - g.sum(axis=0)) <= 1e-5 * np.abs(g).max(axis=0)).all()
     used = np.asarray(inverse).any(axis=0)
     for power, each in enumerate(found, start=1):
@@ -67,7 +67,7 @@ def test_a_gradient_that_is_no_number_comes_through():
     x, _, inverse = problem(3, 16)
     for spoilt in (np.nan, np.inf):
         g = jnp.ones((len(x), 3)).at[7, 1].set(spoilt)
-        for found in tensorcores.moments(x, g, inverse, interpret=True)[1:]:
+        for found in tensor_cores.moments(x, g, inverse, interpret=True)[1:]:
             assert np.isnan(found[1, 1:]).all()
             assert np.isfinite(found[0]).all()
 
@@ -84,8 +84,8 @@ def test_training_by_halves_is_training_by_differences(monkeypatch):
 
     expected = found(False)
     for name in ("truths_and_size", "moments"):
-        plain = getattr(tensorcores, name)
-        monkeypatch.setattr(tensorcores, name, lambda *given, plain=plain: plain(*given, interpret=True))
+        plain = getattr(tensor_cores, name)
+        monkeypatch.setattr(tensor_cores, name, lambda *given, plain=plain: plain(*given, interpret=True))
     monkeypatch.setattr(gaussian, "_suits_tensor_cores", lambda x, known: True)
     for one, other in zip(*map(jax.tree.leaves, (found(True), expected)), strict=True):
         scale = np.abs(other).max(axis=0)  # of the features
@@ -93,7 +93,7 @@ def test_training_by_halves_is_training_by_differences(monkeypatch):
 
 
 def test_a_machine_without_tensor_cores_does_without():
-    assert not gaussian._suits_tensor_cores(jax.ShapeDtypeStruct((tensorcores.LEAST_ROWS, 128), jnp.float32), None)
+    assert not gaussian._suits_tensor_cores(jax.ShapeDtypeStruct((tensor_cores.LEAST_ROWS, 128), jnp.float32), None)
 
 
 def test_instances_and_machine_decide_together(monkeypatch):
@@ -103,14 +103,14 @@ def test_instances_and_machine_decide_together(monkeypatch):
     class OldDevice:
         compute_capability = "7.5"
 
-    def suits(rows=tensorcores.LEAST_ROWS, features=32, dtype=jnp.float32, known=None, device=Device):
+    def suits(rows=tensor_cores.LEAST_ROWS, features=32, dtype=jnp.float32, known=None, device=Device):
         monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
         monkeypatch.setattr(jax, "local_devices", lambda: [device()])
         return gaussian._suits_tensor_cores(jax.ShapeDtypeStruct((rows, features), dtype), known)
 
     assert suits()
-    assert not suits(rows=tensorcores.LEAST_ROWS + 8)
-    assert not suits(rows=tensorcores.ROWS)
+    assert not suits(rows=tensor_cores.LEAST_ROWS + 8)
+    assert not suits(rows=tensor_cores.ROWS)
     assert not suits(features=33)
     assert not suits(dtype=jnp.float16)
     assert not suits(known=jnp.ones(()))

@@ -9,11 +9,11 @@ import numpy as np
 import optax
 import pytest
 
-from fuzzymil.grouping import Each, pack
-from fuzzymil.network import Operators, Params, forward
+from fuzzymil.network.layers import Operators, Params, forward
+from fuzzymil.network.segments import Each, pack
 from fuzzymil.rules import RuleBase
-from fuzzymil.steps import Plan, _draw_keep
-from fuzzymil.training import train
+from fuzzymil.training.step import Plan, _draw_keep
+from fuzzymil.training.trainer import train
 
 # Everything has one shape, so that tests share compiled programs.
 FEATURES, RULES, BAGS = 3, 3, 10
@@ -210,7 +210,7 @@ def test_validation_stops_early_and_keeps_the_best_epoch():
     seen = []
     result = fit(
         starts=[start()._replace(coefs=np.zeros((RULES, 1, 1)))], targets=targets, weights=weights, held_out=held_out,
-        max_epochs=200, patience=5, plan={"validate": True},
+        max_epochs=200, n_iter_no_change=5, plan={"validate": True},
         callbacks=(lambda progress: seen.append((progress.validation_loss[0], progress.params()[0])),),
     )  # fmt: skip
     losses = result.history[0]["validation_loss"]
@@ -296,14 +296,14 @@ def all_masks():
     return np.array(list(itertools.product([0.0, 1.0], repeat=RULES)))
 
 
-def dropped(params, masks, renormalise=False):
+def dropped(params, masks, renormalize=False):
     """Layers of one instance under each of several masks, in 64 bit."""
     with jax.enable_x64():
         x = jnp.tile(jnp.asarray(data()[0][:1]), (len(masks), 1))
         params = jax.tree.map(lambda value: jnp.asarray(value, jnp.float64), params)
         layers = forward(
             params, {"gaussian": jnp.ones((RULES, FEATURES))}, Operators(), x, Each(len(masks)),
-            keep=jnp.asarray(masks), renormalise=renormalise,
+            keep=jnp.asarray(masks), renormalize=renormalize,
         )  # fmt: skip
         return np.asarray(layers.strengths), np.asarray(layers.output)[:, 0]
 
@@ -319,30 +319,30 @@ def test_expected_output_over_all_masks_is_the_output_scaled_by_the_keep_probabi
 
 def test_renormalised_dropout_shares_the_strength_among_the_kept_rules():
     masks = all_masks()[1:]
-    strengths, output = dropped(start(), masks, renormalise=True)
+    strengths, output = dropped(start(), masks, renormalize=True)
     full, _ = dropped(start(), np.ones((len(masks), RULES)))
     expected = masks * full / (masks * full).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(strengths, expected, rtol=1e-12)
     np.testing.assert_allclose(output, expected @ start().coefs[:, 0, 0], rtol=1e-12)
 
 
-def test_masks_keep_rules_with_the_probability_asked_and_never_drop_all_when_renormalising():
+def test_masks_keep_rules_with_the_probability_asked_and_never_drop_all_when_renormalizing():
     shape, key = (20_000, RULES), jax.random.key(3)
     for p in (0.1, 0.7):
         plain = np.asarray(_draw_keep(key, shape, Plan(Operators(), keep_prob=p), np.float32))
         assert set(np.unique(plain)) == {0.0, 1.0}
         np.testing.assert_allclose(plain.mean(axis=0), p, atol=0.02)
         assert (plain.sum(axis=1) == 0).mean() == pytest.approx((1 - p) ** RULES, abs=0.02)
-        shared = np.asarray(_draw_keep(key, shape, Plan(Operators(), keep_prob=p, renormalise=True), np.float32))
+        shared = np.asarray(_draw_keep(key, shape, Plan(Operators(), keep_prob=p, renormalize=True), np.float32))
         assert (shared.sum(axis=1) >= 1).all()
         np.testing.assert_array_equal(shared[plain.any(axis=1)], plain[plain.any(axis=1)])
     assert _draw_keep(key, shape, Plan(Operators()), np.float32) is None
 
 
-@pytest.mark.parametrize("renormalise", [False, True])
-def test_training_with_dropout_reports_the_loss_of_test_time(renormalise):
-    result = fit(max_epochs=20, plan={"keep_prob": 0.6, "renormalise": renormalise})
-    factor = 1.0 if renormalise else 0.6
+@pytest.mark.parametrize("renormalize", [False, True])
+def test_training_with_dropout_reports_the_loss_of_test_time(renormalize):
+    result = fit(max_epochs=20, plan={"keep_prob": 0.6, "renormalize": renormalize})
+    factor = 1.0 if renormalize else 0.6
     expected = np.mean((data()[1] - factor * outputs(result.params[0])) ** 2)
     assert result.loss[0] == pytest.approx(expected, rel=1e-4)
     assert np.ptp(np.diff(result.history[0]["loss"])) > 1e-4  # the masks differ from epoch to epoch
@@ -368,9 +368,9 @@ def test_alpha_moves_only_when_asked():
     assert float(learned.params[0].consequent_alpha) == 1.0  # zero order: nothing depends on it
 
 
-@pytest.mark.parametrize("t_conorm", ["lse", "power"])
-def test_alpha_of_the_other_soft_operators_can_be_learned(t_conorm):
-    learned = fit(plan={"learn_alpha": True, "operators": Operators(t_conorm=t_conorm)}, max_epochs=4)
+@pytest.mark.parametrize("aggregation", ["lse", "power"])
+def test_alpha_of_the_other_soft_operators_can_be_learned(aggregation):
+    learned = fit(plan={"learn_alpha": True, "operators": Operators(aggregation=aggregation)}, max_epochs=4)
     assert not learned.diverged.any()
     assert abs(float(learned.params[0].alpha) - 2.0) > 1e-3
 

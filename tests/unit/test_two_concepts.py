@@ -76,7 +76,7 @@ def test_settings_and_seeds():
 
 
 def found(rules):
-    """Which concepts have a rule that says yes with its centre inside."""
+    """Which concepts have a rule that says yes with its center inside."""
     high = rules.coefs[:, 0, 0] >= 0.5
     near = np.linalg.norm(rules.centers[:, None] - CONCEPTS, axis=2) <= SIGMA
     return (near & high[:, None]).any(axis=0)
@@ -87,9 +87,7 @@ def test_mi_anfis_finds_both_concepts():
     for seed in range(5):
         train = make_two_concepts(random_state=seed)
         unseen = make_two_concepts(167, 166, random_state=1000 + seed)
-        model = MIANFISClassifier(6, init="random", init_bags="all", alpha=5.0, n_restarts=4, random_state=seed).fit(
-            train
-        )
+        model = MIANFISClassifier(6, init="random", init_bags="all", alpha=5.0, n_init=4, random_state=seed).fit(train)
         accuracy.append(model.score(unseen, unseen.labels))
         both.append(found(model.rules_).all())
         # Rules away from the concepts speak against, or at least not for, a positive bag.

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sys
 
-from fuzzymil.cli import data, drawing, evaluating, fitting, launching, studies, timing, using
-from fuzzymil.cli.application import app
-from fuzzymil.cli.studies import Experiment
+from fuzzymil.cli import bench, data, evaluate, fit, launch, plot, predict, reproduce
+from fuzzymil.cli._app import app
+from fuzzymil.cli.reproduce import Experiment
 
 __all__ = ["Experiment", "app", "main"]
 
 _COMMANDS = (
-    fitting,
-    launching,
-    evaluating,
-    using,
-    drawing,
+    fit,
+    launch,
+    evaluate,
+    predict,
+    plot,
     data,
-    studies,
-    timing,
+    reproduce,
+    bench,
 )  # importing a module adds its commands
 
 
@@ -27,7 +27,7 @@ def main() -> None:
     try:
         app()
     except SystemExit as ending:
-        if ending.code and "fuzzymil.distributed" in sys.modules:
+        if ending.code and "fuzzymil.training.distributed.processes" in sys.modules:
             # Other processes may wait for this one, and it would wait for them.
-            sys.modules["fuzzymil.distributed"].leave(int(ending.code))
+            sys.modules["fuzzymil.training.distributed.processes"].leave(int(ending.code))
         raise

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fuzzymil.cli import options
-from fuzzymil.cli.application import app, examples
-from fuzzymil.cli.console import STANDARD, check_target, emit, emit_json, emit_table, note
-from fuzzymil.cli.reading import Columns, read_data
-from fuzzymil.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import app, examples
+from fuzzymil.cli._console import STANDARD, check_target, emit, emit_json, emit_table, note
+from fuzzymil.cli._inputs import Columns, read_data
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -35,7 +35,7 @@ def set_names(incomplete: str) -> list[str]:
 
 
 @data.command("list", epilog=examples("fuzzymil data list"))
-def list_sets(as_json: options.AsJson = False) -> None:
+def list_sets(as_json: _options.AsJson = False) -> None:
     """List the benchmark sets that fetch knows."""
     import dataclasses
 
@@ -56,7 +56,7 @@ def list_sets(as_json: options.AsJson = False) -> None:
         ],
         left=2,
     )
-    note("fuzzymil data describe NAME tells licence and reference; fuzzymil data fetch NAME gets one.")
+    note("fuzzymil data describe NAME tells license and reference; fuzzymil data fetch NAME gets one.")
 
 
 @data.command(epilog=examples("fuzzymil data fetch musk1 musk2 -o data"))
@@ -71,7 +71,7 @@ def fetch(
     folder: Annotated[
         Path | None, typer.Option(help="Folder that has them already (default: FUZZYMIL_DATA, else a download).")
     ] = None,
-    as_json: options.AsJson = False,
+    as_json: _options.AsJson = False,
 ) -> None:
     """Get benchmark sets, from a folder or by download, checked, and write them as CSV."""
     from fuzzymil import datasets
@@ -105,11 +105,11 @@ def describe(
             show_default=False,
         ),
     ],
-    bag: options.BagColumn = None,
-    label: options.LabelColumn = None,
-    drop: options.Drop = None,
-    format: options.DataFormat = None,
-    as_json: options.AsJson = False,
+    bag: _options.BagColumn = None,
+    label: _options.LabelColumn = None,
+    drop: _options.Drop = None,
+    format: _options.DataFormat = None,
+    as_json: _options.AsJson = False,
 ) -> None:
     """Tell what is in a file of bags, or what is known of a benchmark set."""
     import dataclasses
@@ -187,7 +187,7 @@ def _described(bags: Bags) -> dict[str, Any]:
     )
 )
 def convert(
-    source: options.Data,
+    source: _options.Data,
     target: Annotated[
         Path,
         typer.Argument(
@@ -197,17 +197,17 @@ def convert(
             show_default=False,
         ),
     ],
-    bag: options.BagColumn = None,
-    label: options.LabelColumn = None,
-    drop: options.Drop = None,
-    format: options.DataFormat = None,
+    bag: _options.BagColumn = None,
+    label: _options.LabelColumn = None,
+    drop: _options.Drop = None,
+    format: _options.DataFormat = None,
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMAT", autocompletion=options.format_names, help="Format to write, if not by the ending."
+            metavar="FORMAT", autocompletion=_options.format_names, help="Format to write, if not by the ending."
         ),
     ] = None,
-    as_json: options.AsJson = False,
+    as_json: _options.AsJson = False,
 ) -> None:
     """Convert between the formats of bags."""
     from fuzzymil.datasets import write_bags

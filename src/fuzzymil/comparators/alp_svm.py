@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, logit
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.annealing import cooling
-from fuzzymil.comparators.base import BoolArray, check_integer, check_real
+from fuzzymil.comparators._annealing import cooling
+from fuzzymil.comparators._base import BoolArray, check_integer, check_real
 from fuzzymil.comparators.svm import InstanceSVM
 
 __all__ = ["ALPSVM", "hinge_evidence", "label_probabilities"]
@@ -30,7 +30,7 @@ def hinge_evidence(scores: Array) -> Array:
 def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
     """Return the probabilities of positive labels with the least free energy, enough of them in each bag.
 
-    They minimise ``sum(-p * evidence - entropy(p))`` where the probabilities of bag b sum to at least
+    They minimize ``sum(-p * evidence - entropy(p))`` where the probabilities of bag b sum to at least
     ``least[b]``: all evidence in the bag is raised by the same amount, 0 where that is enough.
 
     Parameters
@@ -68,7 +68,7 @@ class ALPSVM(InstanceSVM):
     """ALP-SVM: mi-SVM whose guesses start out undecided and harden as a temperature falls.
 
     An instance of a positive bag counts as positive with a probability and as negative with the rest. Machine
-    and probabilities are fitted in turn; the probabilities minimise the hinge loss less their entropy
+    and probabilities are fitted in turn; the probabilities minimize the hinge loss less their entropy
     times the temperature, and in each positive bag sum to at least one and to a share of its size.
 
     Parameters

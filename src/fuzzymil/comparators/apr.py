@@ -9,10 +9,10 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BoolArray, InstanceScores, check_integer, check_real
-from fuzzymil.errors import InputError
+from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer, check_real
 
 __all__ = ["APR", "BaggingAPR", "Rectangle", "discriminating_features", "expanded", "smallest_rectangle"]
 

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fuzzymil.arrays import Array
-from fuzzymil.comparators.base import check_integer
-from fuzzymil.comparators.neural import BagNetwork, Forward, Outputs, Weights, glorot, hidden, linear
-from fuzzymil.grouping import Grouping, log_sum_exp
+from fuzzymil._utils.arrays import Array
+from fuzzymil.comparators._base import check_integer
+from fuzzymil.comparators._neural import BagNetwork, Forward, Outputs, Weights, glorot, hidden, linear
+from fuzzymil.network.segments import Grouping, log_sum_exp
 
 __all__ = ["GatedAttention"]
 

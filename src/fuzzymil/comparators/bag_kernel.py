@@ -1,4 +1,4 @@
-"""Support vector machines by a kernel between bags; the first is MI-kernel, the normalised set kernel."""
+"""Support vector machines by a kernel between bags; the first is MI-kernel, the normalized set kernel."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BagClassifier, BoolArray, check_real, in_fixed_order
-from fuzzymil.comparators.instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
-from fuzzymil.errors import known_name
+from fuzzymil.comparators._base import BagClassifier, BoolArray, check_real, in_fixed_order
+from fuzzymil.comparators._instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
 
 __all__ = ["BagKernelSVM", "MIKernel"]
 
@@ -53,7 +53,7 @@ class BagKernelSVM(BagClassifier):
 
 
 class MIKernel(BagKernelSVM):
-    """MI-kernel: a support vector machine by the normalised set kernel.
+    """MI-kernel: a support vector machine by the normalized set kernel.
 
     Two bags are as alike as their instances are on the whole: the kernel is the sum of
     ``exp(-gamma * |x - y|^2)`` over all pairs of their instances, divided by a norm of each bag.
@@ -64,7 +64,7 @@ class MIKernel(BagKernelSVM):
         Weight of errors against a wide margin.
     gamma : "scale" or float
         "scale" is one over the sum of the features' variances.
-    normalise : {"mean", "cosine"}
+    normalize : {"mean", "cosine"}
         A bag's norm: the number of its instances, so that the kernel is a mean; or the root of its kernel with
         itself, so that every bag has length one.
 
@@ -95,18 +95,18 @@ class MIKernel(BagKernelSVM):
     [1, 0]
     """
 
-    def __init__(self, C: float = 10.0, *, gamma: float | str = "scale", normalise: str = "mean") -> None:
+    def __init__(self, C: float = 10.0, *, gamma: float | str = "scale", normalize: str = "mean") -> None:
         self.C = C
         self.gamma = gamma
-        self.normalise = normalise
+        self.normalize = normalize
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
-        known_name("normalise", self.normalise, ("mean", "cosine"))
+        known_name("normalize", self.normalize, ("mean", "cosine"))
         self.gamma_ = kernel_width(self.gamma, bags.instances)
 
     def _describe(self, bags: Bags) -> WeighedBags:
         plain = WeighedBags(bags, np.ones(bags.n_instances))
-        norms = bags.sizes if self.normalise == "mean" else np.sqrt(self_kernel(plain, self.gamma_))
+        norms = bags.sizes if self.normalize == "mean" else np.sqrt(self_kernel(plain, self.gamma_))
         return WeighedBags(bags, np.repeat(1 / norms, bags.sizes))
 
     def _compare(self, first: WeighedBags, second: WeighedBags) -> Array:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from fuzzymil.comparators.neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.grouping import Grouping
-from fuzzymil.norms import T_CONORMS
+from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.segments import Grouping
 
 __all__ = ["BPMIP"]
 
@@ -18,7 +18,7 @@ __all__ = ["BPMIP"]
 def greatest(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     """Return outputs in (0, 1) of instances, and the greatest of each bag."""
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
-    log_pooled = T_CONORMS["max"](log_o, grouping, jnp.zeros(()))
+    log_pooled = AGGREGATIONS["max"](log_o, grouping, jnp.zeros(()))
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))
 
 
@@ -52,7 +52,7 @@ class BPMIP(InstanceNetwork):
 
     Notes
     -----
-    Decision values are outputs less 0.5, of bags and of instances (`predict_instances`).
+    Decision values are outputs less 0.5, of bags and of instances (`instance_scores`).
 
     Departures, as far as the original's text could be had: it takes one bag at a time with a fixed step and stops at a
     given error, and bags that are already right may not count in it; here all errors are squared, and
@@ -72,7 +72,7 @@ class BPMIP(InstanceNetwork):
     [1, 1, 0, 0]
     """
 
-    _loss: ClassVar[str] = "squared"
+    _loss: ClassVar[str] = "squared_error"
 
     def __init__(
         self,

@@ -1,14 +1,14 @@
-"""Citation-kNN: bags vote by the Hausdorff distance, as neighbours and as those that count a bag among their own."""
+"""Citation-kNN: bags vote by the Hausdorff distance, as neighbors and as those that count a bag among their own."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BagClassifier, BoolArray, check_integer
-from fuzzymil.errors import known_name
+from fuzzymil.comparators._base import BagClassifier, BoolArray, check_integer
 
 __all__ = ["CitationKNN", "hausdorff_distances"]
 
@@ -63,11 +63,11 @@ def hausdorff_distances(bags: Bags, others: Bags | None = None, distance: str = 
 
 
 class CitationKNN(BagClassifier):
-    """Nearest neighbours of bags, by references and citers.
+    """Nearest neighbors of bags, by references and citers.
 
     A bag's *references* are the training bags nearest to it; its *citers* are the training bags that
     would have it among their own nearest. Both vote, and the bag is of the second class if more than
-    half of the votes are: a tie is negative. Neighbours at equal distance all count, so the order of
+    half of the votes are: a tie is negative. Neighbors at equal distance all count, so the order of
     bags never matters.
 
     Parameters
@@ -118,7 +118,7 @@ class CitationKNN(BagClassifier):
         check_integer("n_citers", self.n_citers, 0)
         known_name("distance", self.distance, HAUSDORFF)
         between = hausdorff_distances(bags, distance=self.distance)
-        np.fill_diagonal(between, np.inf)  # no bag is its own neighbour
+        np.fill_diagonal(between, np.inf)  # no bag is its own neighbor
         self.bags_ = bags
         self.positive_ = positive
         self.reach_ = _ranked(between, self.n_citers)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.svm import SVC
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BagClassifier, BoolArray, check_integer, check_real
-from fuzzymil.comparators.density import Concept, climb, starting_points
-from fuzzymil.comparators.instance_kernel import kernel_width
-from fuzzymil.errors import InputError
+from fuzzymil.comparators._base import BagClassifier, BoolArray, check_integer, check_real
+from fuzzymil.comparators._density import Concept, climb, starting_points
+from fuzzymil.comparators._instance_kernel import kernel_width
 
 __all__ = ["DDSVM", "distinct_concepts", "nearness"]
 

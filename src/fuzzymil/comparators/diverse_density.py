@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BoolArray, InstanceScores, check_integer, check_real
-from fuzzymil.comparators.density import Concept, best_threshold, climb, noisy_or_loss, starting_points
-from fuzzymil.errors import InputError
+from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer, check_real
+from fuzzymil.comparators._density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 
 __all__ = ["DiverseDensity", "EMDD"]
 
@@ -113,7 +113,7 @@ class EMDD(DiverseDensity):
     Notes
     -----
     Departures: the original starts from all instances of some random positive bags. It returns the last
-    concept, here it is the densest one. Threshold and optimiser as in `DiverseDensity`. The original's 96.8 % on
+    concept, here it is the densest one. Threshold and optimizer as in `DiverseDensity`. The original's 96.8 % on
     MUSK1 chose among concepts by the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8 % without.
 
     References

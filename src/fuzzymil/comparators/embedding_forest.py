@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BagClassifier, BoolArray, check_integer
+from fuzzymil.comparators._base import BagClassifier, BoolArray, check_integer
 from fuzzymil.comparators.svm import bag_means
 
 __all__ = ["EmbeddingForest", "bag_statistics"]

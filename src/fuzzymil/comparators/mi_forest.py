@@ -1,4 +1,4 @@
-"""MIForest: a forest of randomised trees whose guesses at instances' labels harden as a temperature falls."""
+"""MIForest: a forest of randomized trees whose guesses at instances' labels harden as a temperature falls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scipy.special import expit, logit
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.utils import check_random_state
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.annealing import cooling
-from fuzzymil.comparators.base import BoolArray, InstanceScores, check_integer
+from fuzzymil.comparators._annealing import cooling
+from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer
 from fuzzymil.comparators.svm import witnesses
 
 __all__ = ["MIForest", "tempered"]
@@ -21,7 +21,7 @@ __all__ = ["MIForest", "tempered"]
 def tempered(probabilities: Array, temperature: float) -> Array:
     """Return probabilities drawn towards 1/2 by temperatures above 1, towards 0 and 1 by those below.
 
-    They minimise the expected logarithmic loss less the entropy times the temperature: the odds are raised
+    They minimize the expected logarithmic loss less the entropy times the temperature: the odds are raised
     to the power 1 / temperature.
 
     Examples
@@ -33,7 +33,7 @@ def tempered(probabilities: Array, temperature: float) -> Array:
 
 
 class MIForest(InstanceScores):
-    """MIForest: randomised trees on instances, whose labels in positive bags are guessed by annealing.
+    """MIForest: randomized trees on instances, whose labels in positive bags are guessed by annealing.
 
     A forest is grown on all instances with the labels of their bags. Then, at each of some falling temperatures, a
     new one is grown: for each of its trees the instances of positive bags draw labels by the probabilities the forest

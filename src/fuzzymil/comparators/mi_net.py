@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from fuzzymil.comparators.neural import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.errors import known_name
-from fuzzymil.grouping import Grouping, log_sum_exp
-from fuzzymil.norms import COMBINERS
+from fuzzymil._utils.errors import known_name
+from fuzzymil.comparators._neural import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.network.norms import COMBINERS
+from fuzzymil.network.segments import Grouping, log_sum_exp
 
 __all__ = ["MINet", "MiNet"]
 
@@ -140,7 +140,7 @@ class MiNet(PooledNetwork, InstanceNetwork):
 
     Notes
     -----
-    Decision values are log-odds, of bags and of instances (`predict_instances`).
+    Decision values are log-odds, of bags and of instances (`instance_scores`).
 
     Departures: Adam with decoupled weight decay on all bags at once, in place of stochastic gradient descent
     with momentum bag by bag; no drop-out; of the original's three pools the log-sum-exp is left out, whose
@@ -157,7 +157,7 @@ class MiNet(PooledNetwork, InstanceNetwork):
     >>> model = MiNet((16, 8), random_state=0).fit(bags, [1, 1, 0, 0])
     >>> model.predict(bags).tolist()
     [1, 1, 0, 0]
-    >>> model.predict_instances(bags[:1]) > 0
+    >>> model.instance_scores(bags[:1]) > 0
     array([False,  True])
     """
 

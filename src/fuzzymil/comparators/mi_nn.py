@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fuzzymil.comparators.base import check_real
-from fuzzymil.comparators.neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.grouping import Grouping
-from fuzzymil.norms import T_CONORMS
+from fuzzymil.comparators._base import check_real
+from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.segments import Grouping
 
 __all__ = ["MINN"]
 
@@ -20,7 +20,7 @@ __all__ = ["MINN"]
 def soft_maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     """Return outputs ``o`` in (0, 1) of instances, and ``log(mean(exp(alpha * o))) / alpha`` of bags."""
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
-    log_pooled = T_CONORMS["lse"](log_o, grouping, weights["alpha"])
+    log_pooled = AGGREGATIONS["lse"](log_o, grouping, weights["alpha"])
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))
 
 
@@ -57,7 +57,7 @@ class MINN(InstanceNetwork):
 
     Notes
     -----
-    Decision values are outputs less 0.5, of bags and of instances (`predict_instances`).
+    Decision values are outputs less 0.5, of bags and of instances (`instance_scores`).
 
     A bag of n instances of which one answers 1 and the others 0 has the output
     ``log((exp(alpha) + n - 1) / n) / alpha``: with an alpha of 3 that is below 0.5 from six instances on, with 10 from
@@ -78,11 +78,11 @@ class MINN(InstanceNetwork):
     >>> model = MINN((4,), random_state=0).fit(bags, [1, 1, 0, 0])
     >>> model.predict(bags).tolist()
     [1, 1, 0, 0]
-    >>> model.predict_instances(bags[:1]) > 0  # the second instance makes the bag positive
+    >>> model.instance_scores(bags[:1]) > 0  # the second instance makes the bag positive
     array([False,  True])
     """
 
-    _loss: ClassVar[str] = "squared"
+    _loss: ClassVar[str] = "squared_error"
 
     def __init__(
         self,

@@ -9,17 +9,17 @@ import numpy.typing as npt
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.comparators._base import BoolArray, check_integer
+from fuzzymil.comparators._instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.comparators.bag_kernel import BagKernelSVM
-from fuzzymil.comparators.base import BoolArray, check_integer
-from fuzzymil.comparators.instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
 
 __all__ = ["BagGraphs", "Edges", "MIGraph", "MiGraph", "clique_weights", "edge_features", "edges"]
 
 
 class Edges(NamedTuple):
-    """The pairs of neighbours in a bag.
+    """The pairs of neighbors in a bag.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def edges(instances: Array, gamma: float) -> Edges:
 
 
 def clique_weights(instances: Array, gamma: float) -> Array:
-    """Return one over the size of each instance's neighbourhood, itself included, scaled to sum to one.
+    """Return one over the size of each instance's neighborhood, itself included, scaled to sum to one.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def clique_weights(instances: Array, gamma: float) -> Array:
     [0.25, 0.25, 0.5]
     """
     found = edges(instances, gamma)
-    neighbours = np.bincount(np.concatenate([found.first, found.second]), minlength=len(instances))
-    weights = 1 / (1 + neighbours)
+    neighbors = np.bincount(np.concatenate([found.first, found.second]), minlength=len(instances))
+    weights = 1 / (1 + neighbors)
     return np.asarray(weights / weights.sum())
 
 
@@ -95,10 +95,10 @@ def edge_features(instances: Array, gamma: float) -> Array:
 
 
 class MiGraph(BagKernelSVM):
-    """miGraph: a support vector machine by a set kernel in which neighbours within a bag share one voice.
+    """miGraph: a support vector machine by a set kernel in which neighbors within a bag share one voice.
 
-    Instances of a bag that are nearer than its average distance are neighbours. An instance counts one over
-    the size of its neighbourhood, so that a crowd of like instances weighs as much as a single other one; the
+    Instances of a bag that are nearer than its average distance are neighbors. An instance counts one over
+    the size of its neighborhood, so that a crowd of like instances weighs as much as a single other one; the
     kernel of two bags is the weighted mean of ``exp(-gamma * |x - y|^2)`` over all pairs of their instances.
 
     Parameters

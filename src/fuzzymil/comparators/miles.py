@@ -8,10 +8,10 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.extmath import row_norms
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BoolArray, InstanceScores, check_real
-from fuzzymil.comparators.instance_kernel import kernel_width
+from fuzzymil.comparators._base import BoolArray, InstanceScores, check_real
+from fuzzymil.comparators._instance_kernel import kernel_width
 
 __all__ = ["MILES", "bag_likeness", "one_norm_machine"]
 
@@ -42,7 +42,7 @@ def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
 def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array, float]:
     """Return weights and intercept of the linear machine with the least sum of absolute weights and errors.
 
-    Minimises ``sum(|w|) + C * sum(max(0, 1 - y * (rows @ w + b)))`` with y = 1 for positive rows and -1 for
+    Minimizes ``sum(|w|) + C * sum(max(0, 1 - y * (rows @ w + b)))`` with y = 1 for positive rows and -1 for
     others, as a linear programme (HiGHS).
 
     Parameters
@@ -118,7 +118,7 @@ class MILES(InstanceScores):
     >>> model = MILES().fit(bags, [1, 1, 0, 0])
     >>> model.predict([[[0.1], [8.0]], [[2.2], [5.5]]]).tolist()
     [1, 0]
-    >>> bool(np.isclose(model.predict_instances(bags[:1]).sum() + model.intercept_, model.decision_function(bags)[0]))
+    >>> bool(np.isclose(model.instance_scores(bags[:1]).sum() + model.intercept_, model.decision_function(bags)[0]))
     True
     """
 

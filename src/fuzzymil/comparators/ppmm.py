@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags
+from fuzzymil.comparators._base import BoolArray, check_integer, check_real
 from fuzzymil.comparators.bag_kernel import BagKernelSVM
-from fuzzymil.comparators.base import BoolArray, check_integer, check_real
-from fuzzymil.errors import ParameterError, known_name
 
 __all__ = ["PPMMKernel", "alignment", "posterior_kernel"]
 
@@ -53,17 +53,17 @@ def _unit_powers(shares: Array, power: float) -> Array:
 def alignment(kernel: Array, positive: BoolArray) -> float:
     """Return the correlation of a kernel (n_bags, n_bags) with that of perfect knowledge of the classes.
 
-    Both are centred first; 1 is perfect, and a constant kernel has none.
+    Both are centered first; 1 is perfect, and a constant kernel has none.
 
     Examples
     --------
     >>> alignment(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([True, False]))
     1.0
     """
-    centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1, keepdims=True) + kernel.mean()
+    centered = kernel - kernel.mean(axis=0) - kernel.mean(axis=1, keepdims=True) + kernel.mean()
     target = positive - positive.mean()
-    size = np.linalg.norm(centred)
-    return float(target @ centred @ target / (size * (target @ target))) if size > 0 else 0.0
+    size = np.linalg.norm(centered)
+    return float(target @ centered @ target / (size * (target @ target))) if size > 0 else 0.0
 
 
 class PPMMKernel(BagKernelSVM):
@@ -102,7 +102,7 @@ class PPMMKernel(BagKernelSVM):
     Notes
     -----
     Departures: several mixtures, whose averaged kernel depends less on the start; the power is sought on a grid;
-    the alignment is of centred kernels. Variances are kept above a thousandth of the features' mean variance.
+    the alignment is of centered kernels. Variances are kept above a thousandth of the features' mean variance.
 
     References
     ----------

@@ -7,12 +7,12 @@ import math
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BagClassifier, BoolArray, check_real
+from fuzzymil.comparators._base import BagClassifier, BoolArray, check_real
 from fuzzymil.comparators.citation_knn import HAUSDORFF, hausdorff_distances
 from fuzzymil.comparators.rbf_mip import mean_gap, responses
-from fuzzymil.errors import known_name
 
 __all__ = ["RBFBagUnit", "medoids"]
 

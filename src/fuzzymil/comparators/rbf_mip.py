@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BagClassifier, BoolArray, check_real
+from fuzzymil.comparators._base import BagClassifier, BoolArray, check_real
 from fuzzymil.comparators.citation_knn import hausdorff_distances
-from fuzzymil.errors import InputError, known_name
 
 __all__ = ["RBFMIP", "Clusters", "merge_bags", "mean_gap", "responses"]
 

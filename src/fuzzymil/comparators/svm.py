@@ -9,11 +9,11 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, known_name, warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.comparators.base import BoolArray, InstanceScores, check_integer, check_real
-from fuzzymil.comparators.instance_kernel import kernel_width
-from fuzzymil.errors import ParameterError, known_name, warn_user
+from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer, check_real
+from fuzzymil.comparators._instance_kernel import kernel_width
 
 __all__ = ["AlternatingSVM", "InstanceSVM", "MISVM", "MiSVM", "bag_means", "witnesses"]
 

@@ -1,6 +1,6 @@
 """Data to try things on: the paper's two concepts, the five benchmark sets, and your own files."""
 
-from fuzzymil.datasets.benchmarks import (
+from fuzzymil.datasets._benchmarks import (
     BENCHMARKS,
     BenchmarkSet,
     DataNotFound,
@@ -11,9 +11,9 @@ from fuzzymil.datasets.benchmarks import (
     load_musk2,
     load_tiger,
 )
+from fuzzymil.datasets._readers import Guess, guess_format, read_bags, write_bags
+from fuzzymil.datasets._synthetic import CONCEPTS, make_two_concepts
 from fuzzymil.datasets.formats import FORMATS, DataFileError
-from fuzzymil.datasets.readers import Guess, guess_format, read_bags, write_bags
-from fuzzymil.datasets.synthetic import CONCEPTS, make_two_concepts
 
 __all__ = [
     "BENCHMARKS",

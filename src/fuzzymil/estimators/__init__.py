@@ -1,13 +1,13 @@
 """Scikit-learn estimators over bags."""
 
-from fuzzymil.estimators.cross_validation import cross_val_scores
-from fuzzymil.estimators.mamdani import MIMamdani
-from fuzzymil.estimators.mianfis import ANFISClassifier, ANFISRegressor, MIANFISClassifier, MIANFISRegressor
-from fuzzymil.estimators.naive import NaiveMIL
-from fuzzymil.estimators.per_instance import PerInstance
+from fuzzymil.estimators._cross_validation import cross_val_scores
+from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators._mamdani import MIMamdani
+from fuzzymil.estimators._mianfis import ANFISClassifier, ANFISRegressor, MIANFISClassifier, MIANFISRegressor
+from fuzzymil.estimators._naive import NaiveMIL
+from fuzzymil.estimators._per_instance import PerInstance
+from fuzzymil.estimators._sugeno import MISugeno
 from fuzzymil.estimators.persistence import load_model
-from fuzzymil.estimators.sugeno import MISugeno
-from fuzzymil.estimators.together import fit_together
 
 __all__ = [
     "ANFISClassifier",

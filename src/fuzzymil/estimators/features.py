@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, warn_user
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.errors import InputError, warn_user
 
 __all__ = ["bag_labels", "compare_features", "complete_bags", "record_features"]
 

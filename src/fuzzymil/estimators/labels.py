@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from fuzzymil.arrays import Array, is_missing
+from fuzzymil._utils.arrays import Array, is_missing
+from fuzzymil._utils.errors import InputError, did_you_mean, listed
 from fuzzymil.bags import Bags
-from fuzzymil.errors import InputError, did_you_mean, listed
 from fuzzymil.estimators.features import bag_labels
 
 __all__ = ["class_labels", "classes_of_outputs", "names_of_class", "output_names"]

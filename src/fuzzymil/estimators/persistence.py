@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil import rulefile, storage
+from fuzzymil._utils import storage
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
-from fuzzymil.arrays import Array
-from fuzzymil.errors import ModelFileError
-from fuzzymil.estimators.scaling import Scaling
-from fuzzymil.losses import LOSSES
-from fuzzymil.mamdani import MamdaniRules
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.rules import RuleBase
-from fuzzymil.vocabulary import Variable
+from fuzzymil.rules import RuleBase, json
+from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules.rule import Variable
+from fuzzymil.training.losses import LOSSES
+from fuzzymil.training.scaling import Scaling
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "save_model"]
 
@@ -30,8 +30,8 @@ _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, Overflow
 _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "rule_base": (RuleBase, RuleBase.to_dict, RuleBase.from_dict),
     "mamdani_rules": (MamdaniRules, MamdaniRules.to_dict, MamdaniRules.from_dict),
-    "variable": (Variable, rulefile.encode_variable, rulefile.decode_variable),
-    "set": (MembershipFunction, rulefile.encode_set, rulefile.decode_set),
+    "variable": (Variable, json.encode_variable, json.decode_variable),
+    "set": (MembershipFunction, json.encode_set, json.decode_set),
 }
 _NOT_SAVED = object()
 
@@ -75,7 +75,7 @@ def _version_needed(model: Any) -> int:
     """Return the oldest file version that can hold this network."""
     settings = model.get_params(deep=False).values()
     held = [*model.members_, model.initial_rules_, *(value for value in settings if isinstance(value, RuleBase))]
-    return 1 if all(rulefile.version_needed(rules) == 1 for rules in held) else FORMAT_VERSION
+    return 1 if all(json.version_needed(rules) == 1 for rules in held) else FORMAT_VERSION
 
 
 def load_model(path: storage.Path_) -> Any:
@@ -83,7 +83,7 @@ def load_model(path: storage.Path_) -> Any:
 
     Settings that are no plain values (an optax transformation, callbacks) and ``checkpoint`` are not in the file; they
     come back at their defaults. Training can go on from a loaded model (``warm_start``,
-    ``partial_fit``), with the optimiser starting afresh.
+    ``partial_fit``), with the optimizer starting afresh.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ def load_model(path: storage.Path_) -> Any:
 
 
 def _known_kind(name: object, path: storage.Path_) -> Any:
-    from fuzzymil.estimators import mamdani, mianfis, sugeno  # here, since these modules import this one
+    from fuzzymil.estimators import _mamdani, _mianfis, _sugeno  # here, since these modules import this one
 
-    for module in (mianfis, sugeno, mamdani):
+    for module in (_mianfis, _sugeno, _mamdani):
         if name in module.__all__:
             return getattr(module, str(name))
     raise ModelFileError(f"{path!s} holds a {name!r}, which this version does not know.")

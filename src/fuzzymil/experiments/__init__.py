@@ -1,6 +1,6 @@
 """The paper's experiments, one file each; `fuzzymil reproduce` runs them."""
 
-from fuzzymil.experiments.running import EXPERIMENTS, Stopped, reproduce
-from fuzzymil.experiments.study import Options
+from fuzzymil.experiments._runner import EXPERIMENTS, Stopped, reproduce
+from fuzzymil.experiments._study import Options
 
 __all__ = ["EXPERIMENTS", "Options", "Stopped", "reproduce"]

@@ -10,10 +10,10 @@ import numpy as np
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant, load_fox, load_musk1, load_musk2, load_tiger
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
-from fuzzymil.experiments.benchmark_report import draw, section
-from fuzzymil.experiments.folds import Recipe, cross_validate
-from fuzzymil.experiments.published import PRINTED
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments._benchmarks_report import draw, section
+from fuzzymil.experiments._folds import Recipe, cross_validate
+from fuzzymil.experiments._published import PRINTED
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, seeds_of
 
 __all__ = ["BENCHMARK", "recipes"]
 
@@ -46,7 +46,7 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
         ("paper", "naive"): Recipe(_single(literal), naive=True, n_components=printed.n_components),
         ("default", "mi"): Recipe(MIANFISClassifier()),
         ("default", "naive"): Recipe(ANFISClassifier(), naive=True),
-        ("committee", "mi"): Recipe(MIANFISClassifier(n_members=members)),
+        ("committee", "mi"): Recipe(MIANFISClassifier(n_estimators=members)),
         ("tuned", "mi"): Recipe(MIANFISClassifier(), grid=grid),
         ("tuned", "naive"): Recipe(ANFISClassifier(), naive=True, grid=grid),
     }
@@ -94,7 +94,7 @@ def _units(options: Options) -> list[Unit]:
                     "n_folds": n_folds,
                     "seeds": seeds,
                 }
-                fits = n_folds * (recipe.estimator.n_members + 2 * len(recipe.grid))
+                fits = n_folds * (recipe.estimator.n_estimators + 2 * len(recipe.grid))
                 label = f"{PRINTED[name].title}, {column}, {method}, repeat {repeat + 1}"
                 units.append(Unit(label, settings, COST[name] * fits, work))
     return units
@@ -124,7 +124,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "n_folds": _n_folds(options),
         "n_repeats": n_repeats,
         "seeds": [options.seed + repeat for repeat in range(n_repeats)],
-        "members": first["committee", "mi"].estimator.n_members,
+        "members": first["committee", "mi"].estimator.n_estimators,
         "grid": list(first["tuned", "mi"].grid),
         "grid_sizes": {name: len(recipes(name, quick=options.quick)["tuned", "mi"].grid) for name in _sets(options)},
         "default": first["default", "mi"].estimator.get_params(),

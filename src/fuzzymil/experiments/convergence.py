@@ -9,10 +9,10 @@ import numpy as np
 
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import MIANFISClassifier
-from fuzzymil.estimators.together import fit_together
-from fuzzymil.experiments.document import Figure, Section, Table, Text
-from fuzzymil.experiments.statistics import quartiles
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil.experiments._statistics import quartiles
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
 from fuzzymil.experiments.synthetic import RADIUS, concepts_found, two_concept_settings
 from fuzzymil.plots import CurvesDisplay, DistributionDisplay, Line, save_figure
 

@@ -10,29 +10,29 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant
 from fuzzymil.estimators import MIANFISClassifier, PerInstance
-from fuzzymil.experiments.document import Figure, Section, Table, Text
-from fuzzymil.experiments.published import DROPOUT as PRINTED_ERRORS
-from fuzzymil.experiments.published import PRINTED
-from fuzzymil.experiments.statistics import paired_difference
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
-from fuzzymil.grouping import pack
+from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil.experiments._published import DROPOUT as PRINTED_ERRORS
+from fuzzymil.experiments._published import PRINTED
+from fuzzymil.experiments._statistics import paired_difference
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.network.segments import pack
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
-from fuzzymil.steps import Plan
-from fuzzymil.training import train
+from fuzzymil.training.step import Plan
+from fuzzymil.training.trainer import train
 
 __all__ = ["DROPOUT"]
 
 RULES, KEEP, EPOCHS, TEST_SHARE, COMPONENTS = 15, 0.7, 100, 0.1, 10
 FORMS: dict[str, dict[str, Any]] = {
     "without": {"keep_prob": None},
-    "Rule Dropout as printed": {"keep_prob": KEEP, "renormalise": False},
-    "Rule Dropout, renormalised": {"keep_prob": KEEP, "renormalise": True},
+    "Rule Dropout as printed": {"keep_prob": KEEP, "renormalize": False},
+    "Rule Dropout, renormalized": {"keep_prob": KEEP, "renormalize": True},
 }
-WITHOUT, AS_PRINTED, RENORMALISED = FORMS
+WITHOUT, AS_PRINTED, RENORMALizED = FORMS
 _ADAM: dict[str, Any] = {"max_epochs": 0, "clip": None, "rule_keep_prob": None}
 
 
@@ -88,7 +88,7 @@ def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, A
             seeds=[seed, seed],
             learning_rate=rate,
             max_epochs=EPOCHS,
-            patience=EPOCHS + 1,
+            n_iter_no_change=EPOCHS + 1,
         )
         test, trained = (_complete(history["validation_loss"]) for history in result.history)
         curves[form] = {"train": trained, "test": test}
@@ -147,7 +147,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "least": {form: float(np.nanmean(_least(curves[form]["test"]))) for form in FORMS},
             "diverged": {form: int(np.isnan(values).sum()) for form, values in ends.items()},
             "against_without": {
-                form: dataclasses.asdict(_compared(ends[form], ends[WITHOUT])) for form in (AS_PRINTED, RENORMALISED)
+                form: dataclasses.asdict(_compared(ends[form], ends[WITHOUT])) for form in (AS_PRINTED, RENORMALizED)
             },
         }
     settings = {
@@ -225,7 +225,7 @@ def _section(results: Results) -> Section:
                 f"rules kept with probability {settings['keep_prob']:g}, {settings['epochs']} epochs, 90 % of the bags "
                 f"to train on; {settings['splits']} random splits. Twice: with the paper's settings for Elephant "
                 "(raw units, widths of 10, on-line, the printed update) and with this library's training "
-                "(standardised, Adam, all bags at once, the exact gradient). All errors are measured after an epoch "
+                "(standardized, Adam, all bags at once, the exact gradient). All errors are measured after an epoch "
                 "with all rules taking part."
             ),
             Table(

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr import alarms as gpr
 from fuzzymil.datasets.gpr import edges, prescreener
 from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
 from fuzzymil.datasets.gpr.features import FEATURES
-from fuzzymil.datasets.gpr.neighbours import Prototypes
-from fuzzymil.experiments.folds import splits
-from fuzzymil.experiments.landmine_methods import (
+from fuzzymil.datasets.gpr.neighbors import Prototypes
+from fuzzymil.experiments._folds import splits
+from fuzzymil.experiments._landmine_methods import (
     METHODS,
     PAPER,
     REFERENCE,
@@ -31,10 +31,10 @@ from fuzzymil.experiments.landmine_methods import (
     Method,
     fired_windows,
 )
-from fuzzymil.experiments.landmine_numbers import summarise
-from fuzzymil.experiments.landmine_report import draw, section
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
-from fuzzymil.partition import even_split
+from fuzzymil.experiments._landmine_numbers import summarize
+from fuzzymil.experiments._landmine_report import draw, section
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.training.partition import even_split
 
 __all__ = ["LANDMINE"]
 
@@ -245,7 +245,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         methods = {name: [next(rest) for _ in range(_n_repeats(options))] for name in METHODS}
         variants = {name: [next(rest)] for name in _variants(options)}
         seed = seeds_of(1, options.seed, "landmine", difficulty, "bootstrap")[0]
-        found[difficulty] = summarise(alarms, methods, variants, seed)
+        found[difficulty] = summarize(alarms, methods, variants, seed)
     settings: dict[str, Any] = {
         "n_folds": _n_folds(options),
         "n_repeats": _n_repeats(options),

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
-from fuzzymil.experiments.folds import Fitted, Recipe, cross_validate, fit_folds
-from fuzzymil.experiments.rules_report import draw, section
-from fuzzymil.experiments.statistics import corrected_t_test, paired_difference
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments._folds import Fitted, Recipe, cross_validate, fit_folds
+from fuzzymil.experiments._rules_report import draw, section
+from fuzzymil.experiments._statistics import corrected_t_test, paired_difference
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, seeds_of
 from fuzzymil.experiments.synthetic import RADIUS
 from fuzzymil.rules import RuleBase
 
@@ -130,7 +130,7 @@ def _starts() -> dict[str, Recipe]:
         WRITTEN: Recipe(MIANFISClassifier(**same, init=rules, max_epochs=0)),
         DROPPED: Recipe(MIANFISClassifier(**{**same, "rule_keep_prob": KEEP}, init=rules)),
         "random start": Recipe(MIANFISClassifier(**same, init="random")),
-        "random start, best of 8": Recipe(MIANFISClassifier(**same, init="random", n_restarts=8)),
+        "random start, best of 8": Recipe(MIANFISClassifier(**same, init="random", n_init=8)),
     }
 
 
@@ -179,7 +179,7 @@ def _measured(model: Fitted, test: Bags) -> Results:
     inside = np.asarray(test.instance_labels) > 0
     return {
         "accuracy": float(np.mean((model.scores(test) > 0) == test.labels)),
-        "instance_auc": float(roc_auc_score(inside, model.estimator.predict_instances(test))),
+        "instance_auc": float(roc_auc_score(inside, model.estimator.instance_scores(test))),
         "features": features_of_positive_rules(model.estimator.rules_),
         "told": concepts_told(model.estimator.rules_),
         **model.size(),
@@ -331,7 +331,7 @@ def _compare(path: Results, *, folds: bool) -> None:
 
 
 def _methods(parts: dict[str, Results], measure: str, first: str) -> Results:
-    """Summarise methods on the same data sets, and compare each with ``first``."""
+    """Summarize methods on the same data sets, and compare each with ``first``."""
     values = {name: [one[measure] for one in part["measured"]] for name, part in parts.items()}
     return {
         "methods": {name: {"values": own, **_mean_and_deviation(np.array(own))} for name, own in values.items()},

@@ -10,10 +10,10 @@ import numpy as np
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
 from fuzzymil.estimators import MIANFISClassifier
-from fuzzymil.experiments.document import Figure, Section, Table, Text
-from fuzzymil.experiments.published import IRRELEVANT_OUTPUTS
-from fuzzymil.experiments.statistics import quartiles
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil.experiments._published import IRRELEVANT_OUTPUTS
+from fuzzymil.experiments._statistics import quartiles
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
 from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
@@ -39,7 +39,7 @@ def two_concept_settings() -> dict[str, Any]:
 
 
 def concepts_found(rules: RuleBase) -> list[bool]:
-    """Tell for each concept whether a rule that concludes at least 0.5 has its centre inside it.
+    """Tell for each concept whether a rule that concludes at least 0.5 has its center inside it.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def _data(seed: int) -> tuple[Bags, Bags]:
 
 def _learn(seed: int, alpha: float, restarts: int) -> Results:
     train, test = _data(seed)
-    model = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_restarts=restarts, random_state=seed).fit(train)
+    model = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_init=restarts, random_state=seed).fit(train)
     return {
         "accuracy": float(model.score(test, test.labels)),
         "found": concepts_found(model.rules_),
@@ -78,7 +78,7 @@ def _units(options: Options) -> list[Unit]:
     units = []
     for alpha in ALPHAS:
         for restarts in RESTARTS:
-            estimator = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_restarts=restarts).get_params()
+            estimator = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_init=restarts).get_params()
             for number, seed in enumerate(_seeds(options)):
                 units.append(
                     Unit(
@@ -142,7 +142,7 @@ def _draw(results: Results, folder: Path) -> None:
     found = SpaceDisplay.from_model(rules, train, kinds, order=order, threshold=0.5)
     for stem, display, title in (
         ("data", data, "Two concepts: instances of all bags"),
-        ("rules", found, "The learned rules, one width around their centres"),
+        ("rules", found, "The learned rules, one width around their centers"),
     ):
         save_figure(display.with_concepts(CONCEPTS, RADIUS).plot(title), folder / f"{stem}.png")
     panels = {
@@ -193,7 +193,7 @@ def _section(results: Results) -> Section:
                 "Accuracy on unseen bags, and concepts found",
                 ["settings", "median", "quartiles", "both concepts found", "at least one"],
                 rows,
-                "Found: a rule that concludes 0.5 or more has its centre inside the concept. "
+                "Found: a rule that concludes 0.5 or more has its center inside the concept. "
                 "The paper shows one run, which found both, and gives no accuracy.",
             ),
             Text(_finding(results, n_sets), finding=True),
@@ -209,7 +209,7 @@ def _section(results: Results) -> Section:
             ),
             Table(
                 "What the rules conclude",
-                ["rule", "conclusion", "centre", "width", "verdict"],
+                ["rule", "conclusion", "center", "width", "verdict"],
                 [_rule_row(rules, r) for r in range(rules.n_rules)],
                 "The paper's irrelevant rules conclude "
                 + ", ".join(f"{value:g} (rule {rule})" for rule, value in IRRELEVANT_OUTPUTS.items())

@@ -16,16 +16,16 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS
 from fuzzymil.estimators import PerInstance
+from fuzzymil.experiments._folds import INNER_FOLDS, splits
+from fuzzymil.experiments._methods import CONTESTANTS, Contestant, Grid
+from fuzzymil.experiments._published import PRINTED
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments._table_report import draw, section
 from fuzzymil.experiments.benchmarks import LOADERS
-from fuzzymil.experiments.contestants import CONTESTANTS, Contestant, Grid
-from fuzzymil.experiments.folds import INNER_FOLDS, splits
-from fuzzymil.experiments.published import PRINTED
-from fuzzymil.experiments.study import Experiment, Options, Results, Unit, seeds_of
-from fuzzymil.experiments.table_report import draw, section
 
 __all__ = ["TABLE", "measure_fold"]
 

@@ -1,7 +1,7 @@
 """Why a bag was decided as it was: rule, witness instance, memberships; ``model.explain`` leads here."""
 
-from fuzzymil.explain.making import NUMBERS, Reading, chosen_bag, explain
-from fuzzymil.explain.values import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
+from fuzzymil.explain._explain import NUMBERS, Reading, chosen_bag, explain
+from fuzzymil.explain.explanation import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
 
 __all__ = [
     "NUMBERS",

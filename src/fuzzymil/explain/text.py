@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fuzzymil import wording
-from fuzzymil.explain.values import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
-from fuzzymil.premise import And, Is
+from fuzzymil.explain.explanation import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
+from fuzzymil.rules.language import printer
+from fuzzymil.rules.premise import And, Is
 
 __all__ = ["degree", "evenly", "folded", "rest_in_words", "rule_in_words", "score_name", "the_score", "told"]
 
@@ -55,7 +55,7 @@ def rest_in_words(rest: Sequence[RuleExplanation]) -> str:
 def score_name(explanation: Explanation) -> str:
     """Name what is explained: ``sky``, ``decision value``, ``decision value of fox``."""
     if explanation.classes is None:
-        return wording.quoted(explanation.outputs[explanation.target])
+        return printer.quoted(explanation.outputs[explanation.target])
     if len(explanation.outputs) == 1:
         return "decision value"
     return f"decision value of {explanation.classes[explanation.target]}"
@@ -71,16 +71,16 @@ def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: in
 
     Conditions in OR and NOT cannot be left out one by one: such a premise is given in full.
     """
-    premise = wording.premise_text(rule.rule.premise)
+    premise = printer.premise_text(rule.rule.premise)
     if rule.rule.is_plain and len(rule.conditions) > max_terms:
         kept = rule.decisive[:max_terms]
-        premise = wording.premise_text(And(tuple(Is(c.variable, c.term, c.hedges) for c in kept)))
+        premise = printer.premise_text(And(tuple(Is(c.variable, c.term, c.hedges) for c in kept)))
         premise += f" AND ... ({len(rule.conditions) - max_terms} more)"
     conclusion = ", ".join(
-        wording.conclusion(output, row, explanation.feature_names, 4, max_terms)
+        printer.conclusion(output, row, explanation.feature_names, 4, max_terms)
         for output, row in zip(explanation.outputs, rule.rule.coefs, strict=True)
     )
-    return premise, conclusion + wording.with_weight(rule.rule.weight, 4)
+    return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
 
 
 def degree(log_value: float, digits: int = 3) -> str:
@@ -93,9 +93,9 @@ def degree(log_value: float, digits: int = 3) -> str:
     """
     value = math.exp(log_value)
     if value > 1e-300 or log_value == -math.inf:
-        return wording.format_number(value, digits)
+        return printer.format_number(value, digits)
     exponent, rest = divmod(log_value / math.log(10), 1)
-    mantissa = wording.format_number(10**rest, digits)
+    mantissa = printer.format_number(10**rest, digits)
     return f"1e{int(exponent) + 1}" if mantissa == "10" else f"{mantissa}e{int(exponent)}"
 
 
@@ -124,7 +124,7 @@ def _opening(explanation: Explanation) -> str:
     start = f"Bag {explanation.bag} ({count})"
     answers = [_number(value) for value in explanation.output]
     if explanation.classes is None:
-        said = ", ".join(f"{wording.quoted(n)} = {a}" for n, a in zip(explanation.outputs, answers, strict=True))
+        said = ", ".join(f"{printer.quoted(n)} = {a}" for n, a in zip(explanation.outputs, answers, strict=True))
         more = f"; explained is {score_name(explanation)}" if len(answers) > 1 else ""
         return f"{start}: the rules say {said}{more}."
     place = explanation.classes.index(explanation.prediction)
@@ -145,7 +145,7 @@ def _defaults(explanation: Explanation) -> list[str]:
     if explanation.default is None:
         return []
     given = ", ".join(
-        f"{wording.quoted(name)} = {_number(value)}"
+        f"{printer.quoted(name)} = {_number(value)}"
         for name, value in zip(explanation.outputs, explanation.default, strict=True)
     )
     if explanation.is_uncovered:
@@ -162,8 +162,8 @@ def _block(explanation: Explanation, shown: list[RuleExplanation], rest: list[Ru
     """Return the contributions in columns, with what is left over and the sum."""
     amounts = [rule.contribution for rule in shown]
     conclusions = [_number(rule.outputs[explanation.target]) for rule in shown]
-    less = f" - {_number(explanation.threshold)}" if explanation.centred else ""
-    by_members = f" / {explanation.n_members}" if explanation.n_members > 1 else ""
+    less = f" - {_number(explanation.threshold)}" if explanation.centered else ""
+    by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
     factors = [
         f"{strength} x ({said}{less}){by_members}" if less else f"{strength} x {said}{by_members}"
         for strength, said in zip(evenly([r.strength for r in shown], signed=False), conclusions, strict=True)
@@ -199,7 +199,7 @@ def _witnessed(explanation: Explanation, rule: RuleExplanation, max_terms: int) 
     if kept and rule.witness is not None:
         lines.append(f"  at instance {rule.witness}, which satisfies it to {degree(rule.log_truth[rule.witness])}:")
     columns = [
-        (_value(c), c.text.removeprefix(wording.quoted(c.variable)).strip(), degree(c.log_membership)) for c in kept
+        (_value(c), c.text.removeprefix(printer.quoted(c.variable)).strip(), degree(c.log_membership)) for c in kept
     ]
     widths = [max(map(len, column)) for column in zip(*columns, strict=True)]
     for condition, row in zip(kept, columns, strict=True):
@@ -211,7 +211,7 @@ def _witnessed(explanation: Explanation, rule: RuleExplanation, max_terms: int) 
 
 
 def _value(condition: ConditionExplanation) -> str:
-    name = wording.quoted(condition.variable)
+    name = printer.quoted(condition.variable)
     if condition.value is None:
         return f"{name} missing"
     unit = f" {condition.unit}" if condition.unit else ""
@@ -247,7 +247,7 @@ def _would_be(explanation: Explanation, found: Counterfactual) -> str:
 
 
 def _number(value: float) -> str:
-    return wording.format_number(value, 3)
+    return printer.format_number(value, 3)
 
 
 def _percent(share: float | None) -> str:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from matplotlib.ticker import MultipleLocator
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from fuzzymil.arrays import Array
-from fuzzymil.errors import InputError, ParameterError, described, listed
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, described, listed
 from fuzzymil.plots.style import FAINT, as_written, bare, distinct
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What all figures share: colours that everybody can tell apart, and how files are written."""
+"""What all figures share: colors that everybody can tell apart, and how files are written."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FAINT", "HIGH", "LOW", "as_written", "bare", "distinct", "save_figure", "shortened"]
 
-# Two hues that colour-blind readers tell apart and that differ in grey, too.
+# Two hues that color-blind readers tell apart and that differ in grey, too.
 HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
 
-# Colour never stands alone: each has a dash and a marker of its own, for grey prints.
+# Color never stands alone: each has a dash and a marker of its own, for grey prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
 _DASHES = (
     "-",
@@ -31,7 +31,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
 def distinct(n: int) -> list[dict[str, Any]]:
-    """Return colour, dash and marker of ``n`` series; beyond eight, colours come back with other dashes and markers.
+    """Return color, dash and marker of ``n`` series; beyond eight, colors come back with other dashes and markers.
 
     Examples
     --------

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import table
 from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
-from fuzzymil.errors import InputError, did_you_mean
 
 __all__ = ["arff_columns", "read_arff", "write_arff"]
 

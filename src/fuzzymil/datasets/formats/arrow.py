@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import MissingExtraError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import delimited, table
 from fuzzymil.datasets.formats.files import DataFile
-from fuzzymil.errors import MissingExtraError
 
 __all__ = [
     "column_of",

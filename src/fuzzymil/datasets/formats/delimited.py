@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import table
 from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
-from fuzzymil.errors import InputError, did_you_mean
 
 __all__ = [
     "BAG_NAMES",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from fuzzymil.errors import InputError
+from fuzzymil._utils.errors import InputError
 
 __all__ = [
     "COMPRESSIONS",

@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil import intake
-from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, did_you_mean
+from fuzzymil.bags import Bags, conversion
 from fuzzymil.datasets.formats import table
 from fuzzymil.datasets.formats.files import DataFile, replacing
-from fuzzymil.errors import InputError, did_you_mean
 
 __all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "read_mat", "write_mat"]
 
@@ -182,7 +181,7 @@ def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: obje
     if len(ids) != len(instances):
         raise file.error(f"has {len(instances)} instances but {len(ids)} bag ids: one a row is needed")
     target = None if labels is None else _column(file, labels, "labels")
-    codes = intake.codes(ids)
+    codes = conversion.codes(ids)
     if target is not None and len(target) == codes.max() + 1 < len(instances):
         distinct = list(dict.fromkeys(ids.tolist()))
         if distinct != sorted(distinct):

@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import delimited, table
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, write_text
-from fuzzymil.errors import InputError
 
 __all__ = ["FEATURES", "LABELS", "read_npy", "write_npy"]
 

@@ -12,12 +12,12 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import arrow, delimited, table
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, check_target, replacing
 from fuzzymil.datasets.formats.parquet_table import Group, Table, files_of, in_table, names_of
-from fuzzymil.errors import InputError, warn_user
 
 __all__ = [
     "MAGIC",

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets.formats import arrow, delimited
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
-from fuzzymil.errors import ParameterError
 
 __all__ = ["Group", "Table", "files_of", "in_table", "names_of"]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import table
 from fuzzymil.datasets.formats.files import DataFile, write_text
-from fuzzymil.errors import InputError
 
 __all__ = ["COUNTS", "HEAD", "read_svmlight", "write_svmlight"]
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil import intake
-from fuzzymil.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
+from fuzzymil.bags import Bags, conversion
 from fuzzymil.datasets.formats.files import DataFile
-from fuzzymil.errors import InputError
 
 __all__ = [
     "ABSENT",
@@ -196,7 +195,7 @@ def texts(values: Array) -> list[str]:
 def check_writable(bags: Bags, what: str, *, needs_labels: bool = False) -> None:
     """Refuse bags that a file could not give back: two of one name, or no labels where they must be."""
     names = texts(bags.ids)
-    codes = intake.codes(np.array(names))
+    codes = conversion.codes(np.array(names))
     if codes.max() + 1 < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"Bag {twice} stands twice: {what} would make one bag of both. Give bags different ids.")

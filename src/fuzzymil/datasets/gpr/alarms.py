@@ -18,14 +18,14 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, described, listed
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr.conditions import Conditions
 from fuzzymil.datasets.gpr.edges import N_WINDOWS
 from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, measured, window_truth
-from fuzzymil.datasets.gpr.neighbours import Prototypes, confidences, learn_prototypes
+from fuzzymil.datasets.gpr.neighbors import Prototypes, confidences, learn_prototypes
 from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
-from fuzzymil.errors import InputError, InputTypeError, ParameterError, described, listed
 
 __all__ = ["CALIBRATION", "AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
 
@@ -275,7 +275,7 @@ def make_gpr_alarms(
     -------
     Bags
         Of 15 instances with the features "EHDDT", "EHDCT" (confidences from 0 to 1), "width down-track" and "width
-        cross-track" (metres); labels 1 for mines, else 0; ``instance_labels`` 1 for windows that hold a mine; ids such
+        cross-track" (meters); labels 1 for mines, else 0; ``instance_labels`` 1 for windows that hold a mine; ids such
         as "low-metal mine 17".
 
     Examples

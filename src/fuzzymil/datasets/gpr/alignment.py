@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets.gpr.edges import LENGTH
 from fuzzymil.datasets.gpr.geometry import GRID
-from fuzzymil.errors import InputError
 
 __all__ = [
     "BACKGROUND_DISTANCE",
@@ -37,7 +37,7 @@ DEPTHS = 104
 """Samples of an aligned trace."""
 
 BACKGROUND_DISTANCE = 0.6
-"""Metres down-track from the middle of a cube beyond which a scan counts as background."""
+"""Meters down-track from the middle of a cube beyond which a scan counts as background."""
 
 LATEST_GROUND = GRID.n_samples - 1 - round((SKIP + STEP * (DEPTHS - LENGTH // 2)) / GRID.sample_spacing)
 """Sample at which a ground reflection may lie at most: half of the deepest window is still recorded."""
@@ -73,7 +73,7 @@ def ground_peaks(cube: Array) -> Array:
     """Find where each trace has the ground reflection.
 
     A channel's ground is the greatest extremum of its mean trace: samples have no offset, and no echo is stronger. A
-    trace's own is the greatest value of the same sign near by, refined by a parabola through its neighbours.
+    trace's own is the greatest value of the same sign near by, refined by a parabola through its neighbors.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def check_ground(peaks: Array, what: str = "The cube") -> None:
     >>> check_ground(np.full((24, 60), 200.0))
     Traceback (most recent call last):
     ...
-    fuzzymil.errors.InputError: The cube has its strongest echo, which is taken for the ground, at sample 200 in ...
+    fuzzymil._utils.errors.InputError: The cube has its strongest echo, which is taken for the ground, at sample 200 in ...
     """
     channel, scan = np.unravel_index(peaks.argmax(), peaks.shape)
     latest = float(peaks[channel, scan])
@@ -200,7 +200,7 @@ def check_background(background: Background, what: str = "The cube") -> None:
     >>> check_background(background_of(np.ones((24, 60, 104))))
     Traceback (most recent call last):
     ...
-    fuzzymil.errors.InputError: The cube has a background that does not vary at all 0.6 ns below the ground: ...
+    fuzzymil._utils.errors.InputError: The cube has a background that does not vary at all 0.6 ns below the ground: ...
     """
     still = background.deviation == 0
     if still.any():

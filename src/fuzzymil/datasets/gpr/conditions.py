@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from fuzzymil.errors import InputTypeError, ParameterError, described, known_name
+from fuzzymil._utils.errors import InputTypeError, ParameterError, described, known_name
 
 __all__ = ["DIFFICULTIES", "Conditions", "conditions_of"]
 
@@ -57,7 +57,7 @@ class Conditions:
     jitter_length : float
         m, correlation length of the antennas' height.
     noise : float
-        Standard deviation of a sample; 1 is the echo of a mirror one metre away.
+        Standard deviation of a sample; 1 is the echo of a mirror one meter away.
     aim : float
         m, standard deviation of a target's place around the middle, down-track and cross-track.
     n_scatterers : pair

@@ -3,7 +3,7 @@
 The model is kinematic and of first order (Born): every body answers the antenna's pulse once, on its own, along the ray
 of `geometry.refracted_ray`; bodies do not shade each other, and soil delays and weakens the pulse without changing its
 shape. Echoes are spikes in time; the pulse is put on all of them at once. An amplitude of 1 is the echo of a perfect
-flat mirror in air, one metre below the antenna.
+flat mirror in air, one meter below the antenna.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.fft
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.datasets.gpr.geometry import SPEED_OF_LIGHT, Grid, refracted_ray
 
 __all__ = [
@@ -41,11 +41,11 @@ class Ground:
     attenuation : float
         Np/m.
     height : float
-        Mean height of the antennas in metres.
+        Mean height of the antennas in meters.
     hollows : array of shape (n_channels, n_scans)
-        How far the surface under each trace lies below its mean, in metres.
+        How far the surface under each trace lies below its mean, in meters.
     lift : array of shape (n_scans,)
-        How far the antennas are above their mean height, in metres.
+        How far the antennas are above their mean height, in meters.
     brightness : array of shape (n_channels, n_scans)
         Factor on the surface's own echo, around 1.
     """
@@ -83,19 +83,19 @@ class Body:
     Parameters
     ----------
     x, y : float
-        Where, down-track and cross-track, in metres from the alarm.
+        Where, down-track and cross-track, in meters from the alarm.
     depth : float
-        Of its top, in metres.
+        Of its top, in meters.
     reflection : float
         Reflection coefficient, -1 for metal.
     size : float
-        Scattering length in metres: of a dome or cylinder its radius of curvature, of a point how strong it is.
+        Scattering length in meters: of a dome or cylinder its radius of curvature, of a point how strong it is.
     radius : float
-        Radius of curvature in metres; 0 for a point.
+        Radius of curvature in meters; 0 for a point.
     heading : float, optional
         Of a cylinder: the angle in radians between its axis and the track. None for a round body.
     reach : float
-        Metres from its middle at which the echo fades: along the axis of a cylinder, all around of a round body.
+        Meters from its middle at which the echo fades: along the axis of a cylinder, all around of a round body.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def interface_echoes(depths: Array, reflections: Array, ground: Ground) -> tuple
     Parameters
     ----------
     depths : array of shape (n_interfaces, n_channels, n_scans)
-        Metres below the mean surface.
+        Meters below the mean surface.
     reflections : array of shape (n_interfaces,)
     ground : Ground
 
@@ -173,7 +173,7 @@ def interface_echoes(depths: Array, reflections: Array, ground: Ground) -> tuple
 def body_echoes(bodies: Sequence[Body], ground: Ground, grid: Grid) -> tuple[Array, Array]:
     """Return times and amplitudes of the echoes of bodies in every trace.
 
-    A round body of curvature ``a`` echoes along the ray towards the centre of its curvature, which ends ``a`` before
+    A round body of curvature ``a`` echoes along the ray towards the center of its curvature, which ends ``a`` before
     it. With ``s`` the length of that ray in the soil, ``r = air leg + s / n`` and ``R`` the reflection coefficient,
 
         time      = 2 (air leg + n s) / c, and the first-order shift by lift and hollows
@@ -265,7 +265,7 @@ def pulse(grid: Grid, frequency: float, ringing: float) -> Array:
 
 
 def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Array:
-    """Record echoes as the radar would: spikes between samples shared by their two neighbours, then the pulse.
+    """Record echoes as the radar would: spikes between samples shared by their two neighbors, then the pulse.
 
     The sharing (linear interpolation) weakens a frequency f by at most 1 - cos(π f Δt) = 3 % at 1.5 GHz and moves
     nothing in time to first order. Echoes outside the record are left out.
@@ -295,7 +295,7 @@ def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Arra
     below = np.floor(place).astype(np.int64)
     weight = place - below
     traces = np.arange(grid.n_channels * grid.n_scans).reshape(grid.n_channels, grid.n_scans) * n
-    inside = (below >= 0) & (below < grid.n_samples)  # the last one's neighbour is in the padding
+    inside = (below >= 0) & (below < grid.n_samples)  # the last one's neighbor is in the padding
     slots = (below + traces)[inside]
     values, weight = amplitudes[inside], weight[inside]
     total = grid.n_channels * grid.n_scans * n

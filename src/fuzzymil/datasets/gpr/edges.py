@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 
 __all__ = ["EDGES", "HOP", "LENGTH", "N_WINDOWS", "PARTS", "cut", "edge_histograms", "edge_kinds"]
 

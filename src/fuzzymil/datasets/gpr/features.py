@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.datasets.gpr.alignment import (
     SKIP,
     STEP,
@@ -28,12 +28,12 @@ from fuzzymil.datasets.gpr.widths import signature_width
 __all__ = ["FEATURES", "Measured", "measure", "measured", "window_truth", "windows"]
 
 FEATURES = ("EHDDT", "EHDCT", "width down-track", "width cross-track")
-"""Names of the features of a window; widths are in metres."""
+"""Names of the features of a window; widths are in meters."""
 
 MIDDLE = 0.15
-"""Metres from the middle of the cube within which slices count as the alarm's own."""
+"""Meters from the middle of the cube within which slices count as the alarm's own."""
 
-_SPAN = 0.6  # metres from the middle that a slice covers along the track: as far as the array reaches across it
+_SPAN = 0.6  # meters from the middle that a slice covers along the track: as far as the array reaches across it
 _LEAST_SHARE = 0.2  # of the strongest window's target energy that makes a window positive
 _LEAST_RATIO = 0.5  # of target energy by that of the background
 
@@ -47,7 +47,7 @@ class Measured:
     down_track, cross_track : arrays of shape (N_WINDOWS, 35)
         Edge histograms.
     widths : array of shape (N_WINDOWS, 2)
-        Of the signature down-track and cross-track, in metres.
+        Of the signature down-track and cross-track, in meters.
     energies : array of shape (N_WINDOWS,)
         Mean squares around the alarm, in units of the background's.
     target_energies : array of shape (N_WINDOWS,), or None

@@ -1,7 +1,7 @@
 """Where the antennas are, and how a ray gets from one of them through the ground surface to a buried point.
 
-The radar looks straight down. ``x`` is the position down-track (scans), ``y`` cross-track (channels), both in metres
-from the alarm at the middle of the grid; depths are metres below the mean surface, heights metres above it.
+The radar looks straight down. ``x`` is the position down-track (scans), ``y`` cross-track (channels), both in meters
+from the alarm at the middle of the grid; depths are meters below the mean surface, heights meters above it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 
 __all__ = ["GRID", "SPEED_OF_LIGHT", "Grid", "Ray", "refracted_ray"]
 
@@ -31,7 +31,7 @@ class Grid:
     n_channels, n_scans, n_samples : int
         Shape of a cube.
     channel_spacing, scan_spacing : float
-        Metres between neighbours.
+        Meters between neighbors.
     sample_spacing : float
         Seconds between samples.
     start : float
@@ -41,7 +41,7 @@ class Grid:
     --------
     >>> GRID.shape
     (24, 60, 256)
-    >>> GRID.x[[0, -1]], GRID.y[[0, -1]]  # metres from the alarm
+    >>> GRID.x[[0, -1]], GRID.y[[0, -1]]  # meters from the alarm
     (array([-1.475,  1.475]), array([-0.575,  0.575]))
     """
 
@@ -60,12 +60,12 @@ class Grid:
 
     @property
     def x(self) -> Array:
-        """Down-track positions of the scans in metres, shape (n_scans,); 0 is the alarm."""
+        """Down-track positions of the scans in meters, shape (n_scans,); 0 is the alarm."""
         return (np.arange(self.n_scans) - (self.n_scans - 1) / 2) * self.scan_spacing
 
     @property
     def y(self) -> Array:
-        """Cross-track positions of the channels in metres, shape (n_channels,); 0 is the alarm."""
+        """Cross-track positions of the channels in meters, shape (n_channels,); 0 is the alarm."""
         return (np.arange(self.n_channels) - (self.n_channels - 1) / 2) * self.channel_spacing
 
     @property
@@ -84,7 +84,7 @@ class Ray(NamedTuple):
     Attributes
     ----------
     air, ground : arrays
-        Lengths of the two legs in metres.
+        Lengths of the two legs in meters.
     cos_air, cos_ground : arrays
         Cosines of the angles between the legs and the vertical.
     """
@@ -105,7 +105,7 @@ def refracted_ray(offset: Array, depth: Array | float, height: float, index: flo
     Parameters
     ----------
     offset : array
-        Horizontal distances between antenna and point in metres, not negative.
+        Horizontal distances between antenna and point in meters, not negative.
     depth : array that broadcasts with ``offset``, or float
     height : float
         Of the antenna, more than 0.

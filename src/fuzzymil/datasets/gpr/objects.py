@@ -30,7 +30,7 @@ def draw_object(
     rng : RandomState
     conditions : Conditions
     place : pair of float
-        Down-track and cross-track, in metres from the middle.
+        Down-track and cross-track, in meters from the middle.
     soil : float
         Relative permittivity around the object.
 
@@ -38,7 +38,7 @@ def draw_object(
     -------
     bodies : list of Body
     facts : dict
-        What there is to know about it, lengths in metres.
+        What there is to know about it, lengths in meters.
 
     Examples
     --------

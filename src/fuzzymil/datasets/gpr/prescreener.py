@@ -9,8 +9,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import uniform_filter
 
-from fuzzymil import arrays
-from fuzzymil.arrays import Array
+from fuzzymil._utils import arrays
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, InputTypeError, described, listed
 from fuzzymil.datasets.gpr.alignment import (
     BACKGROUND_DISTANCE,
     align,
@@ -22,7 +23,6 @@ from fuzzymil.datasets.gpr.alignment import (
 )
 from fuzzymil.datasets.gpr.edges import cut
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
-from fuzzymil.errors import InputError, InputTypeError, described, listed
 
 __all__ = ["LEAST_BACKGROUND", "LEAST_ENERGY", "Screening", "check_cube", "screen", "screened"]
 
@@ -32,8 +32,8 @@ LEAST_BACKGROUND = 12
 LEAST_ENERGY = 2.5
 """Mean square in the best window, in units of the background's, from which on the prescreener raises an alarm."""
 
-_PATCH = 0.3  # metres, the side of the square that energy is averaged over: about as wide as a signature
-_AIM = 0.2  # metres from the middle, in either direction, within which an alarm's strongest patch must lie
+_PATCH = 0.3  # meters, the side of the square that energy is averaged over: about as wide as a signature
+_AIM = 0.2  # meters from the middle, in either direction, within which an alarm's strongest patch must lie
 _CLIPPED_RUN = 3  # samples in a row at the greatest value of a channel: a pulse's top has one, or two by chance
 _CLIPPED_SHARE = 0.1  # of a channel's traces
 _OFFSET = 0.1  # of a channel's greatest sample: up to there the ground stays the greatest value of the mean trace
@@ -53,7 +53,7 @@ class Screening:
     energy : float
         Greatest energy of a patch of 0.3 m in a depth window around the middle, in units of the background's.
     x, y : float
-        Where the strongest patch of the whole cube is, in metres from the middle.
+        Where the strongest patch of the whole cube is, in meters from the middle.
     """
 
     raised: bool
@@ -102,7 +102,7 @@ def screened(cube: Array) -> Screening:
     if at_edge and patches.max() >= LEAST_ENERGY:
         reason += (
             f", the edge {patches.max():.1f} times, {x:+.2f} m down-track and {y:+.2f} m cross-track of the middle: "
-            "centre the cube there"
+            "center the cube there"
         )
     return Screening(energy >= LEAST_ENERGY and not at_edge, reason, energy, x, y)
 
@@ -133,7 +133,7 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     >>> check_cube(np.zeros((24, 60, 100)))
     Traceback (most recent call last):
     ...
-    fuzzymil.errors.InputError: The cube has the shape (24, 60, 100), expected (24, 60, 256): channels, scans, ...
+    fuzzymil._utils.errors.InputError: The cube has the shape (24, 60, 100), expected (24, 60, 256): channels, scans, ...
     """
     what = f"The cube {name}" if name else "The cube"
     numbers = _numbers(cube, what, grid)
@@ -194,7 +194,7 @@ def _refuse(what: str, channels: Array, because: str) -> None:
     if channels.any():
         raise InputError(
             f"{what} has channels that {because}: {listed(np.flatnonzero(channels))} (counted from 0). Leave it out, "
-            "or replace them by what their neighbours recorded."
+            "or replace them by what their neighbors recorded."
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 from fuzzymil.datasets.gpr.conditions import Conditions, Counts
 from fuzzymil.datasets.gpr.echoes import Body, Ground, interface_echoes
 from fuzzymil.datasets.gpr.geometry import Grid

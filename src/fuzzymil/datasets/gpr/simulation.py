@@ -1,6 +1,6 @@
 """Simulated alarms of a ground-penetrating radar: raw cubes, with the truth about them.
 
-The measured data of the paper was never published; nothing here was measured. What is modelled, and what is not, is
+The measured data of the paper was never published; nothing here was measured. What is modeled, and what is not, is
 told in `echoes` (physics), `objects` (mines and clutter), `scene` (all around them) and `conditions` (every number).
 """
 
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
 from fuzzymil.datasets.gpr.echoes import body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
 from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES, Facts, draw_object
 from fuzzymil.datasets.gpr.prescreener import screened
 from fuzzymil.datasets.gpr.scene import draw_clutter, draw_ground, draw_layers, scaled
-from fuzzymil.errors import ParameterError, known_name
 
 __all__ = ["CLUTTER", "GRID", "KINDS", "MINES", "Alarm", "Grid", "draw_alarm", "simulate_alarm"]
 
@@ -34,13 +34,13 @@ class Alarm:
     Parameters
     ----------
     cube : array of shape (n_channels, n_scans, n_samples), 32 bit
-        What the radar records; 1 is the echo of a perfect mirror one metre away.
+        What the radar records; 1 is the echo of a perfect mirror one meter away.
     kind : str
         One of `KINDS`.
     target : array of shape (n_channels, n_scans, n_samples), 32 bit
         The part of ``cube`` that comes from the target: no surface, no clutter, no noise. 0 everywhere for bare soil.
     facts : dict of str to float
-        What was drawn: depth and size of the target (metres), soil, antennas.
+        What was drawn: depth and size of the target (meters), soil, antennas.
     """
 
     cube: Array

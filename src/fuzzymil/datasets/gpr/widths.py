@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzzymil.arrays import Array
+from fuzzymil._utils.arrays import Array
 
 __all__ = ["signature_width"]
 

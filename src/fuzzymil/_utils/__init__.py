@@ -1,0 +1,1 @@
+"""Errors, files that are written whole, checked arrays, and how compiled programs run."""

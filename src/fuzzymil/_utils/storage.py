@@ -1,0 +1,141 @@
+"""Files that are written whole or not at all; JSON that is read without trusting it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from fuzzymil._utils.errors import ModelFileError
+
+__all__ = [
+    "damaged",
+    "decode_number",
+    "encode_number",
+    "read_document",
+    "write_atomically",
+    "write_document",
+    "written_atomically",
+]
+
+Path_ = str | os.PathLike[str]
+
+
+def write_atomically(path: Path_, content: str | bytes) -> None:
+    """Write a file (text in UTF-8) so that a failure leaves an older file of that name as it was."""
+    with written_atomically(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def written_atomically(path: Path_) -> Iterator[IO[bytes]]:
+    """Give a file to write to, which takes the place of ``path`` at the end, or vanishes after a failure."""
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder, not a file", str(path))
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as problem:  # name the file the user asked for
+        raise type(problem)(problem.errno, problem.strerror, str(path)) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        os.chmod(temporary, mode)  # mkstemp's own mode would lock other readers out
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def write_document(path: Path_, kind: str, version: int, content: Mapping[str, Any]) -> None:
+    """Write ``content`` as JSON headed by its kind and version."""
+    document = {"format": kind, "version": version, **content}
+    write_atomically(path, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
+    """Read a JSON document of one of ``kinds`` (kind → newest version known).
+
+    Raises
+    ------
+    ModelFileError
+        When the file is no JSON, of another kind, or newer than this library.
+    """
+    name = os.fspath(path)
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:  # no UTF-8, no JSON, or numbers of absurd length
+        raise ModelFileError(
+            f"{name} is not a fuzzymil file: it is damaged or of another kind ({problem}). "
+            "Save the model again with model.save(path)."
+        ) from None
+    kind = document.get("format") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(kind, str) or kind not in kinds:
+        raise ModelFileError(
+            f"{name} is not the kind of file expected: its 'format' is {kind!r}, not {' or '.join(map(repr, kinds))}."
+        )
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ModelFileError(f"{name} has no valid 'version' (got {version!r}): the file is damaged.")
+    if version > kinds[kind]:
+        raise ModelFileError(
+            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')}; file version {version}, "
+            f"this one reads up to {kinds[kind]}): upgrade with pip install --upgrade fuzzymil."
+        )
+    return document
+
+
+def damaged(what: str, problem: Exception) -> str:
+    """Return a sentence about content that cannot be used.
+
+    Examples
+    --------
+    >>> damaged("The file", KeyError("rules"))
+    "The file is damaged: 'rules' is missing."
+    """
+    reason = f"{problem!s} is missing" if isinstance(problem, KeyError) else str(problem).rstrip(".")
+    return f"{what} {'are' if what.startswith('The rules') else 'is'} damaged: {reason}."
+
+
+def encode_number(value: float) -> float | str:
+    """Return a number as strict JSON can hold it: infinities become text.
+
+    Examples
+    --------
+    >>> encode_number(float("inf")), encode_number(0.1)
+    ('inf', 0.1)
+    """
+    value = float(value)
+    return value if math.isfinite(value) else str(value)
+
+
+def decode_number(value: Any) -> float:
+    """Inverse of `encode_number`; anything else is an error.
+
+    Examples
+    --------
+    >>> decode_number("-inf")
+    -inf
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    elif value in ("inf", "-inf", "nan"):
+        return float(value)
+    raise ModelFileError(f"Expected a number, found {value!r}: the file is damaged.")

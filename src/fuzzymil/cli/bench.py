@@ -1,0 +1,123 @@
+"""A short, honest measurement of this machine: ``bench``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import app, examples
+from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
+
+if TYPE_CHECKING:
+    from fuzzymil.bags import Bags
+
+__all__ = ["bench"]
+
+SIZES = ((30, 5, 5), (100, 30, 10), (100, 166, 10))
+"""Bags (of 7 instances on average), features and rules."""
+
+EPOCHS = 200
+
+
+@app.command(epilog=examples("fuzzymil bench"))
+def bench(
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements of which the median is shown.")] = 3,
+    as_json: _options.AsJson = False,
+) -> None:
+    """Measure how long training and prediction take on this machine, at a few sizes.
+
+    The first fit compiles, and is shown apart; an epoch and a prediction are measured after that.
+    """
+    with progress("Measuring", len(SIZES)) as advance:
+        rows = []
+        for n_bags, n_features, n_rules in SIZES:
+            rows.append(_measured(n_bags, n_features, n_rules, repeats))
+            advance()
+    machine = _machine()
+    if machine["load"] is not None and machine["load"] > machine["cores"]:
+        note(f"Other programs are busy here (load {machine['load']:.1f}): the numbers are worse than the machine.")
+    if as_json:
+        emit_json({"machine": machine, "repeats": repeats, "epochs": EPOCHS, "sizes": rows})
+        return
+    emit(f"{machine['device']}, {machine['cores']} cores, Python {machine['python']}, JAX {machine['jax']}")
+    emit("")
+    emit_table(
+        ["bags", "instances", "features", "rules", "first fit, s", "epoch, ms", "predict a bag, us"],
+        [
+            [
+                *(str(row[name]) for name in ("n_bags", "n_instances", "n_features", "n_rules")),
+                f"{row['first_fit_s']:.2f}",
+                f"{row['epoch_ms']:.3f}",
+                f"{row['predict_bag_us']:.1f}",
+            ]
+            for row in rows
+        ],
+        left=0,
+    )
+    emit(f"Medians of {repeats} runs of {EPOCHS} epochs over all bags at once; the first fit of each size compiles.")
+
+
+def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
+    import numpy as np
+
+    from fuzzymil.estimators import MIANFISClassifier
+
+    bags = _random_bags(n_bags, n_features)
+    first = _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=EPOCHS, random_state=0).fit(bags))
+    # Starting the rules takes time too: it is what a fit of no epochs takes.
+    start = [
+        _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=0, random_state=0).fit(bags)) for _ in range(repeats + 1)
+    ][1:]
+    whole = [
+        _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=EPOCHS, random_state=0).fit(bags))
+        for _ in range(repeats)
+    ]
+    model = MIANFISClassifier(n_rules, max_epochs=1, random_state=0).fit(bags)
+    model.predict(bags)
+    answers = [_seconds(lambda: model.predict(bags)) for _ in range(10 * repeats)]
+    return {
+        "n_bags": n_bags,
+        "n_instances": bags.n_instances,
+        "n_features": n_features,
+        "n_rules": n_rules,
+        "first_fit_s": first,
+        "epoch_ms": 1e3 * float(np.median(whole) - np.median(start)) / EPOCHS,
+        "predict_bag_us": 1e6 * float(np.median(answers)) / n_bags,
+    }
+
+
+def _seconds(work: Any) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _random_bags(n_bags: int, n_features: int) -> Bags:
+    import numpy as np
+
+    from fuzzymil.bags import Bags
+
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(2, 13, size=n_bags)
+    labels = np.arange(n_bags) % 2
+    instances = rng.normal(size=(sizes.sum(), n_features)) + np.repeat(labels, sizes)[:, None]
+    return Bags(instances, np.concatenate([[0], np.cumsum(sizes)]), labels=labels)
+
+
+def _machine() -> dict[str, Any]:
+    from importlib.metadata import version
+
+    import jax
+
+    return {
+        "device": str(jax.devices()[0].device_kind),
+        "cores": os.cpu_count() or 1,
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(),
+        "jax": version("jax"),
+    }

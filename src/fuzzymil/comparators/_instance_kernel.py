@@ -1,0 +1,94 @@
+"""The Gaussian kernel between instances, and its sums over pairs of bags."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils import gen_batches
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags import Bags
+from fuzzymil.comparators._base import check_real
+
+__all__ = ["WeighedBags", "kernel_width", "self_kernel", "set_kernel"]
+
+CELLS = 1 << 22  # kernel values held at once: 32 MiB
+
+
+class WeighedBags(NamedTuple):
+    """Bags whose instances count for more or less.
+
+    Examples
+    --------
+    >>> WeighedBags(Bags.from_list([[[1.0], [2.0]]]), np.array([0.5, 0.5])).bags
+    Bags(1 bag, 2 instances, 1 feature, 2 instances a bag)
+    """
+
+    bags: Bags
+    weights: Array  # (n_instances,)
+
+
+def kernel_width(gamma: Any, instances: Array, name: str = "gamma") -> float:
+    """Return the number that ``gamma`` stands for on these instances of shape (n_instances, n_features).
+
+    "scale" is one over the sum of the features' variances: whatever the units and the number of
+    features, the exponent of two instances drawn at random is -2 on average. It is 1 where all
+    instances are alike, or there are none. ``name`` is what an error calls the setting.
+
+    Examples
+    --------
+    >>> kernel_width("scale", np.array([[0.0, 5.0], [2.0, 5.0]])), kernel_width(0.1, np.zeros((2, 1)))
+    (1.0, 0.1)
+    """
+    if isinstance(gamma, str):
+        if gamma != "scale":
+            raise ParameterError(f"{name} must be 'scale' or a number above 0, got {gamma!r}.")
+        spread = float(np.var(instances, axis=0).sum()) if len(instances) else 0.0
+        return 1 / spread if spread > 0 else 1.0
+    check_real(name, gamma, low=0.0, open_low=True)
+    return float(gamma)
+
+
+def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
+    """Sum the Gaussian kernel over all pairs of instances of two bags, for all pairs of bags.
+
+    Parameters
+    ----------
+    first, second : WeighedBags
+        A pair of instances counts with the product of its weights.
+    gamma : float
+        The kernel of instances is ``exp(-gamma * |x - y|^2)``.
+
+    Returns
+    -------
+    array of shape (n_bags of first, n_bags of second)
+
+    Examples
+    --------
+    >>> bags = WeighedBags(Bags.from_list([[[0.0], [0.0]], [[1.0]]]), np.ones(3))
+    >>> set_kernel(bags, bags, gamma=np.log(2)).round(6).tolist()
+    [[4.0, 1.0], [1.0, 1.0]]
+    """
+    rows, columns = first.bags, second.bags
+    sums = np.empty((rows.n_instances, columns.n_bags))
+    for part in gen_batches(rows.n_instances, max(1, CELLS // columns.n_instances)):
+        values = rbf_kernel(rows.instances[part], columns.instances, gamma) * second.weights
+        sums[part] = np.add.reduceat(values, columns.offsets[:-1], axis=1)
+    return np.asarray(np.add.reduceat(sums * first.weights[:, None], rows.offsets[:-1], axis=0))
+
+
+def self_kernel(weighed: WeighedBags, gamma: float) -> Array:
+    """Return the diagonal (n_bags,) of `set_kernel`: the sums over the pairs within each bag.
+
+    Examples
+    --------
+    >>> bags = WeighedBags(Bags.from_list([[[0.0], [1.0]], [[1.0]]]), np.ones(3))
+    >>> self_kernel(bags, gamma=np.log(2)).round(6).tolist()
+    [3.0, 1.0]
+    """
+    parts = np.split(weighed.weights, weighed.bags.offsets[1:-1])
+    pairs = zip(weighed.bags, parts, strict=True)
+    return np.array([weights @ rbf_kernel(instances, gamma=gamma) @ weights for instances, weights in pairs])

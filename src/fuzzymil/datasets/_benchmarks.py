@@ -1,0 +1,380 @@
+"""The five benchmark sets of multiple-instance learning: MUSK 1 and 2, Fox, Tiger, Elephant.
+
+The data are not part of this package. A loader takes them from a folder of yours, from the folder that the
+environment variable ``FUZZYMIL_DATA`` names, from what it downloaded before, or downloads them, in this order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
+from fuzzymil.bags import Bags
+from fuzzymil.datasets._download import MIRROR, DownloadError, address, content_checksum, fetch
+from fuzzymil.datasets._readers import read_bags, write_bags
+from fuzzymil.datasets.formats import DataFileError
+
+__all__ = [
+    "BENCHMARKS",
+    "DATA",
+    "BenchmarkSet",
+    "DataNotFound",
+    "describe",
+    "load_elephant",
+    "load_fox",
+    "load_musk1",
+    "load_musk2",
+    "load_tiger",
+]
+
+DATA = "FUZZYMIL_DATA"
+"""Environment variable that names the folder with the data."""
+
+Path_ = str | os.PathLike[str]
+
+
+class DataNotFound(InputError, FileNotFoundError):
+    """A benchmark set that is nowhere to be found; the message tells the ways to get it."""
+
+
+@dataclass(frozen=True)
+class BenchmarkSet:
+    """Facts about one benchmark set.
+
+    Attributes
+    ----------
+    name, title : str
+        As in ``musk1`` and ``MUSK 1``.
+    n_bags, n_positive, n_instances, n_features : int
+    license, reference : str
+    home : str
+        Public address.
+    file_checksum : str
+        SHA-256 of ``NAME.csv.gz``.
+    content_checksum : str
+        SHA-256 of ids, labels and instances in any order, whatever the file.
+    """
+
+    name: str
+    title: str
+    n_bags: int
+    n_positive: int
+    n_instances: int
+    n_features: int
+    license: str
+    reference: str
+    home: str
+    file_checksum: str
+    content_checksum: str
+
+    @property
+    def n_negative(self) -> int:
+        """Number of negative bags."""
+        return self.n_bags - self.n_positive
+
+    def __str__(self) -> str:
+        return (
+            f"{self.title}: {self.n_bags} bags ({self.n_positive} positive, {self.n_negative} negative), "
+            f"{self.n_instances} instances, {self.n_features} features. License: {self.license}. "
+            f"Reference: {self.reference}. Home: {self.home}"
+        )
+
+
+_DIETTERICH = (
+    "T. G. Dietterich, R. H. Lathrop, T. Lozano-Perez (1997), Solving the multiple instance problem with axis-parallel "
+    "rectangles, Artificial Intelligence 89"
+)
+_ANDREWS = (
+    "S. Andrews, I. Tsochantaridis, T. Hofmann (2002), Support vector machines for multiple-instance learning, NIPS 15"
+)
+_UCI = "https://archive.ics.uci.edu/static/public"
+_ANIMALS = "https://raw.githubusercontent.com/junyanz/MCILBoost/3527c580f3aab87d8a79bdd8a52f087567efc2cc/data"
+_UNSTATED = "not stated (research benchmark)"
+
+BENCHMARKS: dict[str, BenchmarkSet] = {
+    known.name: known
+    for known in (
+        BenchmarkSet(
+            "musk1",
+            "MUSK 1",
+            n_bags=92,
+            n_positive=47,
+            n_instances=476,
+            n_features=166,
+            license="CC BY 4.0 (doi 10.24432/C5ZK5B)",
+            reference=_DIETTERICH,
+            home=f"{_UCI}/74/musk+version+1.zip",
+            file_checksum="4826543bed1d2cd4b2f0cd97b15acca914f25154c221204ea39efd9adb590ad7",
+            content_checksum="bce36464a6d2e73dee7f325fd5adc30410d2266e404ac592ccb8d9204bad6f07",
+        ),
+        BenchmarkSet(
+            "musk2",
+            "MUSK 2",
+            n_bags=102,
+            n_positive=39,
+            n_instances=6598,
+            n_features=166,
+            license="CC BY 4.0 (doi 10.24432/C51608)",
+            reference=_DIETTERICH,
+            home=f"{_UCI}/75/musk+version+2.zip",
+            file_checksum="72ce2c645e3a089391dfa08f426e91c16fdf5802a42a815e121d5b7f1e979247",
+            content_checksum="79cf8f8a68832d425d53f87612117505b03b3a28ee85cc9ade21aa38e5f661d4",
+        ),
+        BenchmarkSet(
+            "fox",
+            "Fox",
+            n_bags=200,
+            n_positive=100,
+            n_instances=1320,
+            n_features=230,
+            license=_UNSTATED,
+            reference=_ANDREWS,
+            home=f"{_ANIMALS}/fox.data",
+            file_checksum="a7aa24e7d57083f97a3a0d3b07ddb7652939252fd6fd54369f7ea98c3820a0f3",
+            content_checksum="150ea32e38efbd34740bf009e863fbdf7ba4bfd0b38c920e7452a83826df427f",
+        ),
+        BenchmarkSet(
+            "tiger",
+            "Tiger",
+            n_bags=200,
+            n_positive=100,
+            n_instances=1220,
+            n_features=230,
+            license=_UNSTATED,
+            reference=_ANDREWS,
+            home=f"{_ANIMALS}/tiger.data",
+            file_checksum="fb3d8f9893db4004d1758291c338c6dcb56754e581509bd58e07a66877c19f87",
+            content_checksum="39c01cb2c404723a57bfd42d5f11be9d56731a66339abac90506c5d1b5eb4049",
+        ),
+        BenchmarkSet(
+            "elephant",
+            "Elephant",
+            n_bags=200,
+            n_positive=100,
+            n_instances=1391,
+            n_features=230,
+            license=_UNSTATED,
+            reference=_ANDREWS,
+            home=f"{_ANIMALS}/elephant.data",
+            file_checksum="670406a9e9b3434c96c6ccd142bbd2e8cb8cf7ad6310e7f0866754c691c14adb",
+            content_checksum="77edeaa49fa50d1e4898f0985f40c9f1b8892ad95d39628e12f3c79de01bb40b",
+        ),
+    )
+}
+"""Every benchmark set by its name."""
+
+
+def describe(name: str) -> BenchmarkSet:
+    """Return the facts about a benchmark set.
+
+    Examples
+    --------
+    >>> facts = describe("musk1")
+    >>> facts.n_bags, facts.n_positive, facts.n_negative, facts.n_instances, facts.n_features
+    (92, 47, 45, 476, 166)
+    """
+    if name not in BENCHMARKS:
+        raise ParameterError(
+            f"There is no benchmark set {name!r}: choose one of {', '.join(BENCHMARKS)}."
+            f"{did_you_mean(name, BENCHMARKS)}"
+        )
+    return BENCHMARKS[name]
+
+
+def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+    """Load MUSK 1: molecules that smell of musk or not, as bags of their shapes.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where ``musk1.csv.gz`` (its checksum is verified) or ``musk1.csv`` (its counts are) lies. If neither
+        is there, or no folder is named, the folder that the environment variable ``FUZZYMIL_DATA`` names is
+        looked in, then what was downloaded before.
+    download : bool
+        Whether to download what was found nowhere, and keep it in the user's cache.
+
+    Returns
+    -------
+    Bags
+        With labels 0 and 1, ids and features ``f1, f2, ...``; positive bags first, so shuffle before you
+        split. The names of the molecules contain the label.
+
+    Raises
+    ------
+    DataNotFound
+        With the ways to get the data.
+
+    Examples
+    --------
+    >>> bags = load_musk1("my-data")  # doctest: +SKIP
+    """
+    return _load("musk1", folder, download)
+
+
+def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+    """Load MUSK 2: as MUSK 1 with other molecules and far more shapes, up to 1044 a bag.
+
+    See `load_musk1` for the parameters and where the data are looked for.
+
+    Examples
+    --------
+    >>> bags = load_musk2("my-data")  # doctest: +SKIP
+    """
+    return _load("musk2", folder, download)
+
+
+def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+    """Load Fox: pictures with or without a fox, as bags of their regions.
+
+    See `load_musk1` for the parameters and where the data are looked for. The three animal sets share
+    whole bags: do not train on one and test on another.
+
+    Examples
+    --------
+    >>> bags = load_fox("my-data")  # doctest: +SKIP
+    """
+    return _load("fox", folder, download)
+
+
+def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+    """Load Tiger: pictures with or without a tiger, as bags of their regions.
+
+    See `load_musk1` for the parameters and where the data are looked for.
+
+    Examples
+    --------
+    >>> bags = load_tiger("my-data")  # doctest: +SKIP
+    """
+    return _load("tiger", folder, download)
+
+
+def load_elephant(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+    """Load Elephant: pictures with or without an elephant, as bags of their regions.
+
+    See `load_musk1` for the parameters and where the data are looked for.
+
+    Examples
+    --------
+    >>> bags = load_elephant("my-data")  # doctest: +SKIP
+    """
+    return _load("elephant", folder, download)
+
+
+# ---------------------------------------------------------------- where the data are
+
+
+def _load(name: str, folder: Path_ | None, download: bool) -> Bags:
+    facts = BENCHMARKS[name]
+    looked: list[Path] = []
+    for origin, place in (("folder=", folder), (DATA, os.environ.get(DATA))):
+        if not place:
+            continue
+        looked.append(Path(place))
+        if not looked[-1].is_dir():  # a mistyped folder must not end in a download
+            what = "is a file" if looked[-1].exists() else "is not there"
+            raise DataNotFound(f"The data folder {place} ({origin}) {what}. {_ways(facts)}")
+        found = _from_folder(facts, looked[-1])
+        if found is not None:
+            return found
+    return _from_cache(facts, looked, download)
+
+
+def _from_folder(facts: BenchmarkSet, folder: Path) -> Bags | None:
+    packed, plain = folder / f"{facts.name}.csv.gz", folder / f"{facts.name}.csv"
+    if packed.is_file():
+        try:
+            found = hashlib.sha256(packed.read_bytes()).hexdigest()
+        except OSError as problem:
+            raise DataFileError(f"{packed} cannot be read ({problem.strerror}): change its rights.") from None
+        if found != facts.file_checksum:
+            raise DataFileError(
+                f"{packed} is not the file expected: it is damaged, cut off or another version. Expected SHA-256 "
+                f"{facts.file_checksum}, found {found}. Get it again, or name your own version {plain.name}, unpacked: "
+                f"of that only the counts are checked. {_ways(facts)}"
+            )
+        return read_bags(packed, format="csv")
+    if plain.is_file():
+        bags = read_bags(plain, format="csv")
+        wrong = _wrong_counts(facts, bags)
+        if wrong:
+            raise DataFileError(f"{plain} is not {facts.title}: {wrong}. Get it again. {_ways(facts)}")
+        return bags
+    return None
+
+
+def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags:
+    import pooch  # type: ignore[import-untyped]  # heavy, so only when it is needed
+
+    cache = Path(pooch.os_cache("fuzzymil"))
+    kept = cache / f"{facts.name}.csv.gz"
+    if kept.is_file():
+        try:
+            bags = read_bags(kept, format="csv")
+            problem = _wrong_content(facts, bags)
+        except DataFileError as damage:
+            problem = str(damage)
+        if problem is None:
+            return bags
+        if not download:
+            raise DataFileError(f"The copy {kept} is damaged: {problem} Remove it and download it again.")
+    where = ", ".join(map(str, [*looked, cache]))
+    if not download:
+        raise DataNotFound(f"{facts.title} was not found in {where}, and download=False. {_ways(facts)}")
+    try:
+        bags = _as_published(facts, fetch(facts.home, cache, facts.title))
+        problem = _wrong_content(facts, bags)
+        if problem is not None:
+            raise DownloadError(f"{address(facts.home)} brought other data than {facts.title}: {problem}")
+        write_bags(bags, kept, "csv")
+    except DownloadError as failure:
+        raise DataNotFound(f"{facts.title} was not found in {where}. {failure} {_ways(facts)}") from failure
+    except OSError as failure:
+        raise DataNotFound(
+            f"{facts.title} was downloaded but cannot be kept in {cache} ({failure.strerror}): make room or set "
+            f"XDG_CACHE_HOME to another folder. {_ways(facts)}"
+        ) from failure
+    return bags
+
+
+def _as_published(facts: BenchmarkSet, bags: Bags) -> Bags:
+    """Give downloaded bags the ids, labels and order of our own files: positives first, then by id."""
+    if bags.labels is None or bags.labels.dtype.kind != "i":
+        raise DownloadError(f"{address(facts.home)} brought data without labels of -1, 0 and 1.")
+    labels = (bags.labels > 0).astype(np.int64)
+    numbered = bags.ids.dtype.kind == "i"  # from 0 there, from 1 here
+    ids = bags.ids + 1 - bags.ids.min() if numbered else bags.ids
+    order = np.lexsort([ids, -labels])
+    names = [f"f{d + 1}" for d in range(bags.n_features)]
+    return Bags(bags.instances, bags.offsets, ids=ids, labels=labels, feature_names=names)[order]
+
+
+def _wrong_counts(facts: BenchmarkSet, bags: Bags) -> str | None:
+    expected = (facts.n_bags, facts.n_instances, facts.n_features)
+    found = (bags.n_bags, bags.n_instances, bags.n_features)
+    if found == expected:
+        return None
+    form = "{} bags, {} instances, {} features"
+    return f"expected {form.format(*expected)}, found {form.format(*found)}"
+
+
+def _wrong_content(facts: BenchmarkSet, bags: Bags) -> str | None:
+    wrong = _wrong_counts(facts, bags)
+    if wrong is None:
+        found = content_checksum(bags)
+        if found != facts.content_checksum:
+            wrong = f"expected a content of SHA-256 {facts.content_checksum}, found {found}"
+    return None if wrong is None else f"{wrong}."
+
+
+def _ways(facts: BenchmarkSet) -> str:
+    return (
+        f"To get {facts.title}: (1) put {facts.name}.csv.gz or {facts.name}.csv (a header bag,label,f1,...; one row an "
+        f"instance) into a folder and pass it as folder=...; or (2) let the environment variable {DATA} name that "
+        f"folder; or (3) let it be downloaded with download=True from {facts.home} (or set {MIRROR} to the address of "
+        "a mirror)."
+    )

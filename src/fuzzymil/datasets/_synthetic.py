@@ -1,0 +1,92 @@
+"""The paper's two-concept data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+
+__all__ = ["CONCEPTS", "make_two_concepts"]
+
+CONCEPTS = np.array([[0.5, 0.5], [1.5, 1.5]])
+"""Centers of the two target concepts."""
+
+
+def make_two_concepts(
+    n_per_concept: int = 50,
+    n_negative: int = 50,
+    *,
+    sigma: float = 0.2,
+    min_size: int = 2,
+    max_size: int = 10,
+    random_state: Any = None,
+) -> Bags:
+    """Draw bags of points in the square [0, 2] x [0, 2] with two target concepts.
+
+    The concepts are discs of radius ``sigma`` around (0.5, 0.5) and (1.5, 1.5). A positive bag has at
+    least one instance in the disc of its concept (uniform over the disc); with half the bag's size as
+    the most, further ones are rare. Every other instance, and all of a negative bag, is uniform over the
+    square but at least 1.5 ``sigma`` from both centers.
+
+    Parameters
+    ----------
+    n_per_concept : int
+        Positive bags of each concept.
+    n_negative : int
+    sigma : float
+        Radius of the discs.
+    min_size, max_size : int
+        Least and greatest number of instances in a bag.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    Bags
+        Sorted by concept, so shuffle them before cutting folds. With labels 0 and 1, ``instance_labels`` (0,
+        or the number of the concept an instance was drawn from) and ids that tell the concept.
+
+    Examples
+    --------
+    >>> bags = make_two_concepts(random_state=0)
+    >>> bags
+    Bags(150 bags, 882 instances, 2 features, 2-10 instances a bag)
+    >>> int(bags.labels.sum())
+    100
+    """
+    rng = check_random_state(random_state)
+    bags, truths, labels, ids = [], [], [], []
+    for concept, count in ((1, n_per_concept), (2, n_per_concept), (0, n_negative)):
+        for number in range(count):
+            size = rng.randint(min_size, max_size + 1)
+            # Mostly one witness a bag: the hard, and the paper's, case.
+            n_inside = min(1 + rng.binomial(size - 1, 0.1), max(size // 2, 1)) if concept else 0
+            points = np.concatenate([_disc(rng, n_inside, concept, sigma), _elsewhere(rng, size - n_inside, sigma)])
+            truth = np.repeat([concept, 0], [n_inside, size - n_inside])
+            order = rng.permutation(size)
+            bags.append(points[order])
+            truths.append(truth[order])
+            labels.append(int(concept > 0))
+            ids.append(f"{('negative', 'concept1', 'concept2')[concept]}-{number + 1}")
+    packed = Bags.from_list(bags, labels=labels, ids=ids)
+    return Bags(packed.instances, packed.offsets, ids=ids, labels=labels, instance_labels=np.concatenate(truths))
+
+
+def _disc(rng: np.random.RandomState, n: int, concept: int, sigma: float) -> Array:
+    """Points uniform over the disc of a concept."""
+    radius, angle = sigma * np.sqrt(rng.uniform(size=n)), rng.uniform(0, 2 * np.pi, size=n)
+    center = CONCEPTS[concept - 1]
+    return np.asarray(center + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]))
+
+
+def _elsewhere(rng: np.random.RandomState, n: int, sigma: float) -> Array:
+    """Points uniform over the square, away from both concepts."""
+    found = np.empty((0, 2))
+    while len(found) < n:
+        points = rng.uniform(0, 2, size=(2 * n, 2))
+        distances = np.linalg.norm(points[:, None] - CONCEPTS, axis=2)
+        found = np.concatenate([found, points[(distances >= 1.5 * sigma).all(axis=1)]])
+    return found[:n]

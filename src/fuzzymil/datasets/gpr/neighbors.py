@@ -1,0 +1,141 @@
+"""How sure a descriptor is of a mine: a possibilistic K-nearest-neighbor rule over prototypes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
+
+__all__ = ["NEIGHBOURS", "Prototypes", "confidences", "learn_prototypes", "soft_labels"]
+
+NEIGHBOURS = 5
+"""K, in soft labels and in confidences."""
+
+FUZZIFIER = 2.0
+"""m of the possibilistic weight: the greater, the slower the weight falls with distance."""
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """Typical descriptors of mines and of clutter.
+
+    Attributes
+    ----------
+    points : array of shape (n_prototypes, n_numbers)
+    labels : array of shape (n_prototypes,)
+        How far each speaks for a mine, from 0 to 1.
+    reach : float
+        Distance up to which a descriptor is as typical as it can be.
+    """
+
+    points: Array
+    labels: Array
+    reach: float
+
+
+def soft_labels(points: Array, is_mine: Array) -> Array:
+    """Soften labels by the neighbors' (Keller's rule), from 0.51 up for mines and from 0.49 down for the rest.
+
+    Parameters
+    ----------
+    points : array of shape (n, n_numbers)
+    is_mine : array of bool, shape (n,)
+
+    Returns
+    -------
+    array of shape (n,)
+        0.51 + 0.49 q for a mine and 0.49 q for the rest, q being the share of mines among the nearest others.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [5.3], [0.15]])
+    >>> soft_labels(points, np.array([1, 1, 1, 0, 0, 0, 0, 0], bool)).round(3).tolist()
+    [0.706, 0.706, 0.706, 0.098, 0.098, 0.098, 0.098, 0.294]
+    """
+    distances = cdist(points, points)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.argsort(axis=1, kind="stable")[:, : min(NEIGHBOURS, len(points) - 1)]
+    share = is_mine[nearest].mean(axis=1)
+    return np.asarray(np.where(is_mine, 0.51, 0.0) + 0.49 * share)
+
+
+def learn_prototypes(
+    mines: Array, clutter: Array, quiet: Array, counts: tuple[int, int, int] = (30, 30, 10), random_state: Any = None
+) -> Prototypes:
+    """Make prototypes of labeled descriptors, by k-means within each group.
+
+    Parameters
+    ----------
+    mines : array of shape (n, n_numbers)
+        Descriptors of windows that hold a mine.
+    clutter, quiet : arrays of shape (n, n_numbers)
+        Of windows of alarms without a mine: those in which something stands out, and the others.
+    counts : tuple of int
+        Numbers of prototypes of each group.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    Prototypes
+        Their reach is the mean distance of a descriptor to the nearest prototype of its group.
+
+    Examples
+    --------
+    >>> rng = np.random.RandomState(0)
+    >>> groups = [rng.normal(place, 0.1, (50, 2)) for place in (1, 0, -1)]
+    >>> found = learn_prototypes(*groups, (6, 6, 3), random_state=0)
+    >>> float(found.labels.min()), float(found.labels.max())
+    (0.0, 1.0)
+    """
+    found, distances = [], []
+    for what, descriptors, n in zip(
+        ("mines", "clutter", "quiet windows"), (mines, clutter, quiet), counts, strict=True
+    ):
+        n_different = len(np.unique(descriptors, axis=0))
+        if n_different < n:
+            raise InputError(
+                f"{n} prototypes of {what} need as many different descriptors, got {n_different}: "
+                "calibrate on more alarms."
+            )
+        clusters = KMeans(n, n_init=4, random_state=random_state).fit(descriptors)
+        found.append(clusters.cluster_centers_)
+        distances.append(float(cdist(descriptors, clusters.cluster_centers_).min(axis=1).mean()))
+    points = np.concatenate(found)
+    return Prototypes(points, soft_labels(points, np.arange(len(points)) < counts[0]), float(np.mean(distances)))
+
+
+def confidences(descriptors: Array, prototypes: Prototypes) -> Array:
+    """Tell how far descriptors look like mines.
+
+    The mean of the K nearest prototypes' soft labels, each times the possibilistic weight
+    1 / (1 + max(0, d/η - 1)^(2/(m-1))) of its distance d, where η is the prototypes' reach. What is far from every
+    prototype is not known to be a mine, so its confidence is low.
+
+    Parameters
+    ----------
+    descriptors : array of shape (n, n_numbers)
+    prototypes : Prototypes
+
+    Returns
+    -------
+    array of shape (n,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> known = Prototypes(np.array([[0.0], [1.0], [1.2], [1.4], [1.6]]), np.array([0.0, 1.0, 1.0, 1.0, 1.0]), 1.0)
+    >>> confidences(np.array([[1.0], [100.0]]), known).round(3).tolist()
+    [0.8, 0.0]
+    """
+    distances = cdist(descriptors, prototypes.points)
+    k = min(NEIGHBOURS, len(prototypes.points))
+    nearest = distances.argsort(axis=1, kind="stable")[:, :k]
+    beyond = np.maximum(np.take_along_axis(distances, nearest, axis=1) / prototypes.reach - 1.0, 0.0)
+    weights = 1.0 / (1.0 + beyond ** (2.0 / (FUZZIFIER - 1.0)))
+    return np.asarray((weights * prototypes.labels[nearest]).mean(axis=1))

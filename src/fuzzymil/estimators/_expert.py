@@ -1,0 +1,269 @@
+"""What estimators share whose rules a person may write: rules in, bags in, answers out."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, described, known_name, listed, warn_user
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.estimators.labels import class_labels, classes_of_outputs
+from fuzzymil.estimators.parameters import check_real
+from fuzzymil.estimators.persistence import save_model
+from fuzzymil.network.norms import DUAL
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules.rule import Variable
+from fuzzymil.training.losses import LOSSES
+
+__all__ = ["ExpertSystem", "replaced", "variables_of"]
+
+
+def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
+    """Return what a setting says of variables: ``{name: {term: set}}``, ``{name: Variable}``, or Variables.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership._families import Gaussian
+    >>> variables_of("inputs", {"hue": {"blue": Gaussian(0.6, 0.1)}})[0].name
+    'hue'
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        variables = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        for variable in variables:
+            if not isinstance(variable, Variable):
+                raise ParameterError(f"{what} must map names to terms, or hold Variables; got {described(variable)}.")
+        return variables
+    found = []
+    for name, terms in given.items():
+        if not isinstance(terms, Variable | Mapping):
+            raise ParameterError(
+                f"{what} must give {name!r} terms, {{'low': Gaussian(0, 1)}}, or a Variable; got {described(terms)}."
+            )
+        variable = terms if isinstance(terms, Variable) else Variable(str(name), terms)
+        if variable.name != name:
+            raise ParameterError(f"{what} calls {name!r} a Variable whose name is {variable.name!r}: let them agree.")
+        found.append(variable)
+    return tuple(found)
+
+
+def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
+    """Return rules with other settings; the S-norm follows the T-norm, one default counts for all outputs."""
+    changes = dict(settings)
+    if "t_norm" in changes and rules.s_norm == DUAL[rules.t_norm]:
+        changes.setdefault("s_norm", "")
+    if "default" in changes and np.ndim(changes["default"]) == 0:
+        changes["default"] = (changes["default"],) * len(rules.outputs)
+    return dataclasses.replace(rules, **changes)
+
+
+def _classifies(self: ExpertSystem) -> bool:
+    return self.threshold is not None
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ExpertSystem(BaseEstimator, ABC):
+    """Base of `MISugeno` and `MIMamdani`."""
+
+    kind_of_rules: ClassVar[type]
+
+    t_norm: str | None = None
+    s_norm: str | None = None
+    aggregation: str | None = None
+    alpha: Any = None
+    default: Any = None
+    threshold: float | None = 0.5
+    missing: str = "error"
+
+    # ------------------------------------------------------------------ rules
+
+    @property
+    @abstractmethod
+    def rule_base(self) -> RuleBase | MamdaniRules:
+        """The rules that the settings describe."""
+
+    @abstractmethod
+    def _with_outputs(self, rules: Any, order: list[int]) -> Any:
+        """Return rules with their outputs in another order."""
+
+    def _check_settings(self) -> None:
+        known_name("missing", self.missing, ("error", "ignore"))
+        if self.threshold is not None:
+            check_real("threshold", self.threshold)
+
+    def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of the settings that are not left to the rules."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def _bags(self, X: Any) -> Bags:
+        self._check_settings()
+        return complete_bags(self, X, allow_missing=self.missing == "ignore")
+
+    # ------------------------------------------------------------------ fitting
+
+    def _settle(self, rules: Any, bags: Bags, y: Any) -> Self:
+        """Record what the rules are applied to, if the features and labels suit them."""
+        _matched(rules, bags)
+        classes = None
+        if _classifies(self):
+            rules, classes = self._with_classes(rules, bags, y)
+        elif y is not None or bags.labels is not None:
+            check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
+        record_features(self, bags)
+        self._set_fitted(rules, classes)
+        return self
+
+    def _set_fitted(self, rules: Any, classes: Array | None) -> None:
+        self.rules_ = rules
+        if classes is not None:
+            self.classes_ = classes
+        elif hasattr(self, "classes_"):  # of an earlier fit, as a classifier
+            del self.classes_
+
+    def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:
+        """Return the rules, their outputs in the order of the classes, and the classes."""
+        outputs = _output_names(rules)
+        unlabeled = y is None and bags.labels is None
+        if len(outputs) > 1:
+            labels = np.array(outputs) if unlabeled else class_labels(bags, y, type(self).__name__)
+            classes, order = classes_of_outputs(outputs, labels)
+            return self._with_outputs(rules, order), classes
+        classes = np.arange(2) if unlabeled else np.unique(class_labels(bags, y, type(self).__name__))
+        if len(classes) != 2:
+            raise InputError(
+                f"One output tells two classes apart, but these bags have {len(classes)} ({listed(classes)}): "
+                + ("give bags of both." if len(classes) == 1 else "write rules with one output a class.")
+            )
+        return rules, classes
+
+    # ------------------------------------------------------------------ answers
+
+    def _bags_to_read(self, X: Any) -> Bags:
+        check_is_fitted(self)
+        bags = self._bags(X)
+        compare_features(self, bags)
+        # The rules know their features by name; columns go by their place only where nobody names them.
+        names = bags.feature_names
+        if names is None or not set(self.rules_.feature_names) <= set(names):
+            names = getattr(self, "feature_names_in_", None)
+        return _matched(self.rules_, Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names))
+
+    def _output(self, X: Any, *, by_instance: bool = False) -> Array:
+        """Output of the rules, (b, k), or (i, k) with every instance a bag of its own."""
+        bags = self._bags_to_read(X)
+        if by_instance:
+            single = np.arange(bags.n_instances + 1)
+            return np.asarray(self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names)).output)
+        return np.asarray(self._reported(self.rules_.infer(bags), bags).output)
+
+    def _reported(self, found: Any, bags: Bags) -> Any:
+        """Warn of bags on which no rule fires, and return what was found."""
+        silent = np.asarray(found.uncovered).reshape(bags.n_bags, -1).any(axis=1)
+        if silent.any():
+            warn_user(
+                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); the answer for them is the default. "
+                f"Bags: {listed(bags.ids[silent])} (infer(bags).uncovered marks them)."
+            )
+        return found
+
+    def _inferred(self, rules: Any, X: Any) -> Any:
+        bags = self._bags(X)
+        return self._reported(rules.infer(bags), bags)
+
+    def _decision(self, output: Array) -> Array:
+        if output.shape[1] == 1:
+            return output[:, 0] - self.threshold
+        return output[:, 1] - output[:, 0] if output.shape[1] == 2 else output
+
+    def _classes_of(self, output: Array) -> Array:
+        decision = self._decision(output)
+        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def _probability(self, output: Array) -> Array:
+        limit = LOSSES["squared_error"].probability
+        assert limit is not None
+        # Around the threshold, so that what is predicted is what is likely.
+        middle = 0.5 if self.threshold is None or output.shape[1] > 1 else self.threshold
+        likely = limit(output + (0.5 - middle))
+        return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each bag; with ``threshold=None`` the number (or numbers) the rules conclude."""
+        output = self._output(X)
+        return self._classes_of(output) if _classifies(self) else _flat(output)
+
+    def instance_scores(self, X: Any) -> Array:
+        """Return the decision value (a regressor's number) of each instance as if it were a bag of its own.
+
+        Shape (n_instances,), or (n_instances, n_outputs) with several outputs; instances in the order of
+        ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
+        """
+        output = self._output(X, by_instance=True)
+        return self._decision(output) if _classifies(self) else _flat(output)
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Return how much the rules speak for a class.
+
+        Shape (n_bags,) for two classes, greater than 0 for the second; else (n_bags, n_classes).
+        """
+        return self._decision(self._output(X))
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the outputs limited to [0, 1] as probabilities, shape (n_bags, n_classes), that sum to one.
+
+        One output is moved so that the threshold is at one half.
+        """
+        return self._probability(self._output(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
+        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        measure = accuracy_score if _classifies(self) else r2_score
+        return float(measure(labels, self.predict(X), sample_weight=sample_weight))
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to one JSON file; read it with `load_model`."""
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rules_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if _classifies(self):
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
+
+def _matched(rules: RuleBase | MamdaniRules, bags: Bags) -> Bags:
+    """Return the bags with the features that the rules speak about, in their order."""
+    return (rules if isinstance(rules, RuleBase) else rules.premises)._matched(bags)
+
+
+def _output_names(rules: RuleBase | MamdaniRules) -> tuple[str, ...]:
+    return tuple(output.name if isinstance(output, Variable) else output for output in rules.outputs)
+
+
+def _flat(output: Array) -> Array:
+    return output[:, 0] if output.shape[1] == 1 else output

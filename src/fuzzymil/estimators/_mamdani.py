@@ -1,0 +1,316 @@
+"""MI-Mamdani: rules that conclude fuzzy sets, from an expert's text or from clusters of labeled instances."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.bags import Bags
+from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
+from fuzzymil.estimators._network import checked_weights
+from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
+from fuzzymil.estimators.parameters import check_integer
+from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
+from fuzzymil.rules.rule import Variable
+from fuzzymil.training import partition
+from fuzzymil.training.scaling import Measures, Scaling
+
+__all__ = ["MIMamdani"]
+
+_PREMISES = tuple(name for name in PREMISE_SETTINGS if name != "limited")
+_CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "default")
+_CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class MIMamdani(ExpertSystem):
+    """If-then rules on bags of instances, with conclusions that are fuzzy sets (Mamdani inference).
+
+    With ``rules`` given this is an expert system: `infer` needs no fit, and `fit` checks the features and records
+    the classes but learns nothing. Without, `fit` makes a rule of each cluster of labeled instances. On plain rows
+    (one-instance bags) that is traditional Mamdani; in bags of several instances each takes its bag's label.
+    ``NaiveMIL(MIMamdani())`` learns the same rules and pools the instances' answers, instead of joining the instances
+    within each rule as this estimator does.
+
+    Parameters
+    ----------
+    inputs : mapping or sequence of Variable, optional
+        What the rules speak about: name to terms, ``{"hue": {"blue": Gaussian(0.6, 0.1)}}``, or to a `Variable` with
+        a range and a unit. Not needed where the rules declare their variables themselves.
+    outputs : mapping or sequence of Variable, optional
+        What the rules conclude: name to a `Variable` with terms and a range. Not needed where the rules declare it.
+    rules : str, sequence of str, or MamdaniRules, optional
+        ``"IF hue is blue AND texture is not rough THEN sky is likely"``. Default: learned from labeled instances.
+    n_rules : int, default 10
+        Number of rules to learn, divided evenly among the classes.
+    t_norm, s_norm, aggregation, alpha, implication, accumulation, defuzzify, resolution, default : optional
+        As in `MamdaniRules` and `RuleBase`. Default: what the rules say themselves (``USING implication = product``);
+        else ``t_norm="min"``, ``aggregation="max"``, ``implication="min"``, ``accumulation="max"``,
+        ``defuzzify="centroid"``, and the middle of its range for an output that no rule says anything about.
+    threshold : float or None, default 0.5
+        An output above it means the second class. None makes a regressor (with given rules only): `predict` gives
+        the output itself.
+    missing : {"error", "ignore"}, default "error"
+        What to do with NaN: refuse, or let a missing value fit every set. Learning needs complete data.
+    random_state : int, RandomState or None
+        Of the clustering.
+
+    Attributes
+    ----------
+    rule_base : MamdaniRules
+        The rules that the settings describe, there without a fit; the learned ones if there are no such.
+    rules_ : MamdaniRules
+        The rules in use after a fit, several outputs in the order of ``classes_``.
+    classes_ : array of shape (n_classes,)
+        Of a classifier. One output stands for two classes. Several are named after their classes, and the greatest
+        decides; two classes that no output is named after are told apart by the first.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only when the bags had feature names.
+
+    Notes
+    -----
+    Learned rules: the instances of each class are clustered by k-means on standardized features. A rule asks of every
+    feature that varies to be near the cluster's mean: a Gaussian of the cluster's standard deviation, for which the
+    mean variance within clusters counts as one further instance, so that no set is without width. The output runs from
+    0 to 1, with the terms *negative* and *positive*; more than two classes have an output each.
+
+    In a bag of several instances each rule fires on its best one: those of both classes fire on a positive bag, whose
+    output comes near the middle, while a negative bag's stays low. Rank bags by `decision_function`, or choose a
+    ``threshold`` below the middle by cross-validation.
+
+    Examples
+    --------
+    >>> expert = MIMamdani(rules='''
+    ... VARIABLE depth [m]: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is shallow THEN risk is great
+    ... IF depth is deep THEN risk is small
+    ... ''')
+    >>> expert.infer([[[0.9], [0.0]], [[0.8], [1.0]]]).output.round(3).tolist()
+    [[0.503], [0.167]]
+    >>> rows = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+    >>> model = MIMamdani(n_rules=2, random_state=0).fit(rows, list("aaabbb"))
+    >>> print(model.rules_)
+    Rule 1: IF x1 is low THEN b is negative
+    Rule 2: IF x1 is high THEN b is positive
+    >>> model.predict([[0.15], [0.9]]).tolist()
+    ['a', 'b']
+    """
+
+    kind_of_rules = MamdaniRules
+
+    inputs: Any = dataclasses.field(default=None, kw_only=False)
+    outputs: Any = dataclasses.field(default=None, kw_only=False)
+    rules: Any = dataclasses.field(default=None, kw_only=False)
+    n_rules: int = 10
+    implication: str | None = None
+    accumulation: str | None = None
+    defuzzify: str | None = None
+    resolution: int | None = None
+    random_state: Any = None
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_integer("n_rules", self.n_rules, 1)
+        if self.rules is None and (self.inputs is not None or self.outputs is not None):
+            raise ParameterError("inputs and outputs are what rules speak about: give rules, or leave them out.")
+
+    @property
+    def rule_base(self) -> MamdaniRules:
+        """The rules that the settings describe; without any, those learned."""
+        self._check_settings()
+        if self.rules is None:
+            check_is_fitted(self)
+            return self._with_settings(self.rules_)
+        if isinstance(self.rules, MamdaniRules):
+            if self.inputs is not None or self.outputs is not None:
+                raise ParameterError("inputs and outputs are in the rules already: leave them out.")
+            return self._with_settings(self.rules)
+        variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
+        return self._with_settings(MamdaniRules.parse(self.rules, *variables))
+
+    def _with_settings(self, rules: MamdaniRules) -> MamdaniRules:
+        premises = replaced(rules.premises, self._chosen(_PREMISES))
+        return dataclasses.replace(rules, premises=premises, **self._chosen(_CONCLUSIONS))
+
+    def infer(self, X: Any) -> MamdaniActivations:
+        """Infer bags with the rules as the settings describe them; given rules need no fit.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+            Features are matched by name where the bags have names; further ones are left out.
+
+        Returns
+        -------
+        MamdaniActivations
+            Truth of each rule for each instance, firing strength for each bag, the joined sets, and the output.
+        """
+        found: MamdaniActivations = self._inferred(self.rule_base, X)
+        return found
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rules from clusters of labeled instances; given rules stay as they are.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+            To learn: labeled instances, so best plain rows; an instance of a greater bag takes its bag's label.
+        y : array of shape (n_bags,), optional
+            Default: the labels the bags carry.
+        sample_weight : array of shape (n_bags,), optional
+            Of each bag, in the means and deviations of clusters.
+        """
+        bags = self._bags(X)
+        if self.rules is not None:
+            return self._settle(self.rule_base, bags, y)
+        if self.threshold is None:
+            raise ParameterError(
+                "Rules are learned from classes: set threshold=0.5, or give rules that conclude numbers."
+            )
+        return self._settle(self._learned_rules(bags, y, sample_weight), bags, y)
+
+    def _learned_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
+        bags.require_complete("Rules are learned from complete data: fill missing values in first.")
+        labels = class_labels(bags, y, type(self).__name__)
+        classes, groups = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError(f"All {bags.n_bags} bags are of one class ({classes[0]!s}): learning needs two at least.")
+        if self.n_rules < len(classes):
+            raise ParameterError(f"n_rules={self.n_rules} is less than one rule for each of {len(classes)} classes.")
+        weights = np.repeat(checked_weights(sample_weight, bags), bags.sizes)
+        used = weights > 0
+        scaling = Scaling.fit(Measures.of(bags.instances[used]), standardize=True, clip=None)
+        found = clustered(
+            scaling.apply(bags.instances[used]),
+            np.repeat(groups, bags.sizes)[used],
+            weights[used],
+            self.n_rules,
+            check_random_state(self.random_state),
+        )
+        premises = RuleBase.from_sets(
+            {"gaussian": Gaussian.moved(scaling.shift, scaling.scale, found.centers, found.widths)},
+            {"gaussian": np.broadcast_to(scaling.varies, found.centers.shape).astype(float)},
+            np.zeros((len(found.centers), 1, 1)),
+            feature_names=bags.feature_names,
+            ranges=scaling.ranges,
+            **(_CUSTOMARY | self._chosen(_PREMISES)),
+        )
+        names = output_names(classes)
+        positive = {name: k for k, name in enumerate(names, start=len(classes) == 2)}  # one output: the second class
+        conclusions = [
+            {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in found.groups
+        ]
+        outputs = tuple(Variable(name, _TERMS, 0.0, 1.0) for name in names)
+        return MamdaniRules(premises, outputs, tuple(conclusions), **self._chosen(_CONCLUSIONS))
+
+    def _with_classes(self, rules: MamdaniRules, bags: Bags, y: Any) -> tuple[MamdaniRules, Array]:
+        if len(rules.outputs) > 1 and not (y is None and bags.labels is None):
+            classes = np.unique(class_labels(bags, y, type(self).__name__))
+            outputs = [output.name for output in rules.outputs]
+            named = any(name in outputs for label in classes for name in names_of_class(label))
+            if len(classes) == 2 and not named:
+                rules = concluding(rules, outputs[0])
+        return super()._with_classes(rules, bags, y)
+
+    def _with_outputs(self, rules: MamdaniRules, order: list[int]) -> MamdaniRules:
+        return dataclasses.replace(
+            rules,
+            outputs=tuple(rules.outputs[k] for k in order),
+            default=tuple(rules.default[k] for k in order),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.rules is None
+        tags.input_tags.allow_nan = self.missing == "ignore" and self.rules is not None
+        return tags
+
+
+_TERMS = {"negative": Triangular(-0.5, 0.0, 0.5), "positive": Triangular(0.5, 1.0, 1.5)}
+
+
+def concluding(rules: MamdaniRules, output: str) -> MamdaniRules:
+    """Return what rules say about one output alone.
+
+    Examples
+    --------
+    >>> risk, haste = (Variable(name, _TERMS, 0, 1) for name in ("risk", "haste"))
+    >>> texts = ["IF anything THEN risk is negative, haste is positive", "IF anything THEN haste is negative"]
+    >>> print(concluding(MamdaniRules.parse(texts, [Variable("x")], [risk, haste]), "risk"))
+    Rule 1: IF anything THEN risk is negative
+    """
+    kept = [r for r, concluded in enumerate(rules.conclusions) if output in concluded]
+    if not kept:
+        raise ParameterError(f"No rule concludes {output!r}.")
+    alpha = rules.premises.alpha
+    premises = dataclasses.replace(
+        rules.premises,
+        rules=tuple(rules.premises.rules[r] for r in kept),
+        alpha=tuple(alpha[r] for r in kept) if isinstance(alpha, tuple) else alpha,
+    )
+    k = rules.place_of(output)
+    conclusions = tuple({output: rules.conclusions[r][output]} for r in kept)
+    return dataclasses.replace(
+        rules, premises=premises, outputs=(rules.outputs[k],), conclusions=conclusions, default=(rules.default[k],)
+    )
+
+
+class Clusters(NamedTuple):
+    """Clusters of labeled instances."""
+
+    centers: Array  # (r, d)
+    widths: Array  # (r, d)
+    groups: Array  # (r,), the label of each
+
+
+def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.random.RandomState) -> Clusters:
+    """Cluster the instances of each group by k-means.
+
+    Parameters
+    ----------
+    x : array of shape (i, d)
+        Instances, standardized and complete.
+    groups : array of shape (i,)
+        Whole numbers from 0.
+    weights : array of shape (i,)
+        Greater than 0.
+    n_rules : int
+        Number of clusters in all; fewer if a group has fewer distinct instances than its share.
+    rng : RandomState
+
+    Examples
+    --------
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]])
+    >>> found = clustered(x, np.array([0, 0, 1, 1]), np.ones(4), 2, np.random.RandomState(0))
+    >>> found.centers.round(3).tolist(), found.widths.round(3).tolist(), found.groups.tolist()
+    ([[-0.9], [0.9]], [[0.1], [0.1]], [0, 1])
+    """
+    owner = np.zeros(len(x), int)  # the cluster of each instance
+    labels: list[int] = []
+    for group, share in enumerate(partition.even_split(n_rules, groups.max() + 1)):
+        members = np.flatnonzero(groups == group)
+        members = members[np.lexsort(x[members].T)]  # the order in which instances come must not matter
+        if len(members):
+            n_clusters = min(int(share), partition.n_distinct(x[members], int(share)))
+            centers = partition.centers_by("kmeans", x[members], n_clusters, rng)
+            distances = np.stack([np.square(x[members] - center).sum(axis=1) for center in centers], axis=1)
+            _, nearest = np.unique(distances.argmin(axis=1), return_inverse=True)
+            owner[members] = len(labels) + nearest
+            labels += [group] * (int(nearest.max()) + 1)
+    belongs = (owner == np.arange(len(labels))[:, None]) * weights  # (r, i)
+    total = belongs.sum(axis=1, keepdims=True)
+    means = belongs @ x / total
+    squares = np.stack([belong @ np.square(x - mean) for belong, mean in zip(belongs, means, strict=True)])
+    within = squares.sum(axis=0) / total.sum()
+    within = np.where(within > 0, within, 1.0)  # clusters of one point each: the spread of all instances
+    return Clusters(means, np.sqrt((squares + within) / (total + 1.0)), np.array(labels))

@@ -1,0 +1,166 @@
+"""The naive way to multiple instances: every instance takes its bag's label."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
+
+__all__ = ["NaiveMIL"]
+
+POOLS = {
+    "max": np.maximum.reduceat,
+    "min": np.minimum.reduceat,
+    "mean": lambda values, starts: np.add.reduceat(values, starts) / _sizes(values, starts),
+}
+
+
+def _sizes(values: Array, starts: Array) -> Array:
+    sizes = np.diff(np.append(starts, len(values)))
+    return np.asarray(sizes.reshape((-1,) + (1,) * (values.ndim - 1)))
+
+
+def _classifies(self: NaiveMIL) -> bool:
+    return bool(is_classifier(self.estimator))
+
+
+class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
+    """Any scikit-learn classifier or regressor on bags: each instance takes its bag's label.
+
+    The paper's Naive-ANFIS is ``NaiveMIL(ANFISClassifier(...))``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Trained on instances.
+    pool : {"max", "mean", "min"}
+        How the instances' scores make the bag's: with two classes the probability of the second class
+        (its decision value where there are no probabilities) is pooled; with more, each class's. A
+        regressor's predictions are pooled.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted on instances.
+    classes_ : array of shape (n_classes,)
+        Of a classifier.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> bags = [[[0.0], [0.1]], [[0.1], [2.0]], [[0.2]], [[2.2]]]
+    >>> NaiveMIL(LogisticRegression()).fit(bags, [0, 1, 0, 1]).predict(bags).tolist()
+    [0, 1, 0, 1]
+    """
+
+    def __init__(self, estimator: Any = None, *, pool: str = "max") -> None:
+        self.estimator = estimator
+        self.pool = pool
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the estimator on the instances of all bags.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+        y : array of shape (n_bags,), optional
+            Default: the labels the bags carry.
+        sample_weight : array of shape (n_bags,), optional
+            Handed on, an instance with its bag's weight.
+        """
+        known_name("pool", self.pool, POOLS)
+        if self.estimator is None or not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+            raise ParameterError(
+                f"NaiveMIL needs a classifier or a regressor, NaiveMIL(LogisticRegression()) say; "
+                f"got {self.estimator!r}."
+            )
+        bags = complete_bags(self, X, allow_missing=self._takes_missing())
+        labels = bag_labels(bags, y, type(self).__name__)
+        weights = {}
+        if sample_weight is not None:
+            checked = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)))
+            weights["sample_weight"] = np.repeat(checked, bags.sizes)
+        self.estimator_ = clone(self.estimator).fit(bags.instances, np.repeat(labels, bags.sizes, axis=0), **weights)
+        record_features(self, bags)
+        if is_classifier(self.estimator):
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def _takes_missing(self) -> bool:
+        return bool(self.__sklearn_tags__().input_tags.allow_nan)
+
+    def _bags(self, X: Any) -> Bags:
+        check_is_fitted(self)
+        bags = complete_bags(self, X, allow_missing=self._takes_missing())
+        compare_features(self, bags)
+        return bags
+
+    def _pooled(self, scores: Array, bags: Bags) -> Array:
+        return np.asarray(POOLS[self.pool](scores, bags.offsets[:-1]))
+
+    def predict(self, X: Any) -> Array:
+        """Return the class, or the number, of each bag."""
+        bags = self._bags(X)
+        if not is_classifier(self.estimator):
+            return self._pooled(self.estimator_.predict(bags.instances), bags)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, bags.n_bags)
+        decision = self._pooled(self._scores(bags), bags)
+        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Return the pooled score: greater than 0 for the second of two classes, else one a class."""
+        bags = self._bags(X)
+        return self._pooled(self._scores(bags), bags)
+
+    @available_if(lambda self: _classifies(self) and hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return pooled probabilities, shape (n_bags, n_classes), that sum to one."""
+        bags = self._bags(X)
+        likely = self.estimator_.predict_proba(bags.instances)
+        if len(self.classes_) == 2:
+            second = self._pooled(likely[:, 1], bags)
+            return np.column_stack([1 - second, second])
+        pooled = self._pooled(likely, bags)
+        return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
+        measure = accuracy_score if is_classifier(self.estimator) else r2_score
+        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        return float(measure(labels, self.predict(X), sample_weight=sample_weight))
+
+    def instance_scores(self, X: Any) -> Array:
+        """Return the score (a regressor's prediction) of every instance; its pool is the bag's."""
+        bags = self._bags(X)
+        return self._scores(bags) if is_classifier(self.estimator) else self.estimator_.predict(bags.instances)
+
+    def _scores(self, bags: Bags) -> Array:
+        """Scores of instances: (i,) and cut at 0 for two classes, else (i, n_classes)."""
+        if hasattr(self.estimator_, "predict_proba"):
+            likely = self.estimator_.predict_proba(bags.instances)
+            return np.asarray(likely[:, 1] - 0.5 if likely.shape[1] == 2 else likely)
+        return np.asarray(self.estimator_.decision_function(bags.instances))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            inner = get_tags(self.estimator)
+            tags.estimator_type = inner.estimator_type
+            tags.classifier_tags = inner.classifier_tags
+            tags.regressor_tags = inner.regressor_tags
+            tags.target_tags = inner.target_tags
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags

@@ -1,0 +1,86 @@
+"""Scikit-learn transformers on bags."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.features import compare_features, complete_bags, record_features
+
+__all__ = ["PerInstance"]
+
+
+class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+    """A transformer that is fitted on, and applied to, the instances of all bags.
+
+    Makes any scikit-learn transformer a step of a pipeline over bags.
+
+    Parameters
+    ----------
+    transformer : transformer
+        ``StandardScaler()``, ``PCA(25)``, ``SimpleImputer()``, ... Where it learns from labels, an
+        instance has its bag's.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        Fitted on instances.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> bags = [[[0.0], [2.0]], [[4.0]]]
+    >>> PerInstance(StandardScaler()).fit_transform(bags)[1].round(3)
+    array([[1.225]])
+    """
+
+    def __init__(self, transformer: Any = None) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the transformer on the instances of all bags."""
+        if not hasattr(self.transformer, "fit") or not hasattr(self.transformer, "transform"):
+            raise ParameterError(
+                f"PerInstance needs a transformer, PerInstance(StandardScaler()) say; got {self.transformer!r}."
+            )
+        bags = complete_bags(self, X, allow_missing=self._takes_missing())
+        y = bags.labels if y is None else np.asarray(y)
+        labels = None if y is None else np.repeat(y, bags.sizes, axis=0)
+        self.transformer_ = clone(self.transformer).fit(bags.instances, labels)
+        record_features(self, bags)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the transformed bags; a plain 2-D array comes back as one."""
+        check_is_fitted(self)
+        bags = complete_bags(self, X, allow_missing=self._takes_missing())
+        compare_features(self, bags)
+        if isinstance(X, np.ndarray) and X.ndim == 2:
+            return self.transformer_.transform(X)
+        return bags.map_instances(self.transformer_.transform, self._names_out(bags))
+
+    def _names_out(self, bags: Bags) -> list[str] | None:
+        if bags.feature_names is None or not hasattr(self.transformer_, "get_feature_names_out"):
+            return None
+        return [str(name) for name in self.transformer_.get_feature_names_out(bags.feature_names)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the transformed features."""
+        check_is_fitted(self)
+        return np.asarray(self.transformer_.get_feature_names_out(input_features))
+
+    def _takes_missing(self) -> bool:
+        return bool(self.__sklearn_tags__().input_tags.allow_nan)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.transformer is not None:
+            tags.input_tags.allow_nan = get_tags(self.transformer).input_tags.allow_nan
+        return tags

@@ -1,0 +1,169 @@
+"""Paired bootstrap of areas under ROC curves and of detection rates, over the folds of cross-validations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+
+__all__ = ["Interval", "Run", "areas", "draw_weights", "interval", "rates_detected"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cross-validation of one method.
+
+    Attributes
+    ----------
+    scores : array of shape (n_bags,)
+        Each by a model that had not seen the bag. Scores of different folds are never compared.
+    folds : array of int, shape (n_bags,)
+    """
+
+    scores: Array
+    folds: Array
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number and where 95 % of its bootstrap replicates lie."""
+
+    value: float
+    low: float
+    high: float
+
+
+def draw_weights(groups: Array, n_replicates: int, rng: np.random.RandomState) -> Array:
+    """Draw how often each bag comes in each replicate: with replacement, within its group.
+
+    Parameters
+    ----------
+    groups : array of shape (n_bags,)
+        Replicates have as many bags of each group as there are.
+    n_replicates : int
+    rng : RandomState
+
+    Returns
+    -------
+    array of shape (n_replicates + 1, n_bags)
+        The first row is the bags as they are, each once.
+
+    Examples
+    --------
+    >>> draw_weights(np.array([0, 0, 1]), 2, np.random.RandomState(0))[:, 2].tolist()  # alone in its group
+    [1.0, 1.0, 1.0]
+    """
+    weights = np.ones((n_replicates + 1, len(groups)))
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        weights[1:, members] = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), n_replicates)
+    return weights
+
+
+def areas(truth: Array, runs: Sequence[Run], weights: Array) -> Array:
+    """Return the area under the ROC curve, mean over folds and runs, of each row of weights.
+
+    Parameters
+    ----------
+    truth : array of bool, shape (n_bags,)
+    runs : sequence of Run
+    weights : array of shape (n, n_bags)
+        A fold without weight on one of the classes does not count in that row.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> run = Run(np.array([0.1, 0.4, 0.4, 0.8]), np.zeros(4, int))
+    >>> areas(np.array([False, False, True, True]), [run], np.ones((1, 4)))
+    array([0.875])
+    """
+    found = []
+    for scores, positive, own in _folds(truth, runs, weights):
+        high, low = scores[positive], scores[~positive]
+        wins = (high[:, None] > low) + 0.5 * (high[:, None] == low)
+        up, down = own[:, positive], own[:, ~positive]
+        found.append(_ratio(((up @ wins) * down).sum(axis=1), up.sum(axis=1) * down.sum(axis=1)))
+    return np.asarray(np.nanmean(found, axis=0))
+
+
+def rates_detected(truth: Array, runs: Sequence[Run], weights: Array, false_rate: float) -> Array:
+    """Return the share of positives detected at a false-alarm rate, mean over folds and runs, of each row of weights.
+
+    Between two points of a ROC curve it is interpolated, and of a vertical stretch the upper end counts.
+
+    Parameters
+    ----------
+    truth, runs, weights
+        As for `areas`.
+    false_rate : float
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> run = Run(np.array([0.1, 0.4, 0.35, 0.8]), np.zeros(4, int))
+    >>> rates_detected(np.array([False, False, True, True]), [run], np.ones((1, 4)), 0.25)
+    array([0.5])
+    """
+    found = []
+    for scores, positive, own in _folds(truth, runs, weights):
+        order = np.argsort(-scores, kind="stable")
+        ends = np.append(np.diff(scores[order]) != 0, True)  # equal scores are detected together
+        true, false = (
+            _ratio(counted.cumsum(axis=1)[:, ends], counted.sum(axis=1, keepdims=True))
+            for counted in (own[:, order] * positive[order], own[:, order] * ~positive[order])
+        )
+        start = np.zeros((len(own), 1))
+        true, false = np.hstack([start, true]), np.hstack([start, false])
+        before = np.maximum((false <= false_rate).sum(axis=1) - 1, 0)
+        after = np.minimum(before + 1, false.shape[1] - 1)
+        rows = np.arange(len(own))
+        gap = false[rows, after] - false[rows, before]
+        share = np.where(gap > 0, (false_rate - false[rows, before]) / np.where(gap > 0, gap, 1.0), 0.0)
+        found.append(true[rows, before] + share * (true[rows, after] - true[rows, before]))
+    return np.asarray(np.nanmean(found, axis=0))
+
+
+def _folds(truth: Array, runs: Sequence[Run], weights: Array) -> list[tuple[Array, Array, Array]]:
+    """Return for each fold of each run scores (n,), which are positive (n,), and the weights (rows, n)."""
+    return [
+        (run.scores[inside], truth[inside], weights[:, inside])
+        for run in runs
+        for inside in (run.folds == fold for fold in np.unique(run.folds))
+    ]
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    """Divide; NaN where there is no whole."""
+    known = np.broadcast_to(whole > 0, part.shape)
+    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=known))
+
+
+def interval(replicates: Array, *, centered: bool = False) -> Interval:
+    """Summarize replicates (n,) of which the first is the number itself.
+
+    Parameters
+    ----------
+    replicates : array of shape (n,)
+    centered : bool
+        Move the interval by what the replicates are off on average, so that it lies around the number. Replicates of
+        detection rates are too great: bags that come twice make a ROC curve's steps higher, whose upper ends count.
+
+    Examples
+    --------
+    >>> interval(np.array([0.5, 0.4, 0.6]))
+    Interval(value=0.5, low=0.405, high=0.595)
+    >>> interval(np.array([0.5, 0.75, 1.0]), centered=True)
+    Interval(value=0.5, low=0.38125, high=0.61875)
+    """
+    value, drawn = float(replicates[0]), replicates[1:]
+    low, high = np.quantile(drawn, [0.025, 0.975]) - (drawn.mean() - value if centered else 0.0)
+    return Interval(value, float(low), float(high))

@@ -1,0 +1,214 @@
+"""Running experiments: checks first, every finished unit kept, then numbers, figures and the page."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import shutil
+import signal
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ModelFileError
+from fuzzymil._version import __version__
+from fuzzymil.experiments._document import show
+from fuzzymil.experiments._page import render
+from fuzzymil.experiments._storage import Parts
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit
+from fuzzymil.experiments.benchmarks import BENCHMARK
+from fuzzymil.experiments.convergence import CONVERGENCE
+from fuzzymil.experiments.dropout import DROPOUT
+from fuzzymil.experiments.landmine import LANDMINE
+from fuzzymil.experiments.rules import RULES
+from fuzzymil.experiments.synthetic import SYNTHETIC
+from fuzzymil.experiments.table import TABLE
+
+__all__ = ["EXPERIMENTS", "Stopped", "reproduce"]
+
+EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE, LANDMINE)}
+KIND, VERSION = "fuzzymil-results", 1
+ROOM = 50 * 2**20  # bytes that all files of a full run stay well below
+
+
+class Stopped(Exception):
+    """The user pressed Ctrl-C; what was finished is kept."""
+
+    def __init__(self, done: int, total: int) -> None:
+        super().__init__(f"{done} of {total} parts are finished and kept")
+        self.done, self.total = done, total
+
+
+def reproduce(names: Sequence[str], output: Path, options: Options, console: Console) -> dict[str, Results]:
+    """Run experiments and write their numbers, figures and the page.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of `EXPERIMENTS`.
+    output : Path
+        Folder; results of an earlier run with the same settings are used again.
+    options : Options
+    console : Console
+
+    Returns
+    -------
+    dict
+        By name what is in ``results.json``.
+
+    Raises
+    ------
+    InputError
+        Data missing or damaged, output folder not usable: before any work.
+    Stopped
+        After Ctrl-C.
+    """
+    mpl.use("Agg")  # files only: no window, no display needed
+    chosen = [EXPERIMENTS[name] for name in names]
+    _check_output(output)
+    for experiment in chosen:
+        experiment.check(options)
+    plans = {e.name: (Parts(output / e.name / "parts"), e.units(options)) for e in chosen}
+    _introduce(plans, output, options, console)
+    found: dict[str, Results] = {}
+    with _bar(console) as bar, _heard() as heard:
+        task = bar.add_task("", total=sum(unit.cost for _, units in plans.values() for unit in units))
+        done = 0
+        for experiment in chosen:
+            parts, units = plans[experiment.name]
+            results: list[Results] = []
+            for unit in units:
+                bar.update(task, description=f"{experiment.name}: {unit.label}")
+                try:
+                    results.append(_result(parts, unit, heard, [results[place] for place in unit.needs]))
+                except KeyboardInterrupt:
+                    raise Stopped(done, sum(len(units) for _, units in plans.values())) from None
+                done += 1
+                bar.advance(task, unit.cost)
+            found[experiment.name] = _finish(experiment, output / experiment.name, options, results)
+            show(experiment.section(found[experiment.name]), bar.console)
+    storage.write_atomically(output / "index.html", _page(output))
+    console.print(f"Wrote {output}/index.html, and for each experiment results.json and figures (PNG, SVG).")
+    return found
+
+
+def _check_output(output: Path) -> None:
+    """Raise before any work when results could not be written."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=output) as probe:
+            probe.write(b"can be written")
+        free = shutil.disk_usage(output).free
+    except OSError as problem:
+        raise InputError(f"Cannot write to {output}: {problem.strerror}.") from None
+    if free < ROOM:
+        raise InputError(
+            f"Cannot write to {output}: only {free // 2**20} MB are free there and {ROOM // 2**20} MB are wanted."
+        )
+
+
+def _introduce(plans: dict[str, tuple[Parts, list[Unit]]], output: Path, options: Options, console: Console) -> None:
+    console.print(
+        f"[bold]fuzzymil {__version__}[/bold]: the paper's experiments, {'quick' if options.quick else 'full'}"
+    )
+    console.print(f"Seed {options.seed}, results in {output}")
+    for name, (parts, units) in plans.items():
+        kept = sum(parts.path(unit).exists() for unit in units)
+        again = f", {kept} kept from an earlier run" if kept else ""
+        console.print(f"  {name}: {len(units)} parts{again}", highlight=False)
+
+
+def _bar(console: Console) -> Progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+    )
+    return Progress(*columns, TimeRemainingColumn(elapsed_when_finished=False), console=console)
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[threading.Event]:
+    """Remember Ctrl-C: training answers it by keeping a model half trained, which must not become a result."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+
+    def interrupt(*_: Any) -> None:
+        event.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _result(parts: Parts, unit: Unit, heard: threading.Event, given: Sequence[Results] = ()) -> Results:
+    kept = parts.find(unit)
+    if kept is not None:
+        return kept
+    # One thread for BLAS: it gains nothing at these sizes and fights with the compiled code for the cores.
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # divergence is counted in the results
+        warnings.filterwarnings("ignore", "Training was interrupted", UserWarning)
+        result = unit.work(*given)
+    if heard.is_set():
+        raise KeyboardInterrupt
+    return parts.keep(unit, result)
+
+
+def _finish(experiment: Experiment, folder: Path, options: Options, parts: list[Results]) -> Results:
+    results = {
+        "seed": options.seed,
+        "quick": options.quick,
+        "versions": _versions(),
+        **experiment.collect(options, parts),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    experiment.draw(results, folder)
+    storage.write_document(folder / "results.json", KIND, VERSION, {"experiment": experiment.name, **results})
+    return results
+
+
+def _versions() -> dict[str, str]:
+    libraries = ("jax", "numpy", "optax", "scikit-learn", "scipy")
+    return {"fuzzymil": __version__, "python": platform.python_version(), **{name: version(name) for name in libraries}}
+
+
+def _page(output: Path) -> str:
+    """Render all experiments whose results lie in the folder, also those of earlier commands."""
+    sections = []
+    for experiment in EXPERIMENTS.values():
+        folder = output / experiment.name
+        try:
+            results = storage.read_document(folder / "results.json", {KIND: VERSION})
+            section = experiment.section(results)
+        except (FileNotFoundError, ModelFileError, KeyError):
+            continue  # not run yet, or by another version
+        facts = {
+            "Run": "quick: fewer data sets, repeats and starts than the paper's protocol"
+            if results["quick"]
+            else "full",
+            "Seed": str(results["seed"]),
+            "Versions": ", ".join(f"{name} {number}" for name, number in results["versions"].items()),
+            "Numbers": f"{experiment.name}/results.json",
+        }
+        sections.append((section, folder, facts))
+    command = "fuzzymil reproduce all --output FOLDER (--quick for a few minutes; --seed N for other random numbers)"
+    return render(sections, {"Run it again": command})

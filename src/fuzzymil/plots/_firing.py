@@ -1,0 +1,197 @@
+"""Which rules fire on which bags: normalized strengths as a heatmap, bags by label and score."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import PowerNorm
+from matplotlib.ticker import MaxNLocator
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
+from fuzzymil.bags import as_bags
+from fuzzymil.plots._selection import conclusions, output_at, rules_of
+from fuzzymil.plots.style import LOW, as_written, bare, shortened
+from fuzzymil.rules.language.printer import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FiringDisplay"]
+
+_NAMED = 45  # bags that can be named one by one
+_MANY_RULES = 10  # each has little of the say: small strengths are drawn darker, as the color bar tells
+_GROUPS = 8  # different labels that are taken for classes
+
+
+@dataclasses.dataclass(repr=False)
+class FiringDisplay:
+    """Normalized strengths of rules (columns) on bags (rows), and the bags' scores.
+
+    Bags are ordered by label and within a label by score, rules by their conclusion: where rules and labels agree,
+    the dark cells run from one corner to the other.
+
+    Parameters
+    ----------
+    strengths : array of shape (n_bags, n_rules)
+        In the order of ``bags`` and ``rules``.
+    scores : array of shape (n_bags,)
+        The rules' output.
+    bags : list of str
+        Ids.
+    rules : list of str
+        Names, with what they conclude.
+    groups : list of (str, int)
+        Labels and how many bags each has, in order; empty where bags have no labels, or numbers of many values.
+    output : str
+        Name of what the scores are.
+    normalize : bool
+        Whether the strengths sum to one.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> display = FiringDisplay.from_rules(rules, [[[0.9]], [[0.1]], [[0.2]]], ["yes", "no", "no"])
+    >>> display.bags, display.groups, display.strengths.round(2).tolist()
+    (['1', '2', '0'], [('no', 2), ('yes', 1)], [[0.99, 0.01], [0.97, 0.03], [0.01, 0.99]])
+    """
+
+    strengths: Array
+    scores: Array
+    bags: list[str]
+    rules: list[str]
+    groups: list[tuple[str, int]]
+    output: str
+    normalize: bool = True
+
+    @classmethod
+    def from_rules(cls, rule_base: Any, bags: Any, labels: Any = None, *, output: str | int = 0) -> FiringDisplay:
+        """Infer the bags and put them in order.
+
+        Parameters
+        ----------
+        rule_base : RuleBase, or fitted model
+        bags : Bags, or anything `as_bags` takes
+        labels : array of shape (n_bags,), optional
+            Default: those the bags carry, if any.
+        output : str or int
+            Which output is the score.
+        """
+        rules, packed = rules_of(rule_base), as_bags(bags)
+        k = output_at(rules, output)
+        found = rules.infer(packed)
+        scores = found.output[:, k]
+        known = packed.labels if labels is None else np.asarray(labels)
+        if known is not None and known.shape != (packed.n_bags,):
+            raise InputError(f"There are {packed.n_bags} bags, but labels of shape {known.shape}: give one a bag.")
+        codes, names = _groups(known)
+        order = np.lexsort((scores, np.zeros(packed.n_bags) if codes is None else codes))
+        said = conclusions(rules)
+        columns = np.argsort(said[:, k], kind="stable")
+        return cls(
+            strengths=found.normalized[np.ix_(order, columns)],
+            scores=scores[order],
+            bags=[str(packed.ids[b]) for b in order],
+            rules=[f"Rule {r + 1}: {format_number(float(said[r, k]), 2)}" for r in columns],
+            groups=[] if codes is None else list(zip(names, np.bincount(codes).tolist(), strict=True)),
+            output=rules.outputs[k],
+            normalize=rules.normalize,
+        )
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        n_bags, n_rules = self.strengths.shape
+        wide, high = float(np.clip(0.42 * n_rules, 2.2, 9.0)), float(np.clip(0.19 * n_bags, 1.4, 6.5))
+        figure, (heat, right) = plt.subplots(
+            1,
+            2,
+            figsize=(1.6 + wide + 1.6, 2.1 + high + (0.3 if title else 0.0)),
+            width_ratios=(wide, 1.5),
+            sharey=True,
+            layout="constrained",
+        )
+        greatest = 1.0 if self.normalize else float(max(self.strengths.max(), np.finfo(float).tiny))
+        image = heat.pcolormesh(
+            np.arange(n_rules + 1) - 0.5,
+            np.arange(n_bags + 1) - 0.5,
+            self.strengths,
+            cmap="Greys",
+            norm=PowerNorm(0.55 if n_rules > _MANY_RULES else 1.0, vmin=0, vmax=greatest),
+            edgecolors="#E5E5E5" if n_bags <= _NAMED else "none",
+            linewidth=0.4,
+            rasterized=n_bags > _NAMED,
+        )
+        heat.set_ylim(n_bags - 0.5, -0.5)
+        heat.xaxis.tick_top()
+        heat.set_xticks(range(n_rules), self.rules, rotation=90)
+        self._draw_scores(right)
+        self._name_rows(heat, right)
+        for axis in (heat, right):
+            axis.tick_params(axis="both", length=0, labelsize=7.5)
+        bar = figure.colorbar(image, ax=heat, location="bottom", aspect=30, shrink=min(1.0, 2.6 / wide), pad=0.02)
+        bar.set_label("normalized strength" if self.normalize else "firing strength", fontsize=8)
+        bar.ax.tick_params(labelsize=7)
+        bar.outline.set_linewidth(0.4)
+        heat.set_xlabel(as_written(f"rules, by what they conclude for {shortened(self.output, 30)}"), fontsize=8)
+        heat.xaxis.set_label_position("top")
+        if title:
+            figure.suptitle(as_written(title), fontsize=11)
+        return figure
+
+    def _draw_scores(self, axis: Any) -> None:
+        n_bags = len(self.scores)
+        if n_bags <= _NAMED:
+            axis.plot(self.scores, range(n_bags), linestyle="", marker="o", markersize=3.5, color=LOW)
+            axis.hlines(range(n_bags), 0, self.scores, color=LOW, linewidth=0.8)
+        else:
+            axis.plot(self.scores, range(n_bags), linestyle="", marker=".", markersize=2.5, color=LOW)
+        axis.axvline(0, color="black", linewidth=0.6)
+        axis.margins(x=0.08)
+        axis.xaxis.set_major_locator(MaxNLocator(3))
+        axis.grid(axis="x", color="#E5E5E5", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.set_xlabel(as_written(shortened(self.output, 22)), fontsize=8)
+        bare(axis)
+        axis.spines["left"].set_visible(False)
+        axis.tick_params(axis="y", labelleft=False)
+
+    def _name_rows(self, heat: Any, right: Any) -> None:
+        """Name each bag, or of many the groups with a label; lines part the groups."""
+        bare(heat)
+        ends = np.cumsum([count for _, count in self.groups])
+        for end in ends[:-1]:
+            heat.axhline(end - 0.5, color="black", linewidth=0.9)
+            right.axhline(end - 0.5, color="black", linewidth=0.9)
+        if len(self.bags) <= _NAMED:
+            heat.set_yticks(range(len(self.bags)), [as_written(shortened(name, 24)) for name in self.bags])
+            for (name, count), end in zip(self.groups, ends, strict=True):
+                right.annotate(
+                    as_written(f"label {shortened(name, 20)}"),
+                    (1.03, end - count / 2 - 0.5),
+                    xycoords=("axes fraction", "data"),
+                    fontsize=8,
+                    fontweight="bold",
+                    va="center",
+                )
+        elif self.groups:
+            names = [f"label {shortened(name, 20)}\n{count:,} bags" for name, count in self.groups]
+            places = [end - count / 2 - 0.5 for (_, count), end in zip(self.groups, ends, strict=True)]
+            heat.set_yticks(places, list(map(as_written, names)))
+        else:
+            heat.set_yticks([])
+            heat.set_ylabel(f"{len(self.bags):,} bags, by score", fontsize=8)
+
+
+def _groups(labels: Array | None) -> tuple[Array | None, list[str]]:
+    """Return the group (n_bags,) and the names of the groups; none for numbers of many values."""
+    if labels is None:
+        return None, []
+    known = sorted(set(labels.tolist()), key=lambda label: (isinstance(label, str), label))
+    if len(known) > _GROUPS and labels.dtype.kind in "iuf":
+        return None, []
+    place = {label: code for code, label in enumerate(known)}
+    return np.array([place[label] for label in labels.tolist()]), list(map(str, known))

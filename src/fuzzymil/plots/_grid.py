@@ -1,0 +1,377 @@
+"""The rules at a glance: a grid of fuzzy sets, rules by features, with the conclusions at the right."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags import Bags
+from fuzzymil.explain.text import evenly
+from fuzzymil.plots._selection import (
+    axis_name,
+    border,
+    conclusions,
+    conditions_about,
+    influences,
+    output_at,
+    restrictions,
+    rules_of,
+)
+from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.editing.comparison import seen_bags, span
+from fuzzymil.rules.language.printer import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["RuleGridDisplay"]
+
+_HALF = 0.42  # of a cell's width and height that is drawn on, either side of its middle
+_TALL = 0.82  # of that height for a membership of 1: above stands a number
+_FOLDED_WIDTH = 1.7  # of the column of folded features, in cells
+_LETTER = 0.08  # inches of a letter in the columns' names
+_MAX_OUTPUTS = 6
+_N_BINS = 24
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """The conditions of one rule on one feature, shape (n_conditions, n_points), before and after training."""
+
+    after: Array
+    before: Array | None
+    restriction: float
+
+
+@dataclasses.dataclass(repr=False)
+class RuleGridDisplay:
+    """Fuzzy sets of each rule (rows) in each feature (columns), and what the rules conclude.
+
+    A cell shows the membership over the range of the feature, which is written below; dashed is where the set began.
+    The number in its corner tells how much the set restricts the feature (see `fuzzymil.plots._selection.restrictions`):
+    0 not at all, 1 fully. Features beyond those shown are folded into one column, with their restrictions in falling
+    order.
+
+    Features are kept by relevance: the sum over the rules of how much the rule restricts the feature, times how far
+    the rule's conclusion lies from the mean conclusion (see `fuzzymil.plots._selection.influences`).
+
+    Parameters
+    ----------
+    features : list of str
+        Of the columns, with units.
+    rows : list of str
+        Names of the rules shown.
+    points : list of arrays of shape (n_points,)
+        Values of each feature at which the memberships are known.
+    cells : nested lists of Cell or None
+        A row a rule, a column a feature; None is don't-care.
+    folded : array of shape (n_rules, n_folded)
+        Restrictions of the features that are not shown, in falling order.
+    outputs : list of str
+    said : array of shape (n_rules, n_outputs)
+        What the rules conclude, at their centers.
+    high : array of shape (n_rules,)
+        Whether a rule concludes much; False for all where there are several outputs.
+    counts : list of arrays of shape (n_bins,), or None
+        Histogram of the instances in each feature.
+    note : str
+        What was left out, and what marks mean.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0, 0.5], [1.0, 0.5]], [[0.1, 9.0], [0.1, 9.0]], [0, 1],
+    ...     feature_names=["hue", "size"], ranges=[[0, 1], [0, 1]])
+    >>> display = RuleGridDisplay.from_rules(rules, max_features=1)
+    >>> display.features, display.folded.round(3).tolist()
+    (['hue'], [[0.001], [0.001]])
+    """
+
+    features: list[str]
+    rows: list[str]
+    points: list[Array]
+    cells: list[list[Cell | None]]
+    folded: Array
+    outputs: list[str]
+    said: Array
+    high: Array
+    counts: list[Array] | None = None
+    note: str = ""
+
+    @classmethod
+    def from_rules(
+        cls,
+        rule_base: Any,
+        initial: RuleBase | None = None,
+        *,
+        bags: Any = None,
+        max_features: int = 12,
+        max_rules: int = 16,
+        outputs: Sequence[str | int] | None = None,
+        threshold: float | None = None,
+    ) -> RuleGridDisplay:
+        """Choose what to show of rules.
+
+        Parameters
+        ----------
+        rule_base : RuleBase, or fitted model
+        initial : RuleBase, optional
+            Where the rules started: the same variables and as many rules.
+        bags : Bags, or anything `as_bags` takes, optional
+            Restrictions are measured on their instances, which are drawn above the grid. Default: on the range of
+            each feature.
+        max_features : int
+            Show so many features: all in their order, or of more the most relevant, the first first.
+        max_rules : int
+            Show so many rules, of more those that can move the answer most.
+        outputs : sequence of str or int, optional
+            Default: all, the first six at most.
+        threshold : float, optional
+            Above which the conclusion for a single output counts as high. Default: where a classifier of two classes
+            parts them, else the mean of the rules' conclusions.
+        """
+        rules = rules_of(rule_base)
+        for name, value in (("max_features", max_features), ("max_rules", max_rules)):
+            if value < 1:
+                raise ParameterError(f"{name} must be at least 1, got {value!r}.")
+        _check_start(rules, initial)
+        seen = None if bags is None else seen_bags(rules, bags)
+        restricted, influence = restrictions(rules, seen), influences(rules)
+        columns, folded = _split(influence @ restricted, max_features, in_order=False)
+        rows, _ = _split(influence, max_rules, in_order=True)
+        k = [output_at(rules, output) for output in range(len(rules.outputs)) if output < _MAX_OUTPUTS]
+        if outputs is not None:
+            k = [output_at(rules, output) for output in outputs]
+        points = [_points(rules, initial, seen, d) for d in columns]
+        said = conclusions(rules)[:, k]
+        limit = border(rule_base, said[:, 0]) if threshold is None else threshold
+        return cls(
+            features=[axis_name(rules.variables[d]) for d in columns],
+            rows=[_row_name(rules, r) for r in rows],
+            points=points,
+            cells=[
+                [_cell(rules, initial, r, d, x, restricted) for d, x in zip(columns, points, strict=True)] for r in rows
+            ],
+            folded=-np.sort(-restricted[np.ix_(rows, folded)], axis=1),
+            outputs=[rules.outputs[place] for place in k],
+            said=said[rows],
+            high=(said[rows, 0] > limit) & (len(k) == 1),
+            counts=None if seen is None else [_counts(seen, d, x) for d, x in zip(columns, points, strict=True)],
+            note=_note(rules, rows, k, limit),
+        )
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        n_rows, n_columns = len(self.rows), len(self.features)
+        cell = float(np.clip(6.0 / n_columns, 0.66, 1.5))
+        across = n_columns + (_FOLDED_WIDTH if self.folded.size else 0.0)
+        top = 0.5 if self.counts is None else 1.5
+        said = 1.15 * len(self.outputs)
+        figure, (grid, right) = plt.subplots(
+            1,
+            2,
+            figsize=(0.9 + cell * across + said, 1.5 + 0.52 * (n_rows + top) + (0.3 if title else 0.0)),
+            width_ratios=(cell * across, said),
+            sharey=True,
+            layout="constrained",
+        )
+        for axis in (grid, right):
+            axis.set_ylim(n_rows - 0.5, -top)
+            axis.tick_params(length=0, labelsize=8)
+            for side in axis.spines.values():
+                side.set_visible(False)
+        self._draw_grid(grid, across, cell)
+        self._draw_conclusions(right)
+        if title:
+            figure.suptitle(as_written(title), fontsize=11)
+        note = "numbers: how much a set restricts its feature (0 not at all, 1 fully)"
+        if any(cell is not None and cell.before is not None for row in self.cells for cell in row):
+            note += "; dashed: before training"
+        note = textwrap.fill(f"{note}; {self.note}" if self.note else note, int(14 * figure.get_figwidth()))
+        figure.supxlabel(as_written(note), fontsize=7.5)
+        return figure
+
+    def _draw_grid(self, axis: Any, across: float, cell: float) -> None:
+        axis.set_xlim(-0.5, across - 0.5)
+        axis.set_yticks(range(len(self.rows)), [as_written(row) for row in self.rows])
+        names = [as_written(shortened(name, 30)) for name in self.features]
+        places = [float(d) for d in range(len(names))]
+        if self.folded.size:
+            places.append(len(names) - 0.5 + _FOLDED_WIDTH / 2)
+            names.append(f"+{self.folded.shape[1]} more")
+        steep = max(map(len, self.features)) * _LETTER > cell
+        axis.xaxis.tick_top()
+        axis.set_xticks(
+            places, names, rotation=40 if steep else 0, ha="left" if steep else "center", rotation_mode="anchor"
+        )
+        for d, x in enumerate(self.points):
+            if self.counts is not None:
+                _draw_counts(axis, d, self.counts[d])
+            foot = len(self.rows) - 1 + _HALF + 0.06
+            for place, side, value in ((d - _HALF, "left", x[0]), (d + _HALF, "right", x[-1])):
+                axis.text(place, foot, format_number(float(value), 3), fontsize=6, ha=side, va="top", color="#555555")
+        if self.counts is not None:
+            axis.text(-0.53, -1, "instances", fontsize=8, ha="right", va="center", color="#555555")
+        for r, row in enumerate(self.cells):
+            color = HIGH if self.high[r] else LOW
+            for d, found in enumerate(row):
+                _draw_cell(axis, r, d, self.points[d], found, color)
+            if self.folded.size:
+                _draw_folded(axis, r, len(self.features) - 0.5, self.folded[r])
+
+    def _draw_conclusions(self, axis: Any) -> None:
+        axis.set_xlim(-0.08, len(self.outputs))
+        axis.tick_params(labelleft=False)
+        axis.xaxis.tick_top()
+        names = [as_written(shortened(name, 14)) for name in self.outputs]
+        axis.set_xticks(np.arange(len(names)) + 0.3, names, fontweight="bold")
+        for k, values in enumerate(self.said.T):
+            low, high = min(values.min(), 0.0), max(values.max(), 0.0)
+            scale = 0.55 / (high - low) if high > low else 0.0
+            zero = k - low * scale
+            axis.plot([zero, zero], [-0.5, len(values) - 0.5], color="black", linewidth=0.8, zorder=3)
+            for r, text in enumerate(evenly(values.tolist())):
+                color = HIGH if self.high[r] else LOW
+                axis.barh(r, values[r] * scale, left=zero, height=0.5, color=color, zorder=2)
+                axis.text(k + 0.92, r, text.strip().removeprefix("+"), fontsize=8, ha="right", va="center")
+
+
+# ---------------------------------------------------------------------- what to show
+
+
+def _check_start(rules: RuleBase, initial: RuleBase | None) -> None:
+    if initial is None:
+        return
+    if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
+        raise ParameterError("initial must be a rule base with the same variables, model.initial_rules_ say.")
+    if initial.n_rules != rules.n_rules:
+        raise ParameterError(
+            f"initial has {initial.n_rules} rules, but there are {rules.n_rules} now: before and after can only be "
+            "told of the same rules."
+        )
+
+
+def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
+    """Return the places of the greatest amounts, falling unless all are shown, and of the others."""
+    order = np.argsort(-amounts, kind="stable").tolist()
+    shown, rest = order[:most], order[most:]
+    return (sorted(shown) if in_order or not rest else shown), rest
+
+
+def _points(rules: RuleBase, initial: RuleBase | None, seen: Bags | None, d: int) -> Array:
+    """Return values over the range of a feature, that of the sets before training included where it is unknown."""
+    ends = [
+        span(base.variables[d], None if seen is None else seen.instances[:, d]) for base in (rules, initial) if base
+    ]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return np.linspace(low, high if high > low else low + 1.0, 161)
+
+
+def _cell(rules: RuleBase, initial: RuleBase | None, r: int, d: int, x: Array, restricted: Array) -> Cell | None:
+    after = list(conditions_about(rules, r, d, x))
+    if not after:
+        return None
+    before = [] if initial is None else list(conditions_about(initial, r, d, x))
+    return Cell(np.array(after), np.array(before) if before else None, float(restricted[r, d]))
+
+
+def _counts(seen: Bags, d: int, x: Array) -> Array:
+    values = seen.instances[:, d]
+    counts, _ = np.histogram(values[~np.isnan(values)], _N_BINS, (x[0], x[-1]))
+    return np.asarray(counts)
+
+
+def _row_name(rules: RuleBase, r: int) -> str:
+    rule = rules.rules[r]
+    weight = "" if rule.weight == 1 else f" (x {format_number(rule.weight, 2)})"
+    return f"Rule {r + 1}{'' if rule.is_plain else '*'}{weight}"
+
+
+def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
+    notes = [f"thick orange: concludes more than {format_number(limit, 3)}"] if len(outputs) == 1 else []
+    if rules.coefs.shape[2] > 1:
+        notes.append("linear conclusions are given at the center of their rule")
+    if not all(rules.rules[r].is_plain for r in rows):
+        notes.append("* a premise with OR, NOT or hedges: the cells show its single conditions")
+    if len(rows) < rules.n_rules:
+        notes.append(f"{rules.n_rules - len(rows)} rules that conclude nearer to the mean are not shown")
+    if len(outputs) < len(rules.outputs):
+        notes.append(f"{len(outputs)} of {len(rules.outputs)} outputs")
+    return "; ".join(notes)
+
+
+# ---------------------------------------------------------------------- drawing
+
+
+def _across(d: float, values: Array) -> Array:
+    """Return values as places across cell ``d``."""
+    low, high = values[0], values[-1]
+    return np.asarray(d + _HALF * (2 * (values - low) / (high - low) - 1))
+
+
+def _height(r: float, degrees: Array) -> Array:
+    """Return degrees from 0 to 1 as places in row ``r``, which go down."""
+    return np.asarray(r + _HALF - 2 * _HALF * _TALL * degrees)
+
+
+def _draw_cell(axis: Any, r: int, d: int, x: Array, found: Cell | None, color: str) -> None:
+    ends = [d - _HALF, d + _HALF]
+    axis.plot(ends, [r + _HALF] * 2, color="#BBBBBB", linewidth=0.6, zorder=1)
+    if found is None:
+        axis.text(d, r, "any", fontsize=7.5, color=FAINT, ha="center", va="center")
+        return
+    across = _across(d, x)
+    for degrees in () if found.before is None else found.before:
+        axis.plot(across, _height(r, degrees), color="#666666", linewidth=0.9, linestyle=(0, (2.5, 1.5)), zorder=4)
+    for degrees in found.after:
+        width = 1.8 if color == HIGH else 1.1  # tells them apart in grey
+        axis.plot(across, _height(r, degrees), color=color, linewidth=width, zorder=3)
+        axis.fill_between(across, _height(r, degrees), r + _HALF, color=color, alpha=0.22, linewidth=0, zorder=2)
+    axis.text(
+        d + _HALF,
+        r - _HALF,
+        _degree(found.restriction),
+        fontsize=6,
+        color="#333333",
+        ha="right",
+        va="top",
+        zorder=5,
+    )
+
+
+def _draw_folded(axis: Any, r: int, left: float, restricted: Array) -> None:
+    """Draw the restrictions of the folded features in falling order, each as wide as the others."""
+    start, end = left + 0.12, left + _FOLDED_WIDTH - 0.12
+    edges = np.linspace(start, end, len(restricted) + 1)
+    axis.stairs(_height(r, restricted), edges, baseline=r + _HALF, fill=True, color="#AAAAAA", zorder=2)
+    axis.plot([start, end], [r + _HALF] * 2, color="#BBBBBB", linewidth=0.6, zorder=1)
+    told = f"{_degree(restricted[-1])} to {_degree(restricted[0])}" if len(restricted) > 1 else _degree(restricted[0])
+    axis.text(
+        end,
+        r - _HALF,
+        f"{told}, mean {_degree(restricted.mean())}" if len(restricted) > 2 else told,
+        fontsize=6,
+        color="#333333",
+        ha="right",
+        va="top",
+        zorder=5,
+    )
+
+
+def _draw_counts(axis: Any, d: int, counts: Array) -> None:
+    edges = np.linspace(d - _HALF, d + _HALF, len(counts) + 1)
+    share = counts / counts.max() if counts.any() else counts
+    axis.stairs(_height(-1, share), edges, baseline=-1 + _HALF, fill=True, color="#777777", zorder=2)
+
+
+def _degree(value: float) -> str:
+    """Return a number from 0 to 1 in two decimals, as short as it goes."""
+    text = f"{value:.2f}"
+    return {"0.00": "0", "1.00": "1"}.get(text, text[1:])

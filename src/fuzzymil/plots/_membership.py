@@ -1,0 +1,179 @@
+"""Membership functions of the rules, before and after training."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.lines import Line2D
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.plots._selection import border, conditions_about
+from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written
+from fuzzymil.rules import RuleBase
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MembershipDisplay"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """One fuzzy set, before and after training, over the range of its feature."""
+
+    x: Array
+    before: Array | None
+    after: Array
+
+
+@dataclasses.dataclass(repr=False)
+class MembershipDisplay:
+    """Membership functions of each rule (rows) in each feature (columns), before and after training.
+
+    Dashed grey is where a set started, the solid line where it ended. Rules that conclude more than
+    the mean of all conclusions are orange, the others blue.
+
+    Parameters
+    ----------
+    curves : nested lists of Curve or None
+        A row a rule, a column a feature; None is don't-care.
+    titles : list of str
+        Of the rows.
+    features : list of str
+        Of the columns.
+    high : list of bool
+        Which rules conclude much.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> MembershipDisplay.from_rules(rules).titles
+    ['Rule 1: y = 0.00', 'Rule 2: y = 1.00']
+    """
+
+    curves: list[list[Curve | None]]
+    titles: list[str]
+    features: list[str]
+    high: list[bool]
+    marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    units: list[str] = dataclasses.field(default_factory=list)
+
+    @classmethod
+    def from_rules(
+        cls, rules: RuleBase, initial: RuleBase | None = None, *, max_features: int = 6, output: int = 0
+    ) -> MembershipDisplay:
+        """Evaluate the sets of ``rules`` and, if given, of the rules they started from.
+
+        Parameters
+        ----------
+        rules, initial : RuleBase
+            With the same variables and rules.
+        max_features : int
+            Show at most so many features, those with the narrowest sets; features that no rule asks about are left out.
+        output : int
+            Whose conclusions name and color the rules.
+        """
+        spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
+        relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
+        relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
+        asked = {name for rule in rules.rules for name in rule.antecedent}
+        order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
+        shown = np.sort((order or [0])[:max_features])  # rules without any condition still have one column
+        constants = rules.coefs[:, output, 0]
+        linear = [" + ..." if np.any(rows[output][1:]) else "" for rows in rules.coefs]
+        curves = []
+        for r, rule in enumerate(rules.rules):
+            row: list[Curve | None] = []
+            for d in shown:
+                variable = rules.variables[d]
+                if variable.name not in rule.antecedent:
+                    row.append(None)
+                    continue
+                x = np.linspace(*_view(rules, initial, int(d)), 300)
+                before = None if initial is None else _degrees(initial, r, int(d), x)
+                row.append(Curve(x, before, _degrees(rules, r, int(d), x)))
+            curves.append(row)
+        return cls(
+            curves,
+            [f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
+            [rules.variables[d].name for d in shown],
+            list(constants > border(rules, constants)),
+            units=[rules.variables[d].unit or "" for d in shown],
+        )
+
+    def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
+        """Return the display with dotted lines at known places of a feature (true concepts, limits)."""
+        return dataclasses.replace(self, marks=marks)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        n_rows, n_columns = len(self.curves), len(self.features)
+        figure, axes = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=(0.6 + 3.1 * n_columns, 0.7 + 1.15 * n_rows),
+            squeeze=False,
+            sharex="col",
+            sharey=True,
+            layout="constrained",
+        )
+        for r, row in enumerate(self.curves):
+            color = HIGH if self.high[r] else LOW
+            for d, curve in enumerate(row):
+                _draw(axes[r, d], curve, color)
+                for place in self.marks.get(self.features[d], ()):
+                    axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
+            axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
+        for d, name in enumerate(self.features):
+            unit = self.units[d] if self.units else ""
+            axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
+        figure.supylabel("membership", fontsize=9)
+        if title:
+            figure.suptitle(title, fontsize=11)
+        self._legend(figure)
+        return figure
+
+    def _legend(self, figure: Figure) -> None:
+        handles = [Line2D([], [], color=HIGH, label="high conclusion")]
+        handles.append(Line2D([], [], color=LOW, label="low conclusion"))
+        if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
+            handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
+        if self.marks:
+            handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False)
+
+
+def _draw(axis: Any, curve: Curve | None, color: str) -> None:
+    axis.set_ylim(0, 1.08)
+    axis.set_yticks([0, 1])
+    axis.tick_params(labelsize=8)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    if curve is None:
+        axis.text(0.5, 0.5, "any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
+        return
+    if curve.before is not None:
+        axis.plot(curve.x, curve.before, color=FAINT, linestyle="--", linewidth=1.2)
+    axis.plot(curve.x, curve.after, color=color, linewidth=1.8)
+    axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
+    axis.set_xlim(curve.x[0], curve.x[-1])
+
+
+def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:
+    """Return how far values meet what a rule first asks about a feature, with hedges and NOTs."""
+    return next(conditions_about(rules, rule, d, x))
+
+
+def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, float]:
+    """Return the range of a feature to draw: of the data, or of the sets where the data's is unknown."""
+    variable = rules.variables[d]
+    low, high = variable.low, variable.high
+    if low is None or high is None or not high > low:
+        peaks = np.concatenate([base.centers[:, d] for base in (rules, initial) if base is not None])
+        reach = 3 * np.nanmax(rules.widths[:, d])
+        return float(np.nanmin(peaks) - reach), float(np.nanmax(peaks) + reach)
+    return low, high

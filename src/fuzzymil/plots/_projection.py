@@ -1,0 +1,103 @@
+"""Instances and rules in two dimensions: two of their features, or their two principal components."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+
+__all__ = ["Projection", "chosen_features", "principal_components", "project", "shadows"]
+
+
+class Projection(NamedTuple):
+    """A linear map onto the plane: ``directions @ ((x - origin) / scale)``.
+
+    ``origin`` and ``scale`` have shape (n_features,), ``directions`` (2, n_features).
+    """
+
+    origin: Array
+    scale: Array
+    directions: Array
+
+
+def chosen_features(n_features: int, across: int, up: int) -> Projection:
+    """Return the map that keeps two features as they are.
+
+    Examples
+    --------
+    >>> project(chosen_features(3, 2, 0), np.array([[1.0, 2.0, 3.0]])).tolist()
+    [[3.0, 1.0]]
+    """
+    return Projection(np.zeros(n_features), np.ones(n_features), np.eye(n_features)[[across, up]])
+
+
+def principal_components(instances: Array) -> tuple[Projection, Array]:
+    """Return the map onto the two directions in which standardized instances vary most, and their share of variance.
+
+    A constant feature has no part. The greatest loading of a direction is positive.
+
+    Parameters
+    ----------
+    instances : array of shape (n_instances, n_features)
+        Without missing values, with at least two features.
+
+    Returns
+    -------
+    projection : Projection
+    shares : array of shape (2,)
+
+    Examples
+    --------
+    >>> line = np.array([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
+    >>> projection, shares = principal_components(line)
+    >>> projection.directions[0].round(3).tolist(), shares.round(3).tolist()
+    ([0.707, 0.707], [1.0, 0.0])
+    """
+    origin, deviation = instances.mean(axis=0), instances.std(axis=0)
+    scale = np.where(deviation > 0, deviation, 1.0)
+    standard = (instances - origin) / scale
+    variances, vectors = np.linalg.eigh(standard.T @ standard)
+    directions = vectors[:, ::-1][:, :2].T
+    greatest = np.abs(directions).argmax(axis=1)
+    directions = directions * np.sign(directions[np.arange(2), greatest])[:, None]
+    total = variances.sum()
+    shares = np.clip(variances[::-1][:2], 0.0, None) / (total if total > 0 else 1.0)  # below 0 only by rounding
+    return Projection(origin, scale, directions), shares
+
+
+def project(projection: Projection, points: Array) -> Array:
+    """Return the images (n, 2) of points (n, n_features); NaN where a feature that takes part is missing.
+
+    Examples
+    --------
+    >>> project(chosen_features(3, 0, 1), np.array([[1.0, 2.0, np.nan]])).tolist()
+    [[1.0, 2.0]]
+    """
+    part = projection.directions.any(axis=0)
+    standard = (points[:, part] - projection.origin[part]) / projection.scale[part]
+    return np.asarray(standard @ projection.directions[:, part].T)
+
+
+def shadows(projection: Projection, centers: Array, widths: Array) -> tuple[Array, Array]:
+    """Return the shadows of ellipsoids: their centers (r, 2) and matrices (r, 2, 2).
+
+    The ellipsoid around ``c`` with half-axes ``s`` along the features casts the ellipse of all ``u`` with
+    ``(u - Pc)' M^-1 (u - Pc) <= 1``, where ``P`` is the projection and ``M = P diag(s^2) P'``. Every point of the
+    ellipsoid, and no other place, falls into it.
+
+    Parameters
+    ----------
+    projection : Projection
+    centers, widths : arrays of shape (r, n_features)
+        Finite.
+
+    Examples
+    --------
+    >>> center, matrix = shadows(chosen_features(2, 0, 1), np.array([[1.0, 2.0]]), np.array([[0.5, 3.0]]))
+    >>> center.tolist(), matrix.tolist()
+    ([[1.0, 2.0]], [[[0.25, 0.0], [0.0, 9.0]]])
+    """
+    half_axes = widths[:, None, :] * (projection.directions / projection.scale)
+    return project(projection, centers), np.asarray(half_axes @ half_axes.transpose(0, 2, 1))

@@ -1,0 +1,196 @@
+"""What figures of rules share: whose rules, which feature and output, and what a rule concludes and restricts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, described, known_name
+from fuzzymil.bags import Bags
+from fuzzymil.estimators._explain import Explaining
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.editing.comparison import span
+from fuzzymil.rules.premise import hedged, negations
+from fuzzymil.rules.rule import Variable
+
+__all__ = [
+    "axis_name",
+    "border",
+    "conclusions",
+    "conditions_about",
+    "feature_at",
+    "influences",
+    "output_at",
+    "restrictions",
+    "rules_of",
+]
+
+
+def rules_of(model: Any) -> RuleBase:
+    """Return a rule base as it is, and that of a model: ``rules_`` of a fitted one, ``rule_base`` of an expert's.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> rules_of(rules) is rules
+    True
+    """
+    for found in (model, getattr(model, "rules_", None), getattr(model, "rule_base", None)):
+        if isinstance(found, RuleBase):
+            return found
+    raise ParameterError(f"Expected a RuleBase, or a fitted model with rules_, got {described(model)}.")
+
+
+def feature_at(names: Sequence[str], feature: Any) -> int:
+    """Return the column of a feature, given by its name or its column.
+
+    Examples
+    --------
+    >>> feature_at(["hue", "size"], "size"), feature_at(["hue", "size"], 0)
+    (1, 0)
+    """
+    return _place("feature", feature, names)
+
+
+def output_at(rules: RuleBase, output: Any) -> int:
+    """Return the place of an output, given by its name or its place.
+
+    Examples
+    --------
+    >>> output_at(RuleBase.from_arrays([[0.0]], [[1.0]], [1], output_names=["sky"]), "sky")
+    0
+    """
+    return _place("output", output, rules.outputs)
+
+
+def _place(what: str, wanted: Any, known: Sequence[str]) -> int:
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        if not 0 <= wanted < len(known):
+            raise ParameterError(f"There is no {what} {wanted}: there are {len(known)}, 0 to {len(known) - 1}.")
+        return int(wanted)
+    known_name(what, wanted, known)
+    return known.index(wanted)
+
+
+def axis_name(variable: Variable) -> str:
+    """Return a feature's name with its unit.
+
+    Examples
+    --------
+    >>> axis_name(Variable("depth", unit="m")), axis_name(Variable("hue"))
+    ('depth [m]', 'hue')
+    """
+    return f"{variable.name} [{variable.unit}]" if variable.unit else variable.name
+
+
+def conclusions(rules: RuleBase) -> Array:
+    """Return what each rule concludes at its own center, shape (n_rules, n_outputs).
+
+    A linear conclusion is evaluated where the rule's sets are greatest; a feature that the rule leaves out counts
+    with the middle of its range.
+
+    Examples
+    --------
+    >>> linear = RuleBase.from_arrays([[2.0]], [[1.0]], [[[1.0, 3.0]]])
+    >>> conclusions(linear).tolist()
+    [[7.0]]
+    """
+    coefs = rules.coefs
+    if coefs.shape[2] == 1:
+        return np.asarray(coefs[:, :, 0])
+    middle = [sum(span(variable)) / 2 for variable in rules.variables]
+    at = np.where(np.isnan(rules.centers), middle, rules.centers)
+    return np.asarray(coefs[:, :, 0] + np.einsum("rkd,rd->rk", coefs[:, :, 1:], at))
+
+
+def border(model: Any, said: Array) -> float:
+    """Return the conclusion above which a rule counts as high.
+
+    That is where a classifier of two classes parts them; otherwise the mean of the conclusions ``said`` (n_rules,).
+
+    Examples
+    --------
+    >>> border(None, np.array([0.0, 0.5, 1.0]))
+    0.5
+    """
+    if isinstance(model, Explaining) and len(getattr(model, "classes_", ())) == 2:
+        return float(model._reading().threshold)
+    return float(said.mean())
+
+
+def influences(rules: RuleBase) -> Array:
+    """Return how far each rule can move the answer, shape (n_rules,), from 0 to its weight.
+
+    That is the distance of its conclusion from the mean conclusion of all rules, in ranges of the conclusions and for
+    the output where it is greatest, times the rule's weight. Rules that all conclude the same count by their weights.
+
+    Examples
+    --------
+    >>> influences(RuleBase.from_arrays([[0.0], [1.0], [2.0]], [[1.0]] * 3, [0.0, 0.5, 1.0])).tolist()
+    [0.5, 0.0, 0.5]
+    """
+    found = conclusions(rules)
+    weights = np.array([rule.weight for rule in rules.rules])
+    ranges = np.ptp(found, axis=0)
+    if not ranges.any():
+        return weights
+    differs = ranges > 0
+    away = np.abs(found - found.mean(axis=0))[:, differs] / ranges[differs]
+    return np.asarray(weights * away.max(axis=1))
+
+
+def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:
+    """Go through the conditions of rule ``r`` on feature ``d``: the degrees to which values ``x`` meet each.
+
+    Hedges count, and so does a NOT around the condition.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0]], [[1.0]], [1])
+    >>> [degrees.round(3).tolist() for degrees in conditions_about(rules, 0, 0, [0.0, 1.0])]
+    [[1.0, 0.607]]
+    """
+    rule, variable = rules.rules[r], rules.variables[d]
+    for condition, negated in zip(rule.conditions, negations(rule.premise), strict=True):
+        if condition.variable == variable.name:
+            hedges = ("not", *condition.hedges) if negated else condition.hedges
+            yield hedged(variable.terms[condition.term], hedges, x)
+
+
+def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 201) -> Array:
+    """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
+
+    That is 1 less the mean degree to which values meet the rule's condition: the known values of the instances, or
+    without bags values evenly over the feature's range. It is 0 for a feature that the rule leaves out, and near 1
+    for a condition that hardly any value meets. Of several conditions on one feature the most restricting counts.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    seen : Bags, optional
+        As the rules see them (see `fuzzymil.rules.editing.comparison.seen_bags`).
+    n_points : int
+        Values over the range of a feature.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership._families import Triangular
+    >>> from fuzzymil.rules.rule import Rule
+    >>> x = Variable("x", {"low": Triangular(0, 0, 1)}, 0, 1)
+    >>> restrictions(RuleBase((x, Variable("y")), (Rule({"x": "low"}, [[1.0]]),))).round(3).tolist()
+    [[0.5, 0.0]]
+    """
+    found = np.zeros((rules.n_rules, rules.n_features))
+    for d, variable in enumerate(rules.variables):
+        values = np.linspace(*span(variable), n_points) if seen is None else seen.instances[:, d]
+        values = values[~np.isnan(values)]
+        if not len(values):  # all missing, and a missing value meets every condition
+            continue
+        for r in range(rules.n_rules):
+            left = [float(degrees.mean()) for degrees in conditions_about(rules, r, d, values)]
+            found[r, d] = 1 - min(left, default=1.0)
+    return found

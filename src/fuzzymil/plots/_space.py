@@ -1,0 +1,335 @@
+"""The space of instances in two dimensions: bags as points, rules as ellipses, one bag highlighted."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import Circle
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, listed
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.explain import explain
+from fuzzymil.explain._explain import chosen_bag
+from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
+from fuzzymil.plots._selection import axis_name, border, conclusions, feature_at, rules_of
+from fuzzymil.plots._shadow import RuleShadow, draw_shadow, in_view, rule_shadows
+from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, distinct, shortened
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.editing.comparison import seen_bags
+from fuzzymil.rules.rule import Variable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["SpaceDisplay"]
+
+_MANY = 3000  # points: drawn smaller, and as an image in vector files
+_LOOKS: tuple[tuple[str, float, str], ...] = (
+    (".", 14.0, FAINT),
+    ("+", 34.0, LOW),
+    ("^", 18.0, "#009E73"),
+    ("x", 22.0, "#CC79A7"),
+    ("v", 18.0, "#56B4E9"),
+    ("D", 10.0, "#000000"),
+)
+
+
+@dataclasses.dataclass(repr=False)
+class SpaceDisplay:
+    """Instances by the label of their bag, and rules one width around their centers.
+
+    Parameters
+    ----------
+    groups : dict of str to array of shape (n, 2)
+        Instances by what the legend calls them.
+    axes : pair of str
+        What the axes are.
+    values : array of shape (n,), optional
+        Labels of the instances' bags where they are numbers of many values; there is one group then.
+    rules : tuple of RuleShadow
+    several : bool
+        Whether the rules have several outputs.
+    bag : array of shape (m, 2), optional
+        Instances of the highlighted bag.
+    bag_name : str
+    witness : int, optional
+        Which of these decided: the witness of the rule that contributes most.
+    even : bool
+        Whether a step is as long on both axes.
+    concepts : array of shape (n_concepts, 2), optional
+        Centers of true concepts.
+    radius : float
+        Of the true concepts.
+    note : str
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0, 0.0], [1.0, 1.0]], [[0.3, 0.3], [0.3, 0.3]], [0, 1])
+    >>> bags = Bags.from_list([[[0.0, 0.1]], [[0.2, 0.0], [1.0, 0.9]]], labels=["no", "yes"])
+    >>> display = SpaceDisplay.from_model(rules, bags, bag=1)
+    >>> {name: len(points) for name, points in display.groups.items()}, display.witness
+    ({'in a bag labeled no': 1, 'in a bag labeled yes': 2}, 1)
+    """
+
+    groups: dict[str, Array]
+    axes: tuple[str, str]
+    values: Array | None = None
+    rules: tuple[RuleShadow, ...] = ()
+    several: bool = False
+    bag: Array | None = None
+    bag_name: str = ""
+    witness: int | None = None
+    even: bool = False
+    concepts: Array | None = None
+    radius: float = 0.0
+    note: str = ""
+
+    @classmethod
+    def from_model(
+        cls,
+        model: Any,
+        bags: Any,
+        labels: Any = None,
+        *,
+        bag: Any = None,
+        features: Sequence[str | int] | None = None,
+        order: Sequence[Any] | None = None,
+        threshold: float | None = None,
+    ) -> SpaceDisplay:
+        """Project bags and rules onto the plane.
+
+        With two features, two chosen ones, or two that the rules ask about, the axes are these features. Otherwise they
+        are the principal components of the standardized instances, and an ellipse is the shadow of all that lies
+        within one width of the rule's center: an instance that satisfies the rule by 0.61 or more is inside, one
+        inside need not satisfy the rule. A feature that the rule leaves out counts there with the mean and the
+        standard deviation of the instances; a rule without conditions is not drawn.
+
+        Parameters
+        ----------
+        model : RuleBase, or fitted model
+        bags : Bags, or anything `as_bags` takes
+        labels : array of shape (n_bags,), optional
+            Default: those the bags carry, if any.
+        bag : id or position, optional
+            A bag to highlight.
+        features : pair of str or int, optional
+            Names or columns.
+        order : sequence of labels, optional
+            The first is drawn faintest. Default: sorted.
+        threshold : float, optional
+            Above which a conclusion counts as high. Default: where a classifier of two classes parts them, else the
+            mean of the rules' conclusions.
+        """
+        rules, given = rules_of(model), as_bags(bags)
+        seen = seen_bags(rules, given)
+        asked = {name for rule in rules.rules for name in rule.antecedent}
+        if features is None and len(asked) == 2:  # nothing else matters to these rules
+            features = [variable.name for variable in rules.variables if variable.name in asked]
+        projection, axes, even = _view(seen, rules.variables, features)
+        plain = cls._of_bags(seen, given.labels if labels is None else labels, projection, axes, even, order)
+        shown, note = rule_shadows(
+            rules,
+            seen,
+            projection,
+            mixed=even,
+            high=border(model, conclusions(rules)[:, 0]) if threshold is None else threshold,
+        )
+        display = dataclasses.replace(
+            plain, rules=shown, several=len(rules.outputs) > 1, note="; ".join(filter(None, (plain.note, note)))
+        )
+        return display if bag is None else display._with_bag(chosen_bag(seen, bag), projection, rules)
+
+    @classmethod
+    def from_bags(
+        cls,
+        bags: Any,
+        labels: Any = None,
+        *,
+        bag: Any = None,
+        features: Sequence[str | int] | None = None,
+        order: Sequence[Any] | None = None,
+    ) -> SpaceDisplay:
+        """Project bags onto the plane, without rules; see `from_model`.
+
+        Examples
+        --------
+        >>> SpaceDisplay.from_bags([[[0.0, 0.1]], [[0.2, 0.0], [1.0, 0.9]]]).axes
+        ('x1', 'x2')
+        """
+        given = as_bags(bags)
+        projection, axes, even = _view(given, [Variable(name) for name in given.names], features)
+        display = cls._of_bags(given, given.labels if labels is None else labels, projection, axes, even, order)
+        return display if bag is None else display._with_bag(chosen_bag(given, bag), projection)
+
+    @classmethod
+    def _of_bags(
+        cls, seen: Bags, labels: Any, projection: Projection, axes: tuple[str, str], even: bool, order: Any
+    ) -> SpaceDisplay:
+        points = project(projection, seen.instances)
+        known = ~np.isnan(points).any(axis=1)
+        note = (
+            "" if known.all() else f"not shown, as a value is missing: {(~known).sum():,} of {len(points):,} instances"
+        )
+        if labels is None:
+            return cls({"instance": points[known]}, axes, even=even, note=note)
+        found = np.asarray(labels)
+        if found.shape != (seen.n_bags,):
+            raise InputError(f"There are {seen.n_bags} bags, but labels of shape {found.shape}: give one a bag.")
+        owners = np.repeat(found, seen.sizes)
+        kinds = sorted(set(found.tolist()), key=lambda kind: (isinstance(kind, str), kind))
+        if len(kinds) > len(_LOOKS):
+            if found.dtype.kind not in "iuf":
+                raise InputError(
+                    f"There are {len(kinds)} different labels; at most {len(_LOOKS)} can be told apart: give coarser "
+                    "labels=..."
+                )
+            return cls({"instance": points[known]}, axes, owners[known].astype(float), even=even, note=note)
+        if order is not None:
+            if set(order) != set(kinds):
+                raise ParameterError(f"order must name the labels {listed(kinds)}, got {listed(order)}.")
+            kinds = list(order)
+        groups = {f"in a bag labeled {kind}": points[known & (owners == kind)] for kind in kinds}
+        return cls(groups, axes, even=even, note=note)
+
+    def _with_bag(self, bag: Bags, projection: Projection, rules: RuleBase | None = None) -> SpaceDisplay:
+        witness = None if rules is None else explain(rules, bag).rules[0].witness
+        return dataclasses.replace(
+            self, bag=project(projection, bag.instances), bag_name=str(bag.ids[0]), witness=witness
+        )
+
+    def with_concepts(self, centers: Array, radius: float) -> SpaceDisplay:
+        """Return the display with true concepts: discs around ``centers`` (n_concepts, 2), in the figure's axes."""
+        return dataclasses.replace(self, concepts=np.asarray(centers), radius=radius, even=True)
+
+    # ------------------------------------------------------------------ drawing
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        figure, axis = plt.subplots(figsize=(6.2, 6.8), layout="constrained")
+        self._draw_instances(figure, axis)
+        low, high = axis.get_xlim(), axis.get_ylim()
+        if self.concepts is not None:
+            x, y = self.concepts.T
+            axis.scatter(x, y, 46, marker="s", color="black", label="concept center", zorder=4)
+            for center in self.concepts:
+                axis.add_patch(Circle(center, self.radius, fill=False, color="black", linewidth=1.4, zorder=4))
+        self._draw_bag(axis)
+        self._draw_rules(axis)
+        if self.even:
+            axis.set_aspect("equal")
+        # Wide rules reach far beyond the data, which is what the figure is about.
+        axis.set_xlim(low)
+        axis.set_ylim(high)
+        axis.set_xlabel(as_written(shortened(self.axes[0], 60)), fontsize=9)
+        axis.set_ylabel(as_written(shortened(self.axes[1], 60)), fontsize=9)
+        bare(axis)
+        if title:
+            figure.suptitle(as_written(title), fontsize=11)
+        handles, labels = axis.get_legend_handles_labels()
+        columns = 3 if max(map(len, labels)) < 26 else 2
+        figure.legend(
+            handles,
+            list(map(as_written, labels)),
+            loc="outside lower center",
+            ncols=columns,
+            fontsize=8,
+            frameon=False,
+            title=as_written(textwrap.fill(self._remarks(low, high), 90)) or None,
+            title_fontsize=8,
+        )
+        return figure
+
+    def _draw_instances(self, figure: Figure, axis: Any) -> None:
+        many = sum(map(len, self.groups.values())) > _MANY
+        for (name, points), (marker, size, color) in zip(self.groups.items(), _LOOKS, strict=False):
+            look: dict[str, Any] = {
+                "marker": marker,
+                "linewidths": 0.9,
+                "rasterized": many,
+                "alpha": 0.6 if many else 1,
+            }
+            if self.values is None:
+                look |= {"color": color}
+            else:
+                look |= {"c": self.values, "cmap": "cividis"}
+            x, y = points.T
+            found = axis.scatter(x, y, size / 2 if many else size, label=shortened(name, 44), **look)
+            if self.values is not None:
+                bar = figure.colorbar(found, ax=axis, location="right", aspect=40, shrink=0.7)
+                bar.set_label("label of the bag", fontsize=8)
+                bar.ax.tick_params(labelsize=7)
+
+    def _draw_bag(self, axis: Any) -> None:
+        if self.bag is None:
+            return
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "black", "zorder": 6}
+        x, y = self.bag.T
+        axis.scatter(x, y, 110, linewidths=1.3, label=f"bag {shortened(self.bag_name, 30)}", **ring)
+        if self.witness is not None:
+            axis.scatter(x[self.witness], y[self.witness], 230, linewidths=2.2, label="its witness", **ring)
+
+    def _draw_rules(self, axis: Any) -> None:
+        low, high = axis.get_xlim(), axis.get_ylim()
+        named: set[str] = set()
+        for rule in self.rules:
+            look = self._look(rule.kind)
+            label = None if rule.says in named else rule.says
+            if not draw_shadow(axis, rule, label, look):
+                continue
+            named.add(rule.says)
+            if in_view(rule, low, high):
+                middle = (sum(low) / 2, sum(high) / 2)
+                axis.text(
+                    *np.where(np.isnan(rule.center), middle, rule.center),
+                    str(rule.number),
+                    ha="center",
+                    va="center",
+                    fontsize=10,
+                    fontweight="bold",
+                    color=look["color"],
+                    bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+                    zorder=7,
+                )
+
+    def _look(self, kind: int) -> dict[str, Any]:
+        if self.several:
+            dash = distinct(kind + 1)[kind]["linestyle"]
+            return {"color": _LOOKS[kind % len(_LOOKS)][2], "linestyle": dash, "linewidth": 1.8}
+        if kind:
+            return {"color": HIGH, "linestyle": "-", "linewidth": 2.0}
+        return {"color": LOW, "linestyle": "--", "linewidth": 1.3}
+
+    def _remarks(self, low: tuple[float, float], high: tuple[float, float]) -> str:
+        away = [str(rule.number) for rule in self.rules if not in_view(rule, low, high)]
+        told = f"center outside the figure: rule{'s' if len(away) > 1 else ''} {listed(away)}" if away else ""
+        return "; ".join(filter(None, (self.note, told)))
+
+
+def _view(
+    seen: Bags, variables: Sequence[Variable], features: Sequence[str | int] | None
+) -> tuple[Projection, tuple[str, str], bool]:
+    """Return the projection, what its axes are called, and whether they mix features."""
+    if seen.n_features < 2:
+        raise InputError("A plane needs two features, and there is one: draw the rules with MembershipDisplay.")
+    if features is None and seen.n_features > 2:
+        seen.require_complete("Choose two features=(..., ...), or fill missing values in first.")
+        projection, shares = principal_components(seen.instances)
+        first, second = (
+            f"principal component {place} ({100 * share:.0f}% of the variance)"
+            for place, share in enumerate(shares, start=1)
+        )
+        return projection, (first, second), True
+    chosen = (0, 1) if features is None else features
+    if isinstance(chosen, str) or len(chosen) != 2:
+        raise ParameterError(f"features must be two names or columns, got {chosen!r}.")
+    across, up = (feature_at([variable.name for variable in variables], feature) for feature in chosen)
+    if across == up:
+        raise ParameterError(f"features must be two different ones, got {variables[up].name!r} twice.")
+    names = axis_name(variables[across]), axis_name(variables[up])
+    return chosen_features(seen.n_features, across, up), names, False

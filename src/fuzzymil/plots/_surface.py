@@ -1,0 +1,211 @@
+"""The output of rules over two features, for a bag of one instance whose other features stand still."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, described
+from fuzzymil.bags import Bags
+from fuzzymil.plots._selection import axis_name, feature_at, output_at, rules_of
+from fuzzymil.plots.style import as_written, bare, shortened
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.editing.comparison import seen_bags, span
+from fuzzymil.rules.language.printer import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["SurfaceDisplay"]
+
+_UNKNOWN = 0.05  # a firing strength below which no rule knows the place
+
+
+@dataclasses.dataclass(repr=False)
+class SurfaceDisplay:
+    """The output over two features, as a map with contour lines.
+
+    Hatched is where no rule fires by 0.05 or more: the rules know nothing of such an instance, and the output there is
+    what the nearest of them say.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n_x,), (n_y,)
+        Values of the two features.
+    z : array of shape (n_y, n_x)
+        The output for a bag of the one instance at each place.
+    coverage : array of shape (n_y, n_x)
+        Greatest firing strength there.
+    xlabel, ylabel, output : str
+        Names of the features and of the output.
+    held : dict of str to float
+        The other features that the rules ask about, and where they stand.
+    how : str
+        Where the others stand, in words.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0, 0.0], [1.0, 1.0]], [[0.3, 0.3], [0.3, 0.3]], [0, 1])
+    >>> display = SurfaceDisplay.from_rules(rules, "x1", "x2", n_points=3)
+    >>> display.z.round(2).tolist()
+    [[0.0, 0.0, 0.5], [0.0, 0.5, 1.0], [0.5, 1.0, 1.0]]
+    """
+
+    x: Array
+    y: Array
+    z: Array
+    coverage: Array
+    xlabel: str
+    ylabel: str
+    output: str
+    held: dict[str, float]
+    how: str
+
+    @classmethod
+    def from_rules(
+        cls,
+        rule_base: Any,
+        x: str | int,
+        y: str | int,
+        *,
+        at: Mapping[str | int, float] | None = None,
+        output: str | int = 0,
+        bags: Any = None,
+        n_points: int = 81,
+    ) -> SurfaceDisplay:
+        """Infer bags of one instance over a grid.
+
+        Parameters
+        ----------
+        rule_base : RuleBase, or fitted model
+        x, y : str or int
+            The two features, by name or column.
+        at : dict of str or int to float, optional
+            Values of other features.
+        output : str or int
+        bags : Bags, or anything `as_bags` takes, optional
+            Features that ``at`` does not name stand at the medians of their instances, and the map covers their
+            values. Default: the middle of the range that the rules know, and that range.
+        n_points : int
+            Along each feature.
+        """
+        rules = rules_of(rule_base)
+        across, up, k = feature_at(rules.feature_names, x), feature_at(rules.feature_names, y), output_at(rules, output)
+        if across == up:
+            raise ParameterError(f"x and y must be two features, got {rules.feature_names[up]!r} twice.")
+        if n_points < 2:
+            raise ParameterError(f"n_points must be at least 2, got {n_points!r}.")
+        seen = None if bags is None else seen_bags(rules, bags)
+        given = _given(rules, at or {}, (across, up))
+        place = _place(rules, seen)
+        for d, value in given.items():
+            place[d] = value
+        xs, ys = (np.linspace(*_range(rules, seen, d), n_points) for d in (across, up))
+        instances = np.tile(place, (n_points**2, 1))
+        instances[:, across], instances[:, up] = np.tile(xs, n_points), np.repeat(ys, n_points)
+        found = rules.infer(Bags(instances, np.arange(len(instances) + 1), feature_names=rules.feature_names))
+        return cls(
+            x=xs,
+            y=ys,
+            z=found.output[:, k].reshape(n_points, n_points),
+            coverage=found.coverage.reshape(n_points, n_points),
+            xlabel=axis_name(rules.variables[across]),
+            ylabel=axis_name(rules.variables[up]),
+            output=rules.outputs[k],
+            held={rules.feature_names[d]: float(place[d]) for d in _used(rules) if d not in (across, up)},
+            how=_in_words(len(given), rules.n_features - 2, seen is not None),
+        )
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        figure, axis = plt.subplots(figsize=(5.8, 5.2), layout="constrained")
+        image = axis.pcolormesh(self.x, self.y, self.z, cmap="cividis", shading="gouraud", rasterized=True)
+        levels = MaxNLocator(5).tick_values(float(self.z.min()), float(self.z.max()))
+        inside = [level for level in levels if self.z.min() < level < self.z.max()]
+        if inside:
+            lines = axis.contour(self.x, self.y, self.z, levels=inside, colors="white", linewidths=0.9)
+            for text in axis.clabel(lines, fontsize=7.5, fmt="%g"):
+                text.set_bbox({"boxstyle": "round,pad=0.1", "facecolor": "#333333", "edgecolor": "none", "alpha": 0.6})
+        if (self.coverage < _UNKNOWN).any():
+            hatch = axis.contourf(
+                self.x, self.y, self.coverage, levels=[-1.0, _UNKNOWN], hatches=["////"], colors="none"
+            )
+            hatch.set_edgecolor("#FFFFFF80")
+            hatch.set_linewidth(0.0)
+            sample = Patch(facecolor="#777777", edgecolor="white", hatch="////", label="no rule fires by 0.05 or more")
+            figure.legend(handles=[sample], loc="outside lower center", fontsize=8, frameon=False)
+        axis.set_xlabel(as_written(shortened(self.xlabel, 60)), fontsize=9)
+        axis.set_ylabel(as_written(shortened(self.ylabel, 50)), fontsize=9)
+        bare(axis)
+        bar = figure.colorbar(image, ax=axis, aspect=30)
+        bar.set_label(as_written(shortened(self.output, 40)), fontsize=9)
+        bar.ax.tick_params(labelsize=8)
+        heading = f"{shortened(self.output, 40)} for a bag of one instance" if title is None else title
+        figure.suptitle(as_written(heading), fontsize=11)
+        axis.set_title(as_written(textwrap.fill(self._standing(), 76)), fontsize=8, color="#333333")
+        return figure
+
+    def _standing(self) -> str:
+        """Tell where the other features stand: each of a few, or all in one sentence."""
+        if not self.how:
+            return ""
+        if 0 < len(self.held) <= 4:
+            each = [f"{shortened(name, 30)} = {format_number(value, 3)}" for name, value in self.held.items()]
+            return f"{', '.join(each)} ({self.how})"
+        return self.how
+
+
+def _given(rules: RuleBase, at: Mapping[str | int, float], shown: tuple[int, int]) -> dict[int, float]:
+    found = {}
+    for feature, value in at.items():
+        d = feature_at(rules.feature_names, feature)
+        if d in shown:
+            raise ParameterError(f"at gives a value for {rules.feature_names[d]!r}, which is an axis of the figure.")
+        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+            raise ParameterError(f"at must give {rules.feature_names[d]!r} a finite number, got {described(value)}.")
+        found[d] = float(value)
+    return found
+
+
+def _place(rules: RuleBase, seen: Bags | None) -> Array:
+    """Return where features stand, shape (n_features,): medians, or the middles of ranges."""
+    middles = np.array([sum(span(variable)) / 2 for variable in rules.variables])
+    if seen is None:
+        return middles
+    known = ~np.isnan(seen.instances).all(axis=0)
+    middles[known] = np.nanmedian(seen.instances[:, known], axis=0)
+    return middles
+
+
+def _range(rules: RuleBase, seen: Bags | None, d: int) -> tuple[float, float]:
+    low, high = span(rules.variables[d], None if seen is None else seen.instances[:, d])
+    return (low, high) if high > low else (low - 1.0, low + 1.0)
+
+
+def _used(rules: RuleBase) -> list[int]:
+    """Return the features that some rule asks about or concludes from."""
+    asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
+    slopes = (rules.coefs[:, :, 1:] != 0).any(axis=(0, 1))
+    return [d for d, name in enumerate(rules.feature_names) if name in asked or (len(slopes) and slopes[d])]
+
+
+def _in_words(n_given: int, n_others: int, medians: bool) -> str:
+    """Tell where the features stand that are no axis of the figure."""
+    rest = n_others - n_given
+    parts = [f"{_others(n_given)} at given values"] if n_given else []
+    if rest:
+        where = "at medians" if medians else "in the middle of the range"
+        parts.append(f"{rest if n_given else _others(rest)} {where}")
+    return ", ".join(parts)
+
+
+def _others(count: int) -> str:
+    return f"{count} other feature{'' if count == 1 else 's'}"

@@ -1,0 +1,175 @@
+"""What a model says about bags, and how surely: the ground that all parts of a report stand on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.estimators._explain import Explaining
+from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.labels import class_labels
+from fuzzymil.explain import Explanation, Reading, explain
+from fuzzymil.network.inference import Activations
+from fuzzymil.rules import RuleBase
+
+__all__ = ["Answers", "Progress", "answers_of", "certainty"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Answers:
+    """A model's answers on bags.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    bags, read : Bags
+        As given, and as the model's rules take them.
+    truth : array of shape (n_bags,) or (n_bags, n_outputs), or None
+        The labels: of a classifier its classes, else numbers; None where there are none.
+    reading : Reading
+        What the output means.
+    found : tuple of Activations
+        Of each member.
+    output : array of shape (n_bags, n_outputs)
+    predictions : array of shape (n_bags,) or (n_bags, n_outputs)
+    """
+
+    model: Any
+    bags: Bags
+    read: Bags
+    truth: Array | None
+    reading: Reading
+    found: tuple[Activations, ...]
+    output: Array
+    predictions: Array
+
+    @property
+    def members(self) -> list[RuleBase]:
+        """The rule bases whose outputs are averaged."""
+        return list(self.model.members_)
+
+    @property
+    def rules(self) -> RuleBase:
+        """The first of the members."""
+        return self.members[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features: of the bags, else those that the model was fitted on."""
+        fitted = getattr(self.model, "feature_names_in_", None)
+        return self.bags.names if self.bags.feature_names is not None or fitted is None else tuple(map(str, fitted))
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """Of a classifier."""
+        return None if self.reading.classes is None else tuple(np.asarray(self.reading.classes).tolist())
+
+    @property
+    def log_coverage(self) -> Array:
+        """Logarithm of the greatest firing strength of each bag, shape (n_bags,)."""
+        return np.asarray(np.max([each.log_firing.max(axis=1) for each in self.found], axis=0))
+
+    @property
+    def certainty(self) -> Array:
+        """See `certainty`, shape (n_bags,)."""
+        return certainty(self.output, self.reading, self.log_coverage)
+
+    @property
+    def wrong(self) -> Array:
+        """Bags, shape (n_bags,), whose class is known and is not the predicted one; none of a regressor."""
+        if self.classes is None or self.truth is None:
+            return np.zeros(self.bags.n_bags, bool)
+        return np.asarray(self.truth != self.predictions)
+
+    def explained(self, places: Array) -> Iterator[Explanation]:
+        """Explain the bags at these places, one after the other."""
+        for place in places:
+            yield explain(self.members, self.read[[int(place)]], reading=self.reading)
+
+
+def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
+    """Let a model answer.
+
+    Parameters
+    ----------
+    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
+    bags : Bags, or anything `as_bags` takes
+    y : array of shape (n_bags,), optional
+        Default: the labels the bags carry, if any.
+
+    Examples
+    --------
+    >>> from fuzzymil import MISugeno
+    >>> model = MISugeno(rules="VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1")
+    >>> found = answers_of(model.fit([[[0.6]]]), [[[0.6], [0.1]]])
+    >>> found.predictions.tolist(), found.truth is None
+    ([1], True)
+    """
+    if not isinstance(model, Explaining):
+        raise ParameterError(
+            f"A report needs a model with rules that can be explained (MIANFISClassifier, MIANFISRegressor, "
+            f"ANFISClassifier, ANFISRegressor, MISugeno), got {type(model).__name__}. Of a pipeline, give the last "
+            "step and the bags that reach it."
+        )
+    given = as_bags(bags)
+    read, reading = model._bags_to_read(given), model._reading()
+    found = tuple(base.infer(read) for base in model.members_)
+    output = np.mean([each.output for each in found], axis=0)
+    labeled = y is not None or given.labels is not None
+    truth = _truth(model, given, y, reading) if labeled else None
+    return Answers(model, given, read, truth, reading, found, output, reading.predict(output))
+
+
+def certainty(output: Array, reading: Reading, log_coverage: Array) -> Array:
+    """Return how sure each answer is, shape (n_bags,), to be compared within one model.
+
+    Of a classifier: how far the decision value is from the border, or from the next class. Of numbers: the logarithm
+    of the greatest firing strength, that is, how well the rules know the bag. Where no rule fires: ``-inf``.
+
+    Parameters
+    ----------
+    output : array of shape (n_bags, n_outputs)
+    reading : Reading
+    log_coverage : array of shape (n_bags,)
+
+    Examples
+    --------
+    >>> two = Reading(classes=("no", "yes"), threshold=0.5)
+    >>> certainty(np.array([[0.4], [1.0], [0.0]]), two, np.array([0.0, 0.0, -np.inf])).round(2).tolist()
+    [0.1, 0.5, -inf]
+    """
+    if reading.classes is None:
+        return log_coverage
+    if output.shape[1] == 1:
+        margin = np.abs(output[:, 0] - reading.threshold)
+    else:
+        ranked = np.sort(output, axis=1)
+        margin = ranked[:, -1] - ranked[:, -2]
+    return np.where(np.isneginf(log_coverage), -np.inf, margin)
+
+
+def _truth(model: Any, bags: Bags, y: Any, reading: Reading) -> Array:
+    """Return the labels, if they are such as the model predicts."""
+    kind = type(model).__name__
+    if reading.classes is None:
+        labels = bag_labels(bags, y, kind)
+        numbers: Array = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y")
+        return numbers
+    labels, known = class_labels(bags, y, kind), np.asarray(reading.classes).tolist()
+    for place, label in enumerate(labels.tolist()):
+        if label not in known:
+            raise InputError(
+                f"Bag {bags.ids[place]!s} has the label {label!r}, which is none of the model's classes "
+                f"({listed(known)}).{did_you_mean(label, map(str, known))}"
+            )
+    return labels

@@ -1,0 +1,179 @@
+"""Rule bases out of arrays, with names for their fuzzy sets, and arrays out of rule bases."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.network.norms import SOFT_AGGREGATIONS
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.language import printer
+from fuzzymil.rules.rule import Rule, Variable
+
+__all__ = ["compiled", "finite_operators", "from_arrays", "from_sets", "with_numbers"]
+
+_PRACTICALLY_INFINITE = 1e30  # an alpha that tells degrees 1e-30 apart, and near the end of 32 bit
+
+
+def from_arrays(
+    centers: npt.ArrayLike,
+    widths: npt.ArrayLike,
+    coefs: npt.ArrayLike,
+    *,
+    feature_names: Iterable[str] | None,
+    output_names: Iterable[str] | None,
+    ranges: npt.ArrayLike | None,
+    **operators: Any,
+) -> RuleBase:
+    """Make conjunctions of Gaussian sets; see `RuleBase.from_arrays`."""
+    c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
+    if c.ndim != 2 or c.shape != s.shape:
+        raise ParameterError(f"centers and widths must have one shape (n_rules, n_features), got {c.shape}, {s.shape}.")
+    _check_sets(c, s)
+    b = np.asarray(coefs, float)
+    if b.ndim == 1:
+        b = b[:, None, None]
+    if b.ndim != 3 or len(b) != len(c) or b.shape[2] not in (1, 1 + c.shape[1]):
+        raise ParameterError(
+            f"coefs must have shape ({len(c)},), ({len(c)}, k, 1) or ({len(c)}, k, {1 + c.shape[1]}), got {b.shape}."
+        )
+    return from_sets(
+        {"gaussian": (c, s)},
+        {"gaussian": np.ones_like(c)},
+        b,
+        feature_names=feature_names,
+        output_names=output_names,
+        ranges=ranges,
+        **operators,
+    )
+
+
+def from_sets(
+    sets: Mapping[str, tuple[Array, ...]],
+    masks: Mapping[str, Array],
+    coefs: Array,
+    *,
+    feature_names: Iterable[str] | None,
+    output_names: Iterable[str] | None,
+    ranges: npt.ArrayLike | None,
+    **operators: Any,
+) -> RuleBase:
+    """Make a rule base from the network's own form; see `RuleBase.from_sets`."""
+    n_rules, n_features = next(iter(masks.values())).shape
+    n_outputs = coefs.shape[1]
+    names = _names("feature_names", feature_names, [f"x{d + 1}" for d in range(n_features)])
+    outputs = _names("output_names", output_names, ["y"] if n_outputs == 1 else [f"y{k + 1}" for k in range(n_outputs)])
+    spans = None if ranges is None else np.asarray(ranges, float)
+    if spans is not None and spans.shape != (n_features, 2):
+        raise ParameterError(f"ranges must have shape ({n_features}, 2), low and high of each, got {spans.shape}.")
+    variables: list[Variable] = []
+    antecedents: list[dict[str, str]] = [{} for _ in range(n_rules)]
+    for d, name in enumerate(names):
+        by_rule = {
+            r: FAMILIES[kind](*(float(values[r, d]) for values in parameters))
+            for kind, parameters in sets.items()
+            for r in range(n_rules)
+            if masks[kind][r, d] > 0
+        }
+        low, high = printer.span_of(by_rule.values()) if spans is None else map(float, spans[d])
+        terms, labels = printer.named_terms(by_rule, low, high)
+        variables.append(Variable(name, terms, low, high))
+        for r, label in labels.items():
+            antecedents[r][name] = label
+    rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
+    return RuleBase(tuple(variables), tuple(rules), outputs, **operators)
+
+
+def compiled(base: RuleBase) -> tuple[Params, Masks, Operators]:
+    """Return the rule base as arrays for the network; see `RuleBase.compile`."""
+    shape = (base.arrangement.n_rows, base.n_features)
+    known = {variable.name: variable.terms for variable in base.variables}
+    sets: dict[str, tuple[Array, ...]] = {}
+    masks: dict[str, Array] = {}
+    for place, (name, term) in base.arrangement.terms.items():
+        chosen = known[name][term]
+        kind = chosen.name
+        if kind not in sets:
+            blank = FAMILIES[kind].around(np.zeros(shape), np.ones(shape))
+            sets[kind] = tuple(np.array(values) for values in blank)
+            masks[kind] = np.zeros(shape)
+        masks[kind][place] = 1.0
+        for values, value in zip(sets[kind], chosen.parameters, strict=True):
+            values[place] = value
+    if not sets:  # no rule has a condition: each fires fully everywhere
+        sets, masks = {"gaussian": (np.zeros(shape), np.ones(shape))}, {"gaussian": np.zeros(shape)}
+    operators, alpha, consequent_alpha = finite_operators(
+        base.aggregation, base.alpha, base.combine, base.consequent_alpha
+    )
+    weights = tuple(rule.weight for rule in base.rules)
+    return (
+        Params(sets, base.coefs, np.asarray(alpha), np.asarray(consequent_alpha)),
+        masks,
+        dataclasses.replace(
+            operators,
+            t_norm=base.t_norm,
+            s_norm=base.s_norm,
+            normalize=base.normalize,
+            premises=base.arrangement.premises,
+            weights=None if set(weights) == {1.0} else weights,
+        ),
+    )
+
+
+def with_numbers(base: RuleBase, params: Params, **changes: Any) -> RuleBase:
+    """Return the same rules with other numbers; see `RuleBase.with_numbers`."""
+    moved: dict[tuple[str, str], Any] = {}
+    known = {variable.name: variable.terms for variable in base.variables}
+    for place, (name, term) in base.arrangement.terms.items():
+        kind = type(known[name][term])
+        moved.setdefault((name, term), kind(*(float(values[place]) for values in params.sets[kind.name])))
+    variables = [
+        dataclasses.replace(v, terms={term: moved.get((v.name, term), old) for term, old in v.terms.items()})
+        for v in base.variables
+    ]
+    rules = [
+        Rule(rule.premise, rows, rule.weight) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)
+    ]
+    fields: dict[str, Any] = {"variables": variables, "rules": rules} | changes
+    return dataclasses.replace(base, **fields)
+
+
+def finite_operators(
+    aggregation: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float | tuple[float, ...]
+) -> tuple[Operators, float | tuple[float, ...], float | tuple[float, ...]]:
+    """Turn infinite alphas into the operators they stand for: they are no limits of the formula."""
+    if not isinstance(alpha, tuple) and abs(alpha) > _PRACTICALLY_INFINITE:
+        if aggregation in SOFT_AGGREGATIONS:
+            aggregation = "max" if alpha > 0 else "min"
+        alpha = 0.0
+    if not isinstance(consequent_alpha, tuple) and abs(consequent_alpha) > _PRACTICALLY_INFINITE:
+        if combine == "softmax":
+            combine = "max" if consequent_alpha > 0 else "min"
+        consequent_alpha = 0.0
+    return Operators(aggregation=aggregation, combine=combine), alpha, consequent_alpha
+
+
+def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[str, ...]:
+    names = tuple(default if given is None else map(str, given))
+    if len(names) != len(default):
+        raise ParameterError(f"{what} must be {len(default)} name(s), got {len(names)}.")
+    return names
+
+
+def _check_sets(centers: Array, widths: Array) -> None:
+    for what, values, good in (
+        ("center", centers, np.isfinite(centers)),
+        ("width", widths, np.isfinite(widths) & (widths > 0)),
+    ):
+        if not good.all():
+            r, d = np.argwhere(~good)[0]
+            need = "finite" if what == "center" else "greater than 0 and finite"
+            raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")

@@ -1,0 +1,127 @@
+"""How alike fuzzy sets and premises are, and what conditions make of values: what simplifying and diagnosing share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.membership import MembershipFunction
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.editing.merge import can_blend
+from fuzzymil.rules.premise import Is, hedged, plain_conditions
+from fuzzymil.rules.rule import Rule, Variable
+
+__all__ = ["Asked", "conditions_on", "premise_key", "rule_similarities", "seen_bags", "similarities", "span"]
+
+_GRID = np.linspace(0.0, 1.0, 201)  # over the range
+_AWAY = np.concatenate([np.linspace(0.0, 4.0, 21), np.geomspace(4.5, 1e6, 30)])
+_NEAR = np.concatenate([-_AWAY, _AWAY])  # around each set, in spreads: it may be far narrower than the grid
+
+
+def seen_bags(base: RuleBase, bags: Any) -> Bags:
+    """Return bags as the rules see them: their features, within their limits."""
+    return base._within_limits(base._matched(as_bags(bags)))
+
+
+def span(variable: Variable, values: Array | None = None) -> tuple[float, float]:
+    """Return the range over which sets of a variable are compared.
+
+    Its own range, widened to that of the values; without either, three spreads around its sets.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership._families import Gaussian
+    >>> span(Variable("depth", {"low": Gaussian(0, 1)})), span(Variable("depth", {"low": Gaussian(0, 1)}, 0, 2))
+    ((-3.0, 3.0), (0.0, 2.0))
+    """
+    known = np.array([v for v in (variable.low, variable.high) if v is not None])
+    if values is not None:
+        known = np.concatenate([known, values[~np.isnan(values)]])
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    if low < high or not variable.terms:
+        return low, high
+    places = [(float(s.peak(*s.parameters)), float(s.spread(*s.parameters))) for s in variable.terms.values()]
+    return min(c - 3 * s for c, s in places), max(c + 3 * s for c, s in places)
+
+
+def similarities(sets: Sequence[MembershipFunction], low: float, high: float) -> Array:
+    """Similarity of every two sets, shape (n, n): the area of their intersection over that of their union.
+
+    1 for equal sets, 0 for disjoint ones and for sets that no single one can stand for (of different
+    families); areas are taken from ``low`` to ``high``.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership._families import Gaussian, Triangular
+    >>> similarities([Gaussian(0, 1), Gaussian(0.2, 1), Triangular(0, 1, 2)], -3, 3).round(2).tolist()
+    [[1.0, 0.85, 0.0], [0.85, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    near = [float(s.peak(*s.parameters)) + float(s.spread(*s.parameters)) * _NEAR for s in sets]
+    points = np.sort(np.clip(np.concatenate([low + (high - low) * _GRID, *near]), low, high))
+    mu = np.stack([chosen(points) for chosen in sets])
+    found = np.eye(len(sets))
+    for a in range(len(sets)):
+        for b in range(a):
+            both, either = (np.trapezoid(join(mu[a], mu[b]), points) for join in (np.minimum, np.maximum))
+            alike = both / either if either > 0 and can_blend([sets[a], sets[b]]) else 0.0
+            found[a, b] = found[b, a] = 1.0 if sets[a] == sets[b] else alike
+    return found
+
+
+def premise_key(rule: Rule) -> Any:
+    """Return what rules with the same premise share, whatever the order of their conditions."""
+    plain = plain_conditions(rule.premise)
+    return rule.premise if plain is None else frozenset(plain.items())
+
+
+def rule_similarities(base: RuleBase) -> Array:
+    """Similarity of every two rules, shape (n_rules, n_rules): the least of the sets they ask for.
+
+    0 for rules that do not ask about the same variables, or in more than a plain conjunction (unless the same).
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0, 0.0], [0.1, 0.0]], 0.5 * np.ones((2, 2)), [0, 1], ranges=[[-1, 1]] * 2)
+    >>> rule_similarities(rules).round(2).tolist()
+    [[1.0, 0.87], [0.87, 1.0]]
+    """
+    asked = [plain_conditions(rule.premise) or {} for rule in base.rules]
+    about = [frozenset(conditions) for conditions in asked]
+    found = np.array([[float(bool(mine) and mine == yours) for yours in about] for mine in about])
+    for variable in base.variables:
+        asking = [r for r, conditions in enumerate(asked) if variable.name in conditions]
+        if len(asking) > 1:
+            sets = [variable.terms[asked[r][variable.name]] for r in asking]
+            pairs = np.ix_(asking, asking)
+            found[pairs] = np.minimum(found[pairs], similarities(sets, *span(variable)))
+    keys = [premise_key(rule) for rule in base.rules]
+    return np.where([[mine == yours for yours in keys] for mine in keys], 1.0, found)
+
+
+class Asked(NamedTuple):
+    """A condition of a rule, and the degrees to which values satisfy it."""
+
+    rule: int  # counted from 1
+    condition: Is
+    least: float
+    greatest: float
+
+
+def conditions_on(base: RuleBase, seen: Bags | None) -> Iterator[Asked]:
+    """Go through the conditions of all rules; degrees are those on the bags, without bags those on the range.
+
+    Missing values do not count; a condition on values that are all missing is always true, as in inference.
+    """
+    for d, variable in enumerate(base.variables):
+        low, high = span(variable)
+        values = low + (high - low) * _GRID if seen is None else seen.instances[:, d]
+        known = ~np.isnan(values)
+        for r, rule in enumerate(base.rules, start=1):
+            for condition in rule.conditions:
+                if condition.variable == variable.name:
+                    mu = hedged(variable.terms[condition.term], condition.hedges, values)[known]
+                    yield Asked(r, condition, *((float(mu.min()), float(mu.max())) if len(mu) else (1.0, 1.0)))

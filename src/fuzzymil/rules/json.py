@@ -1,0 +1,162 @@
+"""Rule bases as plain values and as versioned JSON files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._version import __version__
+from fuzzymil.membership import MembershipFunction, family
+from fuzzymil.network.norms import DUAL
+from fuzzymil.rules._rule_base import Rule, RuleBase, Variable
+from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, conjunction
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "decode_set",
+    "decode_variable",
+    "encode_set",
+    "encode_variable",
+    "from_dict",
+    "load",
+    "save",
+    "to_dict",
+    "version_needed",
+]
+
+FORMAT, FORMAT_VERSION = "fuzzymil.rules", 2
+"""Version 2 added premises with OR, NOT and hedges, rule weights and the S-norm; what needs none of them is still 1."""
+
+
+def to_dict(rules: RuleBase) -> dict[str, Any]:
+    """Return a rule base as plain values that JSON can hold exactly."""
+    return {
+        "variables": [encode_variable(variable) for variable in rules.variables],
+        "rules": [_encode_rule(rule) for rule in rules.rules],
+        "outputs": list(rules.outputs),
+        "t_norm": rules.t_norm,
+        "aggregation": rules.aggregation,
+        "alpha": _encode_alpha(rules.alpha),
+        "combine": rules.combine,
+        "consequent_alpha": _encode_alpha(rules.consequent_alpha),
+        "normalize": rules.normalize,
+        "default": list(rules.default),
+        "limited": rules.limited,
+        **({} if rules.s_norm == DUAL[rules.t_norm] else {"s_norm": rules.s_norm}),
+    }
+
+
+def version_needed(rules: RuleBase) -> int:
+    """Return the oldest file version that can hold these rules."""
+    plain = all(rule.is_plain and rule.weight == 1 for rule in rules.rules) and rules.s_norm == DUAL[rules.t_norm]
+    return 1 if plain else FORMAT_VERSION
+
+
+def from_dict(content: Mapping[str, Any]) -> RuleBase:
+    """Rebuild a rule base from `to_dict`; damaged content raises `ModelFileError`."""
+    number = storage.decode_number
+    try:
+        variables = [decode_variable(item) for item in content["variables"]]
+        rules = [
+            Rule(
+                conjunction(item["if"]) if "if" in item else _decode_premise(item["premise"]),
+                tuple(tuple(map(number, row)) for row in item["then"]),
+                number(item.get("weight", 1.0)),
+            )
+            for item in content["rules"]
+        ]
+        return RuleBase(
+            tuple(variables),
+            tuple(rules),
+            tuple(map(str, content["outputs"])),
+            t_norm=content["t_norm"],
+            aggregation=content["aggregation"],
+            alpha=_decode_alpha(content["alpha"]),
+            combine=content["combine"],
+            consequent_alpha=_decode_alpha(content["consequent_alpha"]),
+            normalize=content["normalize"],
+            default=tuple(map(number, content["default"])),
+            limited=content["limited"],
+            s_norm=content.get("s_norm", ""),
+        )
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise ModelFileError(storage.damaged("The rules in this file", problem)) from None
+
+
+def save(rules: RuleBase, path: storage.Path_) -> None:
+    """Write a rule base as JSON; a failure leaves an older file whole."""
+    storage.write_document(path, FORMAT, version_needed(rules), {"library": __version__, **to_dict(rules)})
+
+
+def load(path: storage.Path_) -> RuleBase:
+    """Read a rule base that `save` wrote; nothing in the file is executed."""
+    return from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}))
+
+
+def encode_set(chosen: MembershipFunction) -> dict[str, Any]:
+    """Return a fuzzy set as plain values."""
+    return {"family": chosen.name, "parameters": list(chosen.parameters)}
+
+
+def decode_set(content: Mapping[str, Any]) -> MembershipFunction:
+    """Rebuild a fuzzy set from `encode_set`."""
+    return family(content["family"])(*map(storage.decode_number, content["parameters"]))
+
+
+def encode_variable(variable: Variable) -> dict[str, Any]:
+    """Return a variable as plain values."""
+    return {
+        "name": variable.name,
+        "unit": variable.unit,
+        "low": variable.low,
+        "high": variable.high,
+        "terms": {term: encode_set(chosen) for term, chosen in variable.terms.items()},
+    }
+
+
+def decode_variable(content: Mapping[str, Any]) -> Variable:
+    """Rebuild a variable from `encode_variable`."""
+    low, high = (None if content[end] is None else storage.decode_number(content[end]) for end in ("low", "high"))
+    terms = {str(term): decode_set(chosen) for term, chosen in content["terms"].items()}
+    return Variable(str(content["name"]), terms, low, high, str(content["unit"]))
+
+
+def _encode_rule(rule: Rule) -> dict[str, Any]:
+    premise = {"if": dict(rule.antecedent)} if rule.is_plain else {"premise": _encode_premise(rule.premise)}
+    weight = {} if rule.weight == 1 else {"weight": rule.weight}
+    return {**premise, "then": [list(row) for row in rule.coefs], **weight}
+
+
+def _encode_premise(premise: Expression) -> dict[str, Any]:
+    if isinstance(premise, Is):
+        return {"is": [premise.variable, premise.term, *premise.hedges]}
+    if isinstance(premise, Not):
+        return {"not": _encode_premise(premise.part)}
+    kind = "and" if isinstance(premise, And) else "or"
+    return {kind: [_encode_premise(part) for part in premise.parts]}
+
+
+def _decode_premise(content: Mapping[str, Any], level: int = 1) -> Expression:
+    if level > MAX_DEPTH:
+        raise ModelFileError(f"A premise in this file has more than {MAX_DEPTH} levels: the file is damaged.")
+    ((kind, inner),) = content.items()
+    if kind == "is":
+        variable, term, *hedges = map(str, inner)
+        return Is(variable, term, tuple(hedges))
+    if kind == "not":
+        return Not(_decode_premise(inner, level + 1))
+    parts = tuple(_decode_premise(part, level + 1) for part in inner)
+    return And(parts) if kind == "and" else {"or": Or}[kind](parts)
+
+
+def _encode_alpha(alpha: float | tuple[float, ...]) -> Any:
+    return [*map(storage.encode_number, alpha)] if isinstance(alpha, tuple) else storage.encode_number(alpha)
+
+
+def _decode_alpha(content: Any) -> float | tuple[float, ...]:
+    return tuple(map(storage.decode_number, content)) if isinstance(content, list) else storage.decode_number(content)

@@ -1,0 +1,133 @@
+"""The words, numbers and signs of the rule language, and errors that point at one of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil.rules.language.printer import KEYWORDS
+
+__all__ = ["Place", "Token", "tokens"]
+
+_TOKEN = re.compile(
+    r"""
+    (?P<space>\s+|\#[^\n]*)
+    |(?P<number>(?>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?!\w))
+    |(?P<name>[^\W\d]\w*(?:\.\w+)*)
+    |(?P<quoted>"(?:[^"\\\n]++|\\.)*+")
+    |(?P<unit>\[(?:[^\]\\\n]++|\\.)*+\])
+    |(?P<sign>[-+*=(),:;])
+    |(?P<unreadable>.)
+    """,
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(.)")
+_BEFORE, _AFTER = 60, 40  # characters of a long line shown around the one at fault
+
+
+class Token(NamedTuple):
+    """A piece of the text; ``kind`` is a sign, a keyword in lower case, or name, number, unit, end."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class Place(NamedTuple):
+    """A character of a text, to point at in a message."""
+
+    text: str
+    label: str  # which of several texts: "rule 3, "
+    start: int
+
+    def error(self, message: str) -> RuleSyntaxError:
+        """Return an error that shows the line with a caret under the character.
+
+        Examples
+        --------
+        >>> print(Place("IF x is lwo THEN y = 1", "", 8).error("Unknown term."))
+        Line 1, character 9: Unknown term.
+          IF x is lwo THEN y = 1
+                  ^
+        """
+        first = self.text.rfind("\n", 0, self.start) + 1
+        last = self.text.find("\n", self.start)
+        last = len(self.text) if last < 0 else last
+        left, right = max(self.start - _BEFORE, first), min(self.start + _AFTER, last)
+        before, after = _printable(self.text[left : self.start]), _printable(self.text[self.start : right])
+        before, after = "..." * (left > first) + before, after + "..." * (right < last)
+        where = f"{self.label}line {self.text.count(chr(10), 0, first) + 1}, character {self.start - first + 1}"
+        where = where[0].upper() + where[1:]
+        return RuleSyntaxError(f"{where}: {message}\n  {before}{after}\n  {' ' * _columns(before)}^")
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _columns(text: str) -> int:
+    """How wide a text is on the screen."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def tokens(text: str, label: str = "") -> list[Token]:
+    """Split a text; the last token is the end.
+
+    Examples
+    --------
+    >>> [token.text for token in tokens('IF "hue (mean)" is low')]
+    ['IF', 'hue (mean)', 'is', 'low', 'the end of the text']
+    """
+    found, end = list[Token](), 0
+    for match in _TOKEN.finditer(text):
+        kind, content, start = str(match.lastgroup), match.group(), match.start()
+        if kind == "name" and content.lower() in KEYWORDS:
+            kind = content.lower()
+        elif kind == "sign":
+            kind = content
+        elif kind == "quoted":
+            kind, content = "name", _unescaped(content)
+        elif kind == "unit":
+            content = _unescaped(content)
+        elif kind == "unreadable":
+            raise Place(text, label, start).error(_why_unreadable(text, start))
+        if kind != "space":
+            found.append(Token(kind, content, start))
+            end = match.end()
+    found.append(Token("end", "the end of the text", end))
+    return found
+
+
+def _unescaped(text: str) -> str:
+    """Return what stands between quotation marks or brackets; the inverse of `wording.escaped`."""
+    return _ESCAPE.sub(lambda match: {"n": "\n", "r": "\r"}.get(match[1], match[1]), text[1:-1])
+
+
+def _why_unreadable(text: str, start: int) -> str:
+    character = text[start]
+    if text.startswith("...", start):
+        return (
+            "These rules were shortened when they were printed: use the text of to_source(), "
+            "or of to_text(max_terms=None)."
+        )
+    if re.compile(r"\.?[0-9]").match(text, start):
+        return "This number runs into a letter: products are written '2*depth', ten thousand '10000' or '1e4'."
+    if character == '"':
+        return "This quotation mark is never closed."
+    if character == "[":
+        return "This square bracket is never closed."
+    if character in "/^%":
+        return (
+            f"{character!r} is no part of the language: a conclusion is a sum of numbers times variables, "
+            "'0.3 + 2*depth' say."
+        )
+    if unicodedata.category(character) in ("Pi", "Pf") or character in "'`":
+        return 'Names are quoted by plain double quotation marks ("...").'
+    if character in "<>≤≥":
+        return f"{character!r} is no part of the language: compare with terms ('depth is low')."
+    return f"The character {character!r} is no part of the language (names with such characters go in double quotes)."

@@ -1,0 +1,390 @@
+"""What a rule asks of an instance: conditions joined by AND, OR and NOT, and their degree of truth.
+
+A premise is a small tree of immutable values: ``And((Is("hue", "blue"), Not(Or(...))))``. For the
+network, `arrange` gives every condition a place in the arrays of fuzzy sets, and `log_truth` computes
+the truth of all premises from the memberships there. Rules of the same form are computed together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil._utils.errors import ParameterError, described, known_name
+from fuzzymil.membership import MembershipFunction
+from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
+
+__all__ = [
+    "ANYTHING",
+    "HEDGES",
+    "MAX_CONDITIONS",
+    "MAX_DEPTH",
+    "TOO_DEEP",
+    "And",
+    "Arrangement",
+    "Expression",
+    "Is",
+    "Not",
+    "Or",
+    "Premises",
+    "arrange",
+    "check_premise",
+    "conditions",
+    "conjunction",
+    "depth",
+    "hedged",
+    "log_truth",
+    "negations",
+    "plain_conditions",
+    "simplified",
+]
+
+MAX_DEPTH = 100  # levels of brackets, NOTs and hedges; far more than anybody can read
+MAX_CONDITIONS = 1000  # of a premise that is no plain conjunction: they are compiled one by one
+TOO_DEEP = f"A premise may have at most {MAX_DEPTH} levels of brackets, NOTs and hedges."
+
+
+# ---------------------------------------------------------------------- hedges
+# Each takes log-memberships and returns those of the modified set.
+
+
+def _very(log_mu: jax.Array) -> jax.Array:
+    """``mu ** 2``."""
+    return 2.0 * log_mu
+
+
+def _somewhat(log_mu: jax.Array) -> jax.Array:
+    """``sqrt(mu)``."""
+    return 0.5 * log_mu
+
+
+def _extremely(log_mu: jax.Array) -> jax.Array:
+    """``2 mu**2`` up to one half, ``1 - 2 (1 - mu)**2`` above: contrast."""
+    low = log_mu <= jnp.log(0.5)
+    above = jnp.log1p(-2.0 * jnp.square(jnp.expm1(jnp.where(low, 0.0, log_mu))))
+    return jnp.where(low, jnp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
+
+
+def _seldom(log_mu: jax.Array) -> jax.Array:
+    """``sqrt(mu / 2)`` up to one half, ``1 - sqrt((1 - mu) / 2)`` above: the inverse of *extremely*."""
+    low = log_mu <= jnp.log(0.5)
+    full = log_mu == 0  # the root has no derivative there
+    doubt = -jnp.expm1(jnp.where(low | full, -1.0, log_mu))
+    above = jnp.where(full, 0.0, jnp.log1p(-jnp.sqrt(0.5 * doubt)))
+    return jnp.where(low, 0.5 * (log_mu - jnp.log(2.0).astype(log_mu.dtype)), above)
+
+
+HEDGES: dict[str, Callable[[jax.Array], jax.Array]] = {
+    "not": complement,
+    "very": _very,
+    "somewhat": _somewhat,
+    "extremely": _extremely,
+    "seldom": _seldom,
+}
+
+
+def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the degree of ``x`` in a set that hedges modify, of its shape.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership._families import Triangular
+    >>> hedged(Triangular(0, 1, 2), ("not", "very"), [0.5, 1.0]).tolist()
+    [0.75, 0.0]
+    """
+    with jax.enable_x64():
+        log_mu = chosen.log_mu(jnp.asarray(x, jnp.float64), *map(jnp.float64, chosen.parameters))
+        for hedge in reversed(hedges):
+            log_mu = HEDGES[hedge](log_mu)
+        return np.asarray(np.exp(log_mu))
+
+
+# ---------------------------------------------------------------------- the tree
+
+
+@dataclasses.dataclass(frozen=True)
+class Is:
+    """A condition: ``variable is [hedges] term``. The hedge next to the term works first.
+
+    Examples
+    --------
+    >>> Is("depth", "low", ("not", "very"))  # depth is not very low
+    Is(variable='depth', term='low', hedges=('not', 'very'))
+    """
+
+    variable: str
+    term: str
+    hedges: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hedges", tuple(self.hedges))
+        for hedge in self.hedges:
+            known_name("hedge", hedge, HEDGES)
+
+
+@dataclasses.dataclass(frozen=True)
+class Not:
+    """The complement of a premise."""
+
+    part: Expression
+
+    def __post_init__(self) -> None:
+        _check_parts((self.part,))
+
+
+@dataclasses.dataclass(frozen=True)
+class And:
+    """All of the parts, joined by the rule base's T-norm; of no parts: anything."""
+
+    parts: tuple[Expression, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        _check_parts(self.parts)
+
+
+@dataclasses.dataclass(frozen=True)
+class Or:
+    """Any of the parts, joined by the rule base's S-norm."""
+
+    parts: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        _check_parts(self.parts)
+        if not self.parts:
+            raise ParameterError("OR needs at least one part.")
+
+
+Expression = Is | Not | And | Or
+
+
+def _check_parts(parts: tuple[object, ...]) -> None:
+    """Raise `ParameterError` unless all parts are premises."""
+    for part in parts:
+        if not isinstance(part, Expression):
+            raise ParameterError(f"A premise must be made of Is, And, Or and Not, got {described(part)}.")
+
+
+ANYTHING = And()
+
+
+def conjunction(antecedent: Mapping[str, str]) -> Expression:
+    """Return ``variable is term AND ...`` for a mapping of variables to terms.
+
+    Examples
+    --------
+    >>> conjunction({"hue": "blue"})
+    And(parts=(Is(variable='hue', term='blue', hedges=()),))
+    """
+    return And(tuple(Is(str(variable), str(term)) for variable, term in antecedent.items()))
+
+
+def conditions(premise: Expression) -> Iterator[Is]:
+    """Go through the conditions of a premise, from left to right."""
+    if isinstance(premise, Is):
+        yield premise
+    else:
+        for part in (premise.part,) if isinstance(premise, Not) else premise.parts:
+            yield from conditions(part)
+
+
+def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
+    """Tell of each condition, from left to right, whether an odd number of NOTs stands before it.
+
+    Examples
+    --------
+    >>> list(negations(Not(Or((Is("hue", "blue"), Not(Is("hue", "green")))))))
+    [True, False]
+    """
+    if isinstance(premise, Is):
+        yield inside
+    else:
+        for part in (premise.part,) if isinstance(premise, Not) else premise.parts:
+            yield from negations(part, inside != isinstance(premise, Not))
+
+
+def depth(premise: Expression) -> int:
+    """Count the levels of a premise, a hedge as one; without recursion, since it guards against too many.
+
+    Examples
+    --------
+    >>> depth(Is("hue", "blue")), depth(Not(Is("hue", "blue", ("very",))))
+    (1, 3)
+    """
+    greatest, open_parts = 0, [(premise, 1)]
+    while open_parts:
+        node, level = open_parts.pop()
+        if isinstance(node, Is):
+            greatest = max(greatest, level + len(node.hedges))
+            continue
+        greatest = max(greatest, level)
+        inner = (node.part,) if isinstance(node, Not) else node.parts
+        open_parts.extend((part, level + 1) for part in inner)
+    return greatest
+
+
+def check_premise(premise: Expression) -> None:
+    """Raise `ParameterError` unless this is a premise, and one that can be computed in reasonable time."""
+    _check_parts((premise,))
+    if depth(premise) > MAX_DEPTH:
+        raise ParameterError(TOO_DEEP)
+    if plain_conditions(premise) is None and len(list(conditions(premise))) > MAX_CONDITIONS:
+        raise ParameterError(
+            f"A premise with OR, NOT, hedges or a variable twice may have at most {MAX_CONDITIONS:,} conditions."
+        )
+
+
+def simplified(premise: Expression) -> Expression:
+    """Return the premise without an AND or OR of a single part, for which there are no words.
+
+    Examples
+    --------
+    >>> simplified(Or((And((Is("hue", "blue"),)),)))
+    Is(variable='hue', term='blue', hedges=())
+    """
+    if isinstance(premise, Is):
+        return premise
+    if isinstance(premise, Not):
+        return Not(simplified(premise.part))
+    parts = tuple(map(simplified, premise.parts))
+    return parts[0] if len(parts) == 1 else type(premise)(parts)
+
+
+def plain_conditions(premise: Expression) -> dict[str, str] | None:
+    """Return variable to term if the premise is a plain conjunction (no OR, NOT or hedge, no variable twice).
+
+    Examples
+    --------
+    >>> plain_conditions(And((Is("hue", "blue"), Is("size", "big"))))
+    {'hue': 'blue', 'size': 'big'}
+    >>> plain_conditions(Not(Is("hue", "blue"))) is None
+    True
+    """
+    parts = (premise,) if isinstance(premise, Is) else premise.parts if isinstance(premise, And) else (None,)
+    if not all(isinstance(part, Is) and not part.hedges for part in parts):
+        return None
+    found = {part.variable: part.term for part in parts if isinstance(part, Is)}
+    return found if len(found) == len(parts) else None
+
+
+# ---------------------------------------------------------------------- places in the network's arrays
+
+Form = tuple[Any, ...]
+"""A premise with its conditions numbered: ("row",), ("is", n, hedges, favorable), ("not", form), ("and", ...)..."""
+
+Place = tuple[int, int]
+"""Row and feature of a fuzzy set in the network's arrays."""
+
+
+class Group(NamedTuple):
+    """Rules whose premises have the same form."""
+
+    form: Form
+    rules: tuple[int, ...]
+    places: tuple[tuple[Place, ...], ...]  # of each rule its conditions' places, in the numbering of the form
+
+
+Premises = tuple[Group, ...]
+
+
+class Arrangement(NamedTuple):
+    """Where each condition's fuzzy set stands: rows of sets, the first of them one a rule."""
+
+    n_rows: int
+    terms: dict[Place, tuple[str, str]]  # place to variable and term
+    premises: Premises | None  # None: every premise is the plain conjunction of its rule's row
+
+
+def arrange(premises: Sequence[Expression], column: Mapping[str, int]) -> Arrangement:
+    """Give every condition a place; a variable that a rule asks about twice gets a further row.
+
+    Parameters
+    ----------
+    premises : sequence of Expression
+    column : mapping
+        Number of each variable.
+    """
+    terms: dict[Place, tuple[str, str]] = {}
+    n_rows = len(premises)
+    groups: dict[Form, tuple[list[int], list[tuple[Place, ...]]]] = {}
+    for rule, premise in enumerate(premises):
+        rows = [rule]
+        places: list[Place] = []
+
+        def settle(condition: Is, rows: list[int] = rows, places: list[Place] = places) -> int:
+            nonlocal n_rows
+            wanted = (condition.variable, condition.term)
+            d = column[condition.variable]
+            free = next((row for row in rows if terms.get((row, d), wanted) == wanted), None)
+            if free is None:
+                free = n_rows
+                n_rows += 1
+                rows.append(free)
+            terms[free, d] = wanted
+            places.append((free, d))
+            return len(places) - 1
+
+        if plain_conditions(premise) is not None:
+            for condition in conditions(premise):
+                settle(condition)
+            form: Form = ("row",)
+            places.clear()
+        else:
+            form = _form(premise, settle, favorable=True)
+        members, all_places = groups.setdefault(form, ([], []))
+        members.append(rule)
+        all_places.append(tuple(places))
+    if groups.keys() == {("row",)}:
+        return Arrangement(n_rows, terms, None)
+    found = tuple(Group(form, tuple(members), tuple(where)) for form, (members, where) in groups.items())
+    return Arrangement(n_rows, terms, found)
+
+
+def _form(premise: Expression, settle: Callable[[Is], int], *, favorable: bool) -> Form:
+    if isinstance(premise, Is):
+        return ("is", settle(premise), premise.hedges, favorable)
+    if isinstance(premise, Not):
+        return ("not", _form(premise.part, settle, favorable=not favorable))
+    kind = "and" if isinstance(premise, And) else "or"
+    return (kind, *(_form(part, settle, favorable=favorable) for part in premise.parts))
+
+
+def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_norm: str, s_norm: str) -> jax.Array:
+    """Log-truth (i, r) of the premises from log-memberships (i, rows, d).
+
+    An unknown value counts as the one that suits the rule best: it satisfies a condition, and fails one
+    that is negated.
+    """
+
+    def value(form: Form, group: Group) -> jax.Array:
+        kind = form[0]
+        if kind == "row":
+            return T_NORMS[t_norm](log_mu[:, jnp.asarray(group.rules), :])
+        if kind == "is":
+            _, number, hedges, favorable = form
+            rows, columns = (jnp.asarray([where[number][axis] for where in group.places]) for axis in (0, 1))
+            log_value = log_mu[:, rows, columns]
+            for hedge in reversed(hedges):
+                log_value = HEDGES[hedge](log_value)
+            if known is None:
+                return log_value
+            return jnp.where(known[:, columns] > 0, log_value, 0.0 if favorable else -jnp.inf)
+        if kind == "not":
+            return complement(value(form[1], group))
+        parts = [value(part, group) for part in form[1:]]
+        if not parts:
+            return jnp.zeros((len(log_mu), len(group.rules)), log_mu.dtype)
+        joined = jnp.stack(parts, axis=-1)
+        return T_NORMS[t_norm](joined) if kind == "and" else S_NORMS[s_norm](joined)
+
+    found = jnp.concatenate([value(group.form, group) for group in premises], axis=1)
+    order = [rule for group in premises for rule in group.rules]
+    place = {rule: position for position, rule in enumerate(order)}
+    return found[:, jnp.asarray([place[rule] for rule in range(len(order))])]

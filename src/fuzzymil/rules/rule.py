@@ -1,0 +1,113 @@
+"""What rules are made of: variables with their named fuzzy sets, and single rules; immutable values."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.membership import MembershipFunction
+from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
+
+__all__ = ["Rule", "Variable"]
+
+
+class Names(dict[str, Any]):
+    """A mapping that stays as it was made, and so can be hashed."""
+
+    def __setitem__(self, *_: Any) -> None:
+        raise TypeError("Rules are immutable: make new ones, with dataclasses.replace say.")
+
+    __delitem__ = update = pop = popitem = clear = setdefault = __ior__ = __setitem__  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Names, (dict(self),))
+
+
+@dataclasses.dataclass(frozen=True)
+class Variable:
+    """A feature with its fuzzy sets: ``Variable("depth", {"low": Gaussian(0, 1)}, unit="m")``.
+
+    ``low`` and ``high`` tell the range of the data, from which words such as *low* take their meaning.
+    """
+
+    name: str
+    terms: Mapping[str, MembershipFunction] = dataclasses.field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", Names(self.terms))
+        for term, chosen in self.terms.items():
+            if not isinstance(chosen, MembershipFunction):
+                raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
+        for end in ("low", "high"):
+            value = getattr(self, end)
+            object.__setattr__(self, end, None if value is None else float(value))
+        ends = [end for end in (self.low, self.high) if end is not None]
+        if not all(map(math.isfinite, ends)) or ends != sorted(ends):
+            raise ParameterError(
+                f"The range of {self.name!r:.60} must be finite and go up, got {self.low} to {self.high} "
+                "(None: unknown)."
+            )
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Rule:
+    """IF premise THEN output = coefs; variables that the premise leaves out are don't-care.
+
+    Parameters
+    ----------
+    premise : Expression, or mapping of variable to term
+        A mapping stands for the conjunction ``variable is term AND ...``.
+    coefs : sequence of sequences of float
+        For each output its constant, or its constant and one factor a variable.
+    weight : float
+        Factor of the rule's firing strength (``WITH 0.5``); 0 switches the rule off.
+
+    Examples
+    --------
+    >>> Rule({"hue": "blue"}, [[1.0]]).antecedent
+    {'hue': 'blue'}
+    """
+
+    premise: Expression
+    coefs: tuple[tuple[float, ...], ...]
+    weight: float = 1.0
+
+    def __init__(
+        self, premise: Expression | Mapping[str, str], coefs: Sequence[Sequence[float]], weight: float = 1.0
+    ) -> None:
+        put = functools.partial(object.__setattr__, self)
+        found = conjunction(premise) if isinstance(premise, Mapping) else premise
+        put("coefs", tuple(tuple(map(float, row)) for row in coefs))
+        put("weight", float(weight))
+        check_premise(found)
+        put("premise", simplified(found))  # as text says it: what is printed reads back as an equal rule
+        if not (math.isfinite(self.weight) and self.weight >= 0):
+            raise ParameterError(f"The weight of a rule must be finite and not negative, got {weight!r}.")
+
+    @property
+    def conditions(self) -> tuple[Is, ...]:
+        """The conditions of the premise, from left to right."""
+        return tuple(conditions(self.premise))
+
+    @property
+    def antecedent(self) -> Mapping[str, str]:
+        """Variable to term of every condition; of a variable with several conditions, the first."""
+        found: dict[str, str] = {}
+        for condition in conditions(self.premise):
+            found.setdefault(condition.variable, condition.term)
+        return Names(found)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the premise is a plain conjunction, and so fully told by ``antecedent``."""
+        return plain_conditions(self.premise) is not None

@@ -1,0 +1,83 @@
+"""What training has to respect in rules that somebody wrote: shared terms stay shared, frozen ones stay."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.premise import Place
+from fuzzymil.training.step import Limits
+
+__all__ = ["limits_of", "unmoved"]
+
+
+def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
+    """Return the limits of training from these rules.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    frozen : sequence of str
+        ``"rule 2"`` for a whole rule (its conclusion and its terms, for all rules that use them),
+        ``"hue.dark"`` for a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions on
+        an output.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> limits_of(rules, ["hue.low"]).sets.tolist()
+    [[0.0], [1.0]]
+    """
+    places = rules.arrangement.terms
+    shape = (rules.arrangement.n_rows, rules.n_features)
+    owner: Array = np.arange(shape[0] * shape[1]).reshape(shape)
+    first: dict[tuple[str, str], Place] = {}
+    for place, term in places.items():
+        owner[place] = owner[first.setdefault(term, place)]
+    held, conclusions = _held(rules, frozen)
+    sets = np.ones(shape)
+    for place, term in places.items():
+        sets[place] = 0.0 if term in held else 1.0
+    return Limits(owner, sets, conclusions)
+
+
+def unmoved(start: RuleBase, trained: RuleBase, frozen: Iterable[str]) -> RuleBase:
+    """Return the trained rules with frozen terms exactly as they were: scaled axes and 32 bit leave a trace."""
+    held, _ = _held(start, frozen)
+    variables = [
+        dataclasses.replace(v, terms={t: old.terms[t] if (v.name, t) in held else s for t, s in v.terms.items()})
+        for v, old in zip(trained.variables, start.variables, strict=True)
+    ]
+    return dataclasses.replace(trained, variables=tuple(variables))
+
+
+def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
+    """Return the terms that stay, and 0 (r, k, 1) for the conclusions that do."""
+    known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.outputs)
+    known |= {variable.name for variable in rules.variables}
+    known |= {f"{variable.name}.{term}" for variable in rules.variables for term in variable.terms}
+    terms: set[tuple[str, str]] = set()
+    conclusions = np.ones((rules.n_rules, len(rules.outputs), 1))
+    for name in frozen:
+        if name not in known:
+            raise ParameterError(
+                f"frozen: there is no {name!r}; known are rules ('rule 1'), terms ('variable.term'), variables and "
+                f"outputs: {listed(sorted(known))}.{did_you_mean(name, known)}"
+            )
+        for variable in rules.variables:
+            terms |= {
+                (variable.name, term) for term in variable.terms if name in (variable.name, f"{variable.name}.{term}")
+            }
+        for r, rule in enumerate(rules.rules):
+            if name == f"rule {r + 1}":
+                conclusions[r] = 0.0
+                terms |= {(condition.variable, condition.term) for condition in rule.conditions}
+        for k, output in enumerate(rules.outputs):
+            if name == output:
+                conclusions[:, k] = 0.0
+    return terms, conclusions

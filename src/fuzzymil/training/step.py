@@ -1,0 +1,377 @@
+"""The compiled part of learning: steps of gradient descent on the network's parameters.
+
+A step follows the mean cost of its bags: of all of them, or of the next few in a random order. Bags may be
+spread over several devices, each with its own share; then the steps follow the sum of what the shares say,
+and it is the same algorithm.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+import optax
+
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network.layers import Masks, Operators, Params, forward
+from fuzzymil.network.segments import Grouping, OneBag, Packed, grouping_of
+from fuzzymil.training.losses import LOSSES
+
+__all__ = [
+    "OPTIMIZERS",
+    "Data",
+    "Free",
+    "Limits",
+    "Plan",
+    "clean_costs",
+    "from_free",
+    "gradient_of_all",
+    "ladder",
+    "step",
+    "steps_through",
+    "to_free",
+]
+
+Array = npt.NDArray[Any]
+Free = dict[str, Any]  # unconstrained parameters, a pytree that the optimizer moves
+
+# Each scales a gradient; the step is the learning rate times that.
+OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
+    "sgd": optax.identity,
+    "adam": optax.scale_by_adam,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What is compiled into the training program; hashable."""
+
+    operators: Operators
+    loss: str = "squared_error"
+    optimizer: str | optax.GradientTransformation = "adam"
+    batch_size: int | None = None  # None: all bags at once; 1: on-line
+    keep_prob: float | None = None  # Rule Dropout
+    renormalize: bool = False  # Rule Dropout before Layer 4, shared among the kept rules
+    width_scale: str = "log"  # or "direct": the optimizer moves the widths themselves
+    learn_alpha: bool = False
+    validate: bool = False
+    shares: str | None = None  # the axis of devices over which the bags are spread
+
+    def transformation(self) -> optax.GradientTransformation:
+        """Return the optimizer without its learning rate."""
+        return OPTIMIZERS[self.optimizer]() if isinstance(self.optimizer, str) else self.optimizer
+
+
+class Data(NamedTuple):
+    """Bags and targets on the device, shared by the fits of a group but for the weights."""
+
+    x: jax.Array  # (i, d)
+    known: jax.Array | None  # (i, d)
+    bag_index: jax.Array | None  # (i,)
+    offsets: jax.Array  # (b + 1,)
+    targets: jax.Array  # (b, k)
+    weights: jax.Array  # (b,) of one fit; mean 1 over its training bags, 0 for the others
+    held_out: jax.Array  # (b,) likewise for validation
+    numbers: jax.Array | None = None  # (b,) of the bags among all, where these are a share of them
+    n_training: jax.Array | None = None  # () training bags in all
+    squares: jax.Array | None = None  # (i, d) of x, where they are used
+
+
+class Limits(NamedTuple):
+    """What training has to respect in rules that somebody wrote."""
+
+    owner: Any  # (rows, d), flat place of the first condition that uses the same set: its users move it together
+    sets: Any  # (rows, d), 0 for sets that stay as they are
+    coefs: Any  # (r, 1, 1), 0 for conclusions that do
+
+
+# ---------------------------------------------------------------------- free parameters
+
+
+def to_free(params: Params, plan: Plan) -> Free:
+    """Translate a rule base's numbers to what the optimizer moves."""
+    free: Free = {"sets": {}, "coefs": params.coefs}
+    for name, values in params.sets.items():
+        direct = plan.width_scale == "direct" and name == "gaussian"
+        free["sets"][name] = tuple(values) if direct else FAMILIES[name].to_free(*values)
+    if plan.learn_alpha:
+        free["alpha"], free["consequent_alpha"] = params.alpha, params.consequent_alpha
+    return free
+
+
+def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
+    """Inverse of `to_free`; ``fixed`` supplies what is not trained."""
+    sets: dict[str, tuple[jax.Array, ...]] = {}
+    for name, values in free["sets"].items():
+        if plan.width_scale == "direct" and name == "gaussian":
+            sets[name] = (values[0], jnp.abs(values[1]))  # s and -s are the same set
+        else:
+            sets[name] = FAMILIES[name].from_free(*values)
+    return Params(
+        sets,
+        free["coefs"],
+        free.get("alpha", fixed.alpha),
+        free.get("consequent_alpha", fixed.consequent_alpha),
+    )
+
+
+def _shared(gradient: Free, limits: Limits) -> Free:
+    """Give every user of a set the sum of all users' gradients: equal steps keep equal sets equal."""
+
+    def together(values: jax.Array) -> jax.Array:
+        total = jax.ops.segment_sum(values.ravel(), limits.owner.ravel(), limits.owner.size)
+        return total[limits.owner]
+
+    return gradient | {"sets": jax.tree.map(together, gradient["sets"])}
+
+
+def _held(updates: Free, limits: Limits) -> Free:
+    """Leave out the steps of what is to stay."""
+    sets = jax.tree.map(lambda values: limits.sets * values, updates["sets"])
+    return updates | {"sets": sets, "coefs": limits.coefs * updates["coefs"]}
+
+
+# ---------------------------------------------------------------------- what bags cost
+
+
+def _costs(
+    free: Free,
+    fixed: Params,
+    masks: Masks,
+    plan: Plan,
+    x: jax.Array,
+    known: jax.Array | None,
+    grouping: Grouping,
+    targets: jax.Array,
+    keep: jax.Array | None,
+    squares: jax.Array | None = None,
+) -> tuple[jax.Array, jax.Array]:
+    """Loss and squared error of each bag, (b,) both."""
+    loss = LOSSES[plan.loss]
+    layers = forward(
+        from_free(free, fixed, plan),
+        masks,
+        plan.operators,
+        x,
+        grouping,
+        known=known,
+        keep=keep,
+        renormalize=plan.renormalize,
+        squares=squares,
+    )
+    error = jnp.square(loss.expected(layers.output) - targets).sum(axis=-1)
+    return loss.per_bag(layers.output, targets), error
+
+
+def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data) -> tuple[jax.Array, jax.Array]:
+    """Costs of all bags as they are at test time: every rule takes part, scaled as the paper says."""
+    n_bags, n_rules = len(data.targets), _n_rules(fixed)
+    keep = None
+    if plan.keep_prob is not None and not plan.renormalize:
+        keep = jnp.full((n_bags, n_rules), plan.keep_prob, data.x.dtype)
+    clean = dataclasses.replace(plan, renormalize=False)
+    grouping = grouping_of(data.bag_index, len(data.x), n_bags)
+    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep, data.squares)
+
+
+def _n_rules(params: Params) -> int:
+    """Return the number of rules."""
+    return int(params.coefs.shape[0])
+
+
+def _draws(key: jax.Array, shape: tuple[int, ...], numbers: jax.Array | None) -> jax.Array:
+    """Random numbers in [0, 1) for bags, the first axis; a bag among others elsewhere draws by its own number."""
+    if numbers is None:
+        return jax.random.uniform(key, shape)
+    return jax.vmap(lambda number: jax.random.uniform(jax.random.fold_in(key, number), shape[1:]))(numbers)
+
+
+def _draw_keep(
+    key: jax.Array, shape: tuple[int, int], plan: Plan, dtype: Any, numbers: jax.Array | None = None
+) -> jax.Array | None:
+    if plan.keep_prob is None:
+        return None
+    draws = _draws(key, shape, numbers)
+    keep = draws < plan.keep_prob
+    if plan.renormalize:  # never drop every rule: there would be nothing to share the strength
+        keep = keep | (~keep.any(axis=1, keepdims=True) & (draws == draws.min(axis=1, keepdims=True)))
+    return keep.astype(dtype)
+
+
+def ladder(sizes: Array, batch_size: int) -> tuple[int, ...]:
+    """Rows that a batch of bags is padded to: a few sizes four times apart, up to the greatest batch."""
+    greatest = int(np.sort(sizes)[-batch_size:].sum())
+    rungs = [8 if greatest > 1 else 1]
+    while rungs[-1] < greatest:
+        rungs.append(rungs[-1] * 4)
+    return tuple(rungs)
+
+
+def _batch(data: Data, bags: jax.Array, taken: jax.Array, rows: int) -> tuple[jax.Array, jax.Array | None, Grouping]:
+    """Instances of some bags, ``rows`` of them at most: (rows, d), known (rows, d), grouping.
+
+    ``taken`` (batch,) is False for places that a last, smaller batch leaves empty.
+    """
+    place = jnp.arange(rows)
+    starts = data.offsets[bags]
+    sizes = jnp.where(taken, data.offsets[bags + 1] - starts, 0)
+    if len(bags) == 1:
+        # Padding rows repeat the bag's last instance: a stranger's row could overflow where it is masked, and
+        # send NaN back through the gradient.
+        row = starts[0] + jnp.minimum(place, sizes[0] - 1)
+        return data.x[row], None if data.known is None else data.known[row], OneBag(place < sizes[0])
+    ends = jnp.cumsum(sizes)
+    owner = jnp.searchsorted(ends, place, side="right")  # len(bags) for padding rows: a bag of its own
+    within = jnp.minimum(owner, len(bags) - 1)
+    row = jnp.clip(starts[within] + place - (ends[within] - sizes[within]), 0, len(data.x) - 1)
+    return data.x[row], None if data.known is None else data.known[row], Packed(owner, len(bags) + 1)
+
+
+# ---------------------------------------------------------------------- steps
+
+
+Sums = tuple[jax.Array, jax.Array]  # of the costs and squared errors of bags
+
+
+def _over_shares(values: Any, plan: Plan) -> Any:
+    """Sum what the devices found, each on its share of the bags."""
+    return values if plan.shares is None else jax.lax.psum(values, plan.shares)  # type: ignore[no-untyped-call]
+
+
+def _weighted(costs: Sums, weights: jax.Array, count: jax.Array) -> tuple[jax.Array, Sums]:
+    total, error = (jnp.sum(jnp.where(weights > 0, weights * cost, 0.0)) for cost in costs)
+    return total / count, (total, error)
+
+
+def step(
+    free: Free, optimizer: Any, gradient: Free, plan: Plan, limits: Limits | None, rate: jax.Array
+) -> tuple[Free, Any]:
+    """Move the parameters against a gradient, as far as the optimizer and the limits say."""
+    if limits is not None:
+        gradient = _shared(gradient, limits)
+    updates, optimizer = plan.transformation().update(gradient, optimizer, free)
+    if limits is not None:
+        updates = _held(updates, limits)
+    factor = -rate if isinstance(plan.optimizer, str) else 1.0
+    return jax.tree.map(lambda value, update: value + (factor * update).astype(value.dtype), free, updates), optimizer
+
+
+def gradient_of_all(
+    free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data, longest: int = 0
+) -> tuple[Free, jax.Array, jax.Array]:
+    """Gradient of the mean cost of all bags, mean cost and mean squared error.
+
+    Where the data are part of all bags (``data.n_training`` of them), what the parts give adds up to the means.
+    ``longest`` is as of `fuzzymil.network.segments.even_size`.
+    """
+    count = (data.weights > 0).sum() if data.n_training is None else data.n_training
+    keep = _draw_keep(key, (len(data.targets), _n_rules(fixed)), plan, data.x.dtype, data.numbers)
+    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, longest)
+
+    def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
+        costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep, data.squares)
+        return _weighted(costs, data.weights, count)
+
+    gradient, (total, error) = jax.grad(mean_cost, has_aux=True)(free)
+    gradient, total, error = _over_shares((gradient, total, error), plan)
+    return gradient, total / count, error / count
+
+
+class _Order(NamedTuple):
+    """A random order of all bags, as the holder of some of them sees it."""
+
+    bags: jax.Array  # (b + batch,) its own, in that order
+    places: jax.Array | None  # (b + batch,) of these among all; None: they are all
+    n_bags: jax.Array  # () in all
+
+    def batch(self, number: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
+        """Return its own bags among those of a step, (size,), and which of these places are taken."""
+        first = number * size
+        if self.places is None:
+            within = first + jnp.arange(size) < self.n_bags
+            return jax.lax.dynamic_slice_in_dim(self.bags, first, size), within
+        start = jnp.searchsorted(self.places, first)
+        places = jax.lax.dynamic_slice_in_dim(self.places, start, size)
+        return jax.lax.dynamic_slice_in_dim(self.bags, start, size), places < jnp.minimum(first + size, self.n_bags)
+
+
+def _order(key: jax.Array, plan: Plan, data: Data, batch_size: int) -> _Order:
+    """Draw the order of an epoch. Bags that do not count are sorted behind the others and never visited."""
+    active = data.weights > 0
+    drawn = jnp.where(active, _draws(key, active.shape, data.numbers), 2.0)
+    behind = jnp.zeros(batch_size, jnp.int32)
+    if plan.shares is None or data.numbers is None:
+        order = jnp.argsort(drawn)
+        return _Order(jnp.concatenate([order, behind.astype(order.dtype)]), None, active.sum())
+    everyone = jax.lax.all_gather((drawn, data.numbers), plan.shares, tiled=True)
+    order = jnp.lexsort(everyone[::-1])
+    rank = jnp.zeros_like(order).at[order].set(jnp.arange(len(order)))
+    own = jax.lax.dynamic_slice_in_dim(rank, jax.lax.axis_index(plan.shares) * len(active), len(active))
+    bags = jnp.argsort(own)
+    places = jnp.concatenate([own[bags], jnp.full(batch_size, len(order), own.dtype)])
+    return _Order(jnp.concatenate([bags, behind.astype(bags.dtype)]), places, _over_shares(active.sum(), plan))
+
+
+def steps_through(
+    free: Free,
+    optimizer: Any,
+    key: jax.Array,
+    fixed: Params,
+    masks: Masks,
+    limits: Limits | None,
+    plan: Plan,
+    rungs: tuple[int, ...],
+    data: Data,
+    rate: jax.Array,
+) -> tuple[Free, Any, Sums, jax.Array]:
+    """Visit all bags in a random order, some in each step.
+
+    Returns
+    -------
+    free, optimizer
+        After the steps.
+    sums : pair of arrays
+        Costs and squared errors of the bags, each as it was when visited.
+    count : array
+        Bags visited.
+    """
+    batch_size = plan.batch_size or 1
+    order_key, keep_key = jax.random.split(key)
+    order = _order(order_key, plan, data, batch_size)
+
+    def visit(number: jax.Array, carry: tuple[Free, Any, jax.Array, jax.Array]) -> tuple[Free, Any, Any, Any]:
+        free, optimizer, total, error = carry
+        bags, taken = order.batch(number, batch_size)
+        weights = jnp.where(taken, data.weights[bags], 0.0)
+        numbers = None if data.numbers is None else data.numbers[bags]
+        step_key = jax.random.fold_in(keep_key, number)
+        keep = _draw_keep(step_key, (batch_size, _n_rules(fixed)), plan, data.x.dtype, numbers)
+        count = _over_shares(taken.sum(), plan)
+
+        def on_rung(rows: int) -> Callable[[Free], tuple[Free, Sums]]:
+            def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
+                x, known, grouping = _batch(data, bags, taken, min(rows, len(data.x)))
+                padded = grouping.sizes().shape[0] - batch_size  # a padding bag, where there is one
+                kept = None if keep is None else jnp.pad(keep, ((0, padded), (0, 0)), constant_values=1)
+                targets = jnp.pad(data.targets[bags], ((0, padded), (0, 0)))
+                costs = _costs(free, fixed, masks, plan, x, known, grouping, targets, kept)
+                return _weighted(costs, jnp.pad(weights, (0, padded)), count)
+
+            return jax.grad(mean_cost, has_aux=True)
+
+        size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
+        rung = jnp.searchsorted(jnp.asarray(rungs), size)
+        found = jax.lax.switch(rung, [on_rung(rows) for rows in rungs], free)
+        gradient, (cost, deviation) = _over_shares(found, plan)
+        free, optimizer = step(free, optimizer, gradient, plan, limits, rate)
+        return free, optimizer, total + cost, error + deviation
+
+    zero = jnp.zeros((), data.x.dtype)
+    n_steps = (order.n_bags + batch_size - 1) // batch_size
+    free, optimizer, total, error = jax.lax.fori_loop(0, n_steps, visit, (free, optimizer, zero, zero))
+    return free, optimizer, (total, error), order.n_bags
