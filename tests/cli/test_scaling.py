@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_cli_commands import SMALL, _cache_as_before, bad, good
+from test_commands import SMALL, _cache_as_before, bad, good
 
 from fuzzymil import BagStream, load_model
 from fuzzymil.cli import _console

@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import distributed_script
 import numpy as np
 import pytest
-import spread_script
 
 from fuzzymil import MIANFISClassifier
 from fuzzymil._utils.errors import InputError, ParameterError
@@ -16,7 +16,7 @@ from fuzzymil.datasets import make_two_concepts
 from fuzzymil.training.distributed import processes
 from fuzzymil.training.distributed.launcher import launch
 
-SCRIPT = str(Path(spread_script.__file__))
+SCRIPT = str(Path(distributed_script.__file__))
 
 
 def started(what, folder, n_processes):
@@ -30,7 +30,7 @@ def alone(monkeypatch):
 
 @pytest.mark.parametrize("n_processes", [2, 4])
 def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alone):
-    expected = spread_script.compare(processes.current())
+    expected = distributed_script.compare(processes.current())
     assert started("compare", tmp_path, n_processes) == (0, "")
     for rank in range(n_processes):
         found = json.loads((tmp_path / f"compare-{rank}.json").read_text())
@@ -45,8 +45,8 @@ def test_one_process_of_many_trains_as_one_without_others(alone):
     bags = make_two_concepts(random_state=0)
     for settings in ({}, {"batch_size": None, "n_init": 2, "early_stopping": True}):
         model = MIANFISClassifier(4, max_epochs=20, random_state=0, precision="double", **settings)
-        plain = spread_script.numbers_of(model.fit(bags))
-        spread = spread_script.numbers_of(model.set_params(distributed=True).fit(bags))
+        plain = distributed_script.numbers_of(model.fit(bags))
+        spread = distributed_script.numbers_of(model.set_params(distributed=True).fit(bags))
         np.testing.assert_allclose(spread, plain, rtol=0, atol=1e-9)
 
 
