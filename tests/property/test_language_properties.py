@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, S_NORMS, T_NORMS
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.language.printer import KEYWORDS
-from fuzzymil.rules.premise import HEDGES, And, Is, Not, Or
+from fuzzymil.rules.premise import And, Is, Not, Or
 
 words = st.sampled_from(["x", "depth", "low", "variable", "inf", "été", "two words", 'a"b', "\\", "\n", "1", *KEYWORDS])
 names = st.one_of(words, st.text(max_size=6))

@@ -13,10 +13,11 @@ from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.network.norms import DUAL
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.rules.premise import ANYTHING, HEDGES, And, Is, Not, Or
+from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 DATA = Path(__file__).parents[1] / "data" / "formats"
 EXPECTED = json.loads((DATA / "expected.json").read_text())

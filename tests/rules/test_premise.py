@@ -13,11 +13,11 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.network import layers
 from fuzzymil.network.norms import S_NORMS, T_NORMS
+from fuzzymil.network.premises import HEDGES, log_truth
 from fuzzymil.network.segments import Packed
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.premise import (
     ANYTHING,
-    HEDGES,
     MAX_CONDITIONS,
     MAX_DEPTH,
     And,
@@ -27,7 +27,6 @@ from fuzzymil.rules.premise import (
     arrange,
     conditions,
     depth,
-    log_truth,
     plain_conditions,
     simplified,
 )

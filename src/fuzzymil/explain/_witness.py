@@ -13,8 +13,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.explain.explanation import ConditionExplanation
 from fuzzymil.network.layers import Masks, Params, layer1
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
+from fuzzymil.network.premises import HEDGES, Place
 from fuzzymil.rules import RuleBase, premise
-from fuzzymil.rules.premise import And, Expression, Is, Not, Place
+from fuzzymil.rules.premise import And, Expression, Is, Not
 
 __all__ = ["conditions_at"]
 
@@ -75,7 +76,7 @@ def _conditions(
     negated = list(premise.negations(asked))
     known = ~np.isnan(seen)
     degrees = [
-        # As in `premise.log_truth`: what is unknown suits the rule.
+        # As in `premises.log_truth`: what is unknown suits the rule.
         _hedged(float(log_mu[place]), condition.hedges) if known[place[1]] else -np.inf if negative else 0.0
         for condition, place, negative in zip(premise.conditions(asked), places, negated, strict=True)
     ]
@@ -127,7 +128,7 @@ def _hedged(log_mu: float, hedges: tuple[str, ...]) -> float:
     with jax.enable_x64():
         value = jnp.float64(log_mu)
         for hedge in reversed(hedges):
-            value = premise.HEDGES[hedge](value)
+            value = HEDGES[hedge](value)
         return float(value)
 
 

@@ -29,11 +29,11 @@ import jax
 import jax.numpy as jnp
 
 from fuzzymil.membership import FAMILIES
+from fuzzymil.network import premises
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.premises import Premises
 from fuzzymil.network.segments import Each, Grouping
-from fuzzymil.rules import premise
-from fuzzymil.rules.premise import Premises
 
 __all__ = [
     "Layers",
@@ -168,7 +168,7 @@ def log_truth(
         log_mu = layer1(params.sets, masks, x, known)
         if operators.premises is None:
             return layer2(log_mu, operators.t_norm)
-        return premise.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
+        return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
 
     return _some_rows_at_a_time(of_rows, _GREATEST_ARRAY // next(iter(masks.values())).size, x, known)
 

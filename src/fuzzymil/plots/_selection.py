@@ -12,9 +12,10 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._explain import Explaining
+from fuzzymil.network.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.premise import hedged, negations
+from fuzzymil.rules.premise import negations
 from fuzzymil.rules.rule import Variable
 
 __all__ = [

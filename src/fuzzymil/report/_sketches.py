@@ -9,9 +9,9 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.network.premises import hedged
 from fuzzymil.report.html import Markup, element
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.premise import hedged
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["HEIGHT", "WIDTH", "Sketcher", "bar", "columns", "outline", "thinned"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
+from fuzzymil.network.premises import Place
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.premise import Place
 from fuzzymil.training.step import Limits
 
 __all__ = ["limits_of", "unmoved"]

@@ -10,9 +10,10 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.network.premises import hedged
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.editing.merge import can_blend
-from fuzzymil.rules.premise import Is, hedged, plain_conditions
+from fuzzymil.rules.premise import Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = ["Asked", "conditions_on", "premise_key", "rule_similarities", "seen_bags", "similarities", "span"]

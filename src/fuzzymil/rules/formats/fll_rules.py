@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules.formats.syntax import Piece
 from fuzzymil.rules.formats.system import Statement
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import ANYTHING, HEDGES, MAX_DEPTH, And, Expression, Is, Not, Or, depth
+from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, depth
 
 __all__ = ["RESERVED", "Terms", "read_rule", "written_rule"]
 

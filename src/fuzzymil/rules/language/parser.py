@@ -23,9 +23,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed
 from fuzzymil.membership import FAMILIES, MembershipFunction
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules.language.lexer import Place, Token, tokens
 from fuzzymil.rules.language.printer import KEYWORDS, quoted
-from fuzzymil.rules.premise import ANYTHING, HEDGES, MAX_DEPTH, TOO_DEEP, And, Expression, Is, Not, Or, check_premise
+from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, TOO_DEEP, And, Expression, Is, Not, Or, check_premise
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Linear", "MAX_TEXT", "Parsed", "ParsedRule", "read"]

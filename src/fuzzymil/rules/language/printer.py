@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.rules.premise import HEDGES, And, Expression, Is, Not
+from fuzzymil.network.premises import HEDGES
+from fuzzymil.rules.premise import And, Expression, Is, Not
 
 __all__ = [
     "KEYWORDS",
