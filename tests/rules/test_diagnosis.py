@@ -10,7 +10,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.editing.diagnosis import Finding
+from fuzzymil.rules.editing import Finding
 
 SETS = {"low": Gaussian(0.0, 0.4), "high": Gaussian(2.0, 0.4)}
 BAGS = Bags.from_list([[[0.1], [1.9]], [[0.0]], [[2.0], [1.8]], [[1.1]]], ids=["a", "b", "c", "d"])

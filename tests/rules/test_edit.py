@@ -12,7 +12,7 @@ from fuzzymil.membership import FAMILIES, Bell, Gaussian, Sigmoid, Trapezoidal, 
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.editing.merge import blended
+from fuzzymil.rules.editing._merge import blended
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 SKY = """

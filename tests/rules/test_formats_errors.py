@@ -5,9 +5,10 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.rules.formats import fis, fll
-from fuzzymil.rules.formats.system import to_rules
+from fuzzymil.rules._formats import fis, fll
+from fuzzymil.rules._formats.system import System
 from fuzzymil.rules.language.parser import MAX_TEXT
+from fuzzymil.rules.mamdani import MamdaniRules
 
 FLL = """Engine: lamp
 InputVariable: ambient
@@ -97,6 +98,10 @@ MF1='high':'trimf',[0 1 1]
 [Rules]
 1, 1 (1) : 1
 """
+
+
+def to_rules(system: System) -> RuleBase | MamdaniRules:
+    return (RuleBase if system.method.sugeno else MamdaniRules)._from_system(system)
 
 
 def changed(text, old, new):

@@ -19,8 +19,9 @@ from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, R
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.mamdani import MamdaniRules, defuzzification
-from fuzzymil.rules.mamdani.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
+from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules.mamdani import _defuzzification as defuzzification
+from fuzzymil.rules.mamdani._defuzzification import ACCUMULATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
 
 DEPTH = Variable("depth", {"shallow": Gaussian(0.0, 0.2), "deep": Gaussian(1.0, 0.2)}, 0.0, 1.0, "m")
 RISK = Variable("risk", {"small": Triangular(-0.5, 0, 0.5), "great": Triangular(0.5, 1, 1.5)}, 0.0, 1.0)

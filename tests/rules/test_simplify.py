@@ -10,8 +10,8 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.editing._simplify import N_POINTS
 from fuzzymil.rules.editing.comparison import rule_similarities, similarities, span
-from fuzzymil.rules.editing.simplify import N_POINTS
 
 
 def bags_of(seed=0, n_bags=30, n_features=2):

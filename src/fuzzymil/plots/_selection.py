@@ -173,7 +173,7 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     ----------
     rules : RuleBase
     seen : Bags, optional
-        As the rules see them (see `fuzzymil.rules.editing.comparison.seen_bags`).
+        As the rules see them (see `fuzzymil.rules.inference.seen_bags`).
     n_points : int
         Values over the range of a feature.
 

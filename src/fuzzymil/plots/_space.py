@@ -20,7 +20,7 @@ from fuzzymil.plots._selection import axis_name, border, conclusions, feature_at
 from fuzzymil.plots._shadow import RuleShadow, draw_shadow, in_view, rule_shadows
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, distinct, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing.comparison import seen_bags
+from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.rule import Variable
 
 if TYPE_CHECKING:

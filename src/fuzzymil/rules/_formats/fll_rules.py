@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from fuzzymil.network.premises import HEDGES
-from fuzzymil.rules.formats.syntax import Piece
-from fuzzymil.rules.formats.system import Statement
+from fuzzymil.rules._formats.syntax import Piece
+from fuzzymil.rules._formats.system import Statement
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, depth
 
@@ -17,15 +17,15 @@ RESERVED = frozenset({"if", "then", "is", "and", "or", "with", "any", *HEDGES})
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 Terms = Mapping[str, Mapping[str, object]]
-"""Names of variables, and of their terms."""
+"""Names of variables, each with its terms."""
 
 
 def read_rule(text: Piece, inputs: Terms, outputs: Terms) -> Statement:
-    """Read one rule over the variables and terms that there are.
+    """Parse one rule over the given variables and terms.
 
     Examples
     --------
-    >>> from fuzzymil.rules.formats.syntax import whole
+    >>> from fuzzymil.rules._formats.syntax import whole
     >>> rule = read_rule(whole("if x is not low then y is high"), {"x": {"low": 0}}, {"y": {"high": 1}})
     >>> rule.premise, rule.conclusions
     (Is(variable='x', term='low', hedges=('not',)), {'y': 'high'})
@@ -34,7 +34,7 @@ def read_rule(text: Piece, inputs: Terms, outputs: Terms) -> Statement:
 
 
 class _Reader:
-    """Recursive descent over one rule; every method reads what it is named after."""
+    """Recursive-descent parser for one rule; each method parses what it is named after."""
 
     def __init__(self, text: Piece, inputs: Terms, outputs: Terms) -> None:
         self.text, self.inputs, self.outputs = text, inputs, outputs
@@ -52,7 +52,7 @@ class _Reader:
         return True
 
     def take(self, word: str, *others: str) -> None:
-        """Read a word; ``others`` might have stood here as well, and are told in the message."""
+        """Parse a word; ``others`` would also be valid here, and are listed in the message."""
         if not self.skip(word):
             found = f"{self.token.text!r:.60}" if self.token.text else "the end of the rule"
             raise self.token.error(f"Expected {' or '.join(map(repr, (*others, word)))}, found {found}.")
@@ -60,7 +60,11 @@ class _Reader:
     def name(self, what: str, known: Mapping[str, object]) -> str:
         token = self.token
         if token.text not in known:
-            raise token.unknown(what, known) if token.text else token.error(f"The rule ends here: {what} expected.")
+            raise (
+                token.unknown(what, known)
+                if token.text
+                else token.error(f"Expected {what}, found the end of the rule.")
+            )
         self.place += 1
         return token.text
 
@@ -68,7 +72,7 @@ class _Reader:
         self.take("if")
         premise = self.premise()
         if depth(premise) > MAX_DEPTH:
-            raise self.text.error(f"The rule has more than {MAX_DEPTH} levels of brackets.")
+            raise self.text.error(f"The rule has more than {MAX_DEPTH} levels of parentheses.")
         self.take("then", "and", "or")
         conclusions: dict[str, str] = {}
         while True:
@@ -86,7 +90,7 @@ class _Reader:
         if self.skip("with"):
             weight = self.token.number("the weight of the rule")
             if weight < 0:
-                raise self.token.error("The weight of a rule must not be negative.")
+                raise self.token.error("The weight of a rule must be at least 0.")
             self.place += 1
         if self.token.text:
             raise self.token.error(f"Expected 'and', 'with' or the end of the rule, found {self.token.text!r:.60}.")
@@ -110,7 +114,7 @@ class _Reader:
             return self.condition()
         self.level += 1
         if self.level > MAX_DEPTH:
-            raise opening.error(f"Brackets are nested more than {MAX_DEPTH} deep.")
+            raise opening.error(f"Parentheses are nested more than {MAX_DEPTH} levels deep.")
         found = self.premise()
         self.take(")", "and", "or")
         self.level -= 1
@@ -125,20 +129,20 @@ class _Reader:
             hedges.append(self.token.text)
             self.place += 1
         if len(hedges) > MAX_DEPTH:
-            raise start.error(f"A condition may have at most {MAX_DEPTH} hedges.")
-        if self.skip("any"):  # fully true; the other hedges leave what is fully true or false as it is
+            raise start.error(f"A condition can have at most {MAX_DEPTH} hedges.")
+        if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
         return Is(variable, self.name(f"term of {variable!r:.60}", self.inputs[variable]), tuple(hedges))
 
 
 def written_rule(rule: Statement, inputs: Mapping[str, str], terms: Mapping[str, Mapping[str, str]]) -> str:
-    """Write a rule whose negations stand next to its conditions; conclusions are written as they are.
+    """Return a rule as text; its negations must be next to its conditions. Conclusions are written as they are.
 
     Parameters
     ----------
     rule : Statement
     inputs, terms : mappings
-        How the variables, and the terms of each, are written.
+        Names of the variables, and of the terms of each, as written.
 
     Examples
     --------

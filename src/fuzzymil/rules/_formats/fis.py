@@ -1,4 +1,4 @@
-"""Fuzzy systems as MATLAB's ``.fis`` files.
+"""Reads fuzzy systems from MATLAB ``.fis`` files.
 
 ::
 
@@ -25,10 +25,10 @@
     1, 1 (1) : 1
     -1, 2 (0.5) : 1
 
-A rule gives for each input the number of a term, 0 where the input does not matter, less than 0 for *not*; then
-the terms it concludes, its weight, and 1 or 2 for conditions joined by AND or by OR. An output that no rule
-concludes anything of has the middle of its range, which is therefore read and written as the default. Further
-norms go by the names that fuzzylite gives them in such files.
+A rule lists, for each input, the number of a term (0 if the input does not matter, negative for *not*); then
+the terms it concludes, its weight, and 1 if conditions are joined by AND or 2 for OR. An output that no rule
+concludes takes the middle of its range, which is therefore read and written as the default. Norms that MATLAB
+does not have use the names that fuzzylite gives them in such files.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules.formats.syntax import Piece, fuzzy_set, lines, whole
-from fuzzymil.rules.formats.system import Method, Output, Statement, System, Term
+from fuzzymil.rules._formats.syntax import Piece, fuzzy_set, lines, whole
+from fuzzymil.rules._formats.system import Method, Output, Statement, System, Term
 from fuzzymil.rules.premise import And, Is, Or, simplified
 from fuzzymil.rules.rule import Variable
 
@@ -73,7 +73,7 @@ SETS: dict[str, tuple[type[MembershipFunction], tuple[int, ...]]] = {
     "trimf": (Triangular, (0, 1, 2)),
     "trapmf": (Trapezoidal, (0, 1, 2, 3)),
 }
-"""Families, and which of our parameters stands in each place of theirs."""
+"""Families, and for each of their parameters the position of ours."""
 
 _KEYS = {
     "System": (
@@ -98,11 +98,11 @@ class _Section(NamedTuple):
 
     def get(self, key: str) -> Piece:
         if key not in self.entries:
-            raise self.head.error(f"{key} is missing here.")
+            raise self.head.error(f"This section has no {key}.")
         return self.entries[key]
 
     def text(self, key: str) -> Piece:
-        """Return what stands in quotation marks under a key."""
+        """Return the quoted value of a key."""
         said = self.get(key)
         if len(said.text) < 2 or said.text[0] != "'" or said.text[-1] != "'":
             raise said.error(f"Expected {key}='...'.")
@@ -120,17 +120,17 @@ class _Section(NamedTuple):
             raise said.error(f"{key} is {said.text:.60}, but there are {count}.")
 
     def terms(self) -> list[Piece]:
-        """Return the definitions of the terms in the order of their numbers."""
+        """Return the definitions of the terms, in order."""
         found = {key for key in self.entries if key.startswith("MF")}
         wanted = [f"MF{n + 1}" for n in range(len(found))]
         for key in found - set(wanted):
-            raise self.entries[key].error(f"Terms are numbered from MF1 to {wanted[-1]}, found {key}.")
+            raise self.entries[key].error(f"Terms must be numbered from MF1 to {wanted[-1]}, found {key}.")
         self.check_count("NumMFs", len(wanted))
         return [self.entries[key] for key in wanted]
 
 
 def read(text: str) -> System:
-    """Read the text of a ``.fis`` file; raises `RuleSyntaxError`.
+    """Parse the text of a ``.fis`` file; raises `RuleSyntaxError`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def read(text: str) -> System:
     """
     sections, rules = _sections(whole(text))
     if "System" not in sections:
-        raise whole(text).error("The text has no section [System].")
+        raise whole(text).error("The text has no [System] section.")
     about = sections["System"]
     method = _method(about)
     inputs = [_input(section) for section in _numbered("Input", sections)]
@@ -168,13 +168,13 @@ def read(text: str) -> System:
     names, asked = [variable.name for variable in inputs], [list(variable.terms) for variable in inputs]
     said = {output.name: list(output.terms) for output in outputs}
     return System(
-        tuple(inputs),
-        tuple(outputs),
-        tuple(_rule(line, asked, names, said) for line in rules),
-        about.chosen("AndMethod", T_NORMS),
-        about.chosen("OrMethod", S_NORMS),
-        False,
-        method,
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        rules=tuple(_rule(line, asked, names, said) for line in rules),
+        t_norm=about.chosen("AndMethod", T_NORMS),
+        s_norm=about.chosen("OrMethod", S_NORMS),
+        limited=False,
+        method=method,
     )
 
 
@@ -195,7 +195,7 @@ def _sections(text: Piece) -> tuple[dict[str, _Section], list[Piece]]:
                 raise line.error("Expected [System], [Input1] ..., [Output1] ... or [Rules].")
             name = head[1]
             if name in found:
-                raise line.error(f"The section [{name}] comes twice.")
+                raise line.error(f"The section [{name}] appears twice.")
             found[name] = _Section(line, {})
         elif name == "Rules":
             rules.append(line)
@@ -207,22 +207,22 @@ def _sections(text: Piece) -> tuple[dict[str, _Section], list[Piece]]:
             if key.text not in known and (name == "System" or not re.fullmatch(r"MF[0-9]{1,9}", key.text)):
                 raise key.unknown(f"entry of [{name}]", known if name == "System" else (*known, "MF1", "MF2"))
             if key.text in found[name].entries:
-                raise key.error(f"{key.text} is given twice.")
+                raise key.error(f"{key.text} appears twice.")
             found[name].entries[key.text] = value
     return found, rules
 
 
 def _numbered(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
-    """Return the sections of inputs or outputs in the order of their numbers."""
+    """Return the sections of inputs or outputs, in order."""
     found = {name: section for name, section in sections.items() if name.startswith(kind)}
     wanted = [f"{kind}{n + 1}" for n in range(len(found))]
     for stray in found.keys() - set(wanted):
-        raise found[stray].head.error(f"Sections are numbered from [{kind}1] to [{wanted[-1]}].")
+        raise found[stray].head.error(f"Sections must be numbered from [{kind}1] to [{wanted[-1]}].")
     known: set[str] = set()
     for number in wanted:
         name = found[number].text("Name")
         if name.text in known:
-            raise name.error(f"Two of the {kind.lower()}s have the name {name.text!r:.60}.")
+            raise name.error(f"Two {kind.lower()}s are named {name.text!r:.60}.")
         known.add(name.text)
     return [found[name] for name in wanted]
 
@@ -245,7 +245,7 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
         raise said.error("Expected Range=[low high].")
     low, high = (word.number("a number", finite=False) for word in words)
     if low > high:
-        raise said.error("The range ends before it begins.")
+        raise said.error("The range must have low <= high.")
     return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
 
 
@@ -268,7 +268,7 @@ def _set(kind: Piece, values: list[float]) -> MembershipFunction:
         raise kind.unknown("membership function", SETS)
     family, places = SETS[kind.text]
     if len(values) != len(places):
-        raise kind.error(f"{kind} has {len(places)} parameters, got {len(values)}.")
+        raise kind.error(f"{kind} takes {len(places)} parameters, got {len(values)}.")
     theirs = dict(zip(places, values, strict=True))
     return fuzzy_set(kind, family, [theirs[place] for place in range(len(places))])
 
@@ -285,7 +285,7 @@ def _output(section: _Section, method: Method, n_coefs: int) -> Output:
         if expected is None:
             raise kind.unknown("kind of conclusion", ("constant", "linear"))
         if len(values) != expected:
-            raise kind.error(f"{kind} needs {expected} number(s) here (one an input, then a constant).")
+            raise kind.error(f"{kind} takes {expected} number(s) here (one per input, then a constant).")
         return (values[-1], *values[:-1])
 
     low, high = _range(section)
@@ -295,7 +295,7 @@ def _output(section: _Section, method: Method, n_coefs: int) -> Output:
 
 
 def middle(low: float | None, high: float | None) -> float:
-    """Return the middle of a range, where an output stands that no rule says anything of; NaN without a range."""
+    """Return the middle of a range, the value of an output that no rule concludes; NaN without a range."""
     return math.nan if low is None or high is None else low / 2 + high / 2
 
 
@@ -303,7 +303,7 @@ def middle(low: float | None, high: float | None) -> float:
 
 
 def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mapping[str, list[str]]) -> Statement:
-    """Read a rule; of each input and output there are the names of the terms."""
+    """Parse a rule, given the names of the terms of each input and output."""
     match = _RULE.fullmatch(line.text)
     if match is None:
         raise line.error("Expected a rule: '1 0 -2, 1 (1) : 1' (inputs, outputs, weight, 1 for AND or 2 for OR).")
@@ -316,12 +316,12 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
     conclusions = {}
     for (name, terms), number in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
         if number < 0:
-            raise said.error("A conclusion with 'not' (less than 0) is not supported.")
+            raise said.error("A conclusion with 'not' (a negative number) is not supported.")
         if number:
             conclusions[name] = terms[number - 1]
     strength = weight.number("the weight of the rule")
     if strength < 0:
-        raise weight.error("The weight of a rule must not be negative.")
+        raise weight.error("The weight of a rule must be at least 0.")
     if joined.text not in ("1", "2") or (joined.text == "2" and not conditions):
         raise joined.error("Expected 1 (conditions joined by AND) or 2 (by OR, with at least one condition).")
     premise = And(conditions) if joined.text == "1" else Or(conditions)

@@ -1,4 +1,4 @@
-"""Fuzzy systems as FLL, the language of fuzzylite (version 6 and later).
+"""Reads fuzzy systems from FLL, the language of fuzzylite (version 6 and later).
 
 ::
 
@@ -17,15 +17,15 @@
       rule: if ambient is very dark then power is high
       rule: if ambient is not dark then power is rising with 0.5
 
-What is read means what it means to fuzzylite, or is refused with the line that stands against it:
+Everything that is read has the meaning it has in fuzzylite; the rest is an error that points at its line:
 
-- ``default: nan`` becomes 0, and the middle of the range in a Mamdani system, since our rules always give a
-  number; ``uncovered`` of the activations tells those bags;
-- ``lock-range: true`` becomes ``limited``; other inputs then lose their range, which would bind them too;
-- blocks of rules that are not enabled are left out; variables that are not enabled are refused, and so are
-  outputs that remember (``lock-previous``) or are cut off (``lock-range``);
-- where several rules conclude one term of a Sugeno output, its ``aggregation`` must be ``none``: fuzzylite's
-  own versions differ in what another one means there.
+- ``default: nan`` becomes 0, or the middle of the range in a Mamdani system, since our rules always return a
+  number; ``uncovered`` of the activations marks those bags;
+- ``lock-range: true`` becomes ``limited``; other inputs then lose their range, which would limit them too;
+- disabled rule blocks are ignored; disabled variables are not supported, nor are outputs that keep their
+  previous value (``lock-previous``) or are clipped (``lock-range``);
+- if several rules conclude one term of a Sugeno output, its ``aggregation`` must be ``none``, since versions of
+  fuzzylite differ in the meaning of any other.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from typing import NamedTuple, TypeVar
 
 from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules.formats.fll_rules import read_rule
-from fuzzymil.rules.formats.syntax import Piece, fuzzy_set, lines, whole
-from fuzzymil.rules.formats.system import Method, Output, Statement, System, Term
+from fuzzymil.rules._formats.fll_rules import read_rule
+from fuzzymil.rules._formats.syntax import Piece, fuzzy_set, lines, whole
+from fuzzymil.rules._formats.system import Method, Output, Statement, System, Term
 from fuzzymil.rules.premise import And, Expression, Or
 from fuzzymil.rules.rule import Variable
 
@@ -54,7 +54,7 @@ __all__ = [
     "read",
 ]
 
-# fuzzylite's words for ours.
+# fuzzylite's words, and ours.
 T_NORMS = {
     "AlgebraicProduct": "product",
     "Minimum": "min",
@@ -88,7 +88,7 @@ SETS: dict[str, type[MembershipFunction]] = {
     "Triangle": Triangular,
     "Trapezoid": Trapezoidal,
 }
-"""Each has its parameters in the same order here."""
+"""The order of the parameters is the same as here."""
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "Engine": ("description",),
@@ -110,12 +110,12 @@ class _Section(NamedTuple):
     entries: dict[str, list[Piece]]
 
     def one(self, key: str) -> Piece | None:
-        """Return what is said under a key, if anything is."""
+        """Return the value of a key, if it has one."""
         found = self.entries.get(key)
         return found[0] if found and found[0].text not in ("", "none") else None
 
     def chosen(self, key: str, known: Mapping[str, T]) -> T | None:
-        """Return what a word under a key stands for."""
+        """Return the meaning of the word under a key."""
         word = self.one(key)
         if word is None:
             return None
@@ -129,7 +129,7 @@ class _Section(NamedTuple):
 
 
 def read(text: str) -> System:
-    """Read an FLL text; raises `RuleSyntaxError`.
+    """Parse FLL text; raises `RuleSyntaxError`.
 
     Examples
     --------
@@ -156,13 +156,13 @@ def read(text: str) -> System:
     for block in blocks:
         activation = block.one("activation")
         if activation is not None and activation.text != "General":
-            raise activation.error(f"The activation {activation.text!r:.60} is not supported: General is.")
+            raise activation.error(f"The activation {activation.text!r:.60} is not supported; only General is.")
         for line in block.entries.get("rule", []):
             rule = read_rule(line, *known)
             _needs_norms(rule.premise, block, line)
             rules.append(rule)
     if not rules:
-        raise end.error("The text holds no rule: write 'rule: if ... then ...' in a RuleBlock.")
+        raise end.error("The text has no rule. Add 'rule: if ... then ...' to a RuleBlock.")
     t_norm = _shared(blocks, "conjunction", T_NORMS)
     s_norm = _shared(blocks, "disjunction", S_NORMS)
     if t_norm is None:  # no rule needs it
@@ -172,9 +172,17 @@ def read(text: str) -> System:
     else:
         implication = _shared(blocks, "implication", IMPLICATIONS)
         if implication is None:
-            raise blocks[0].name.error("The rules of a Mamdani system need an implication ('implication: Minimum').")
+            raise blocks[0].name.error("A Mamdani system needs an implication ('implication: Minimum').")
         method = method._replace(implication=implication)
-    return System(inputs, outputs, tuple(rules), t_norm, s_norm or DUAL[t_norm], limited, method)
+    return System(
+        inputs=inputs,
+        outputs=outputs,
+        rules=tuple(rules),
+        t_norm=t_norm,
+        s_norm=s_norm or DUAL[t_norm],
+        limited=limited,
+        method=method,
+    )
 
 
 # ---------------------------------------------------------------------- sections
@@ -204,16 +212,16 @@ def _sections(text: Piece) -> dict[str, list[_Section]]:
             raise key.unknown(f"entry of {section.kind}", (*_KEYS[section.kind], *_KEYS))
         entries = section.entries.setdefault(key.text, [])
         if entries and key.text not in _MANY:
-            raise key.error(f"{key.text!r} is given twice.")
+            raise key.error(f"{key.text!r} appears twice.")
         entries.append(value)
     return found
 
 
 def _name(section: _Section) -> str:
     if not section.is_set("enabled", True):
-        raise section.name.error("This variable is not enabled: enable it, or remove it and its rules.")
+        raise section.name.error("This variable is disabled: enable it, or remove it and its rules.")
     if len(section.name.words()) != 1 or set("()") & set(section.name.text):
-        raise section.name.error(f"{section.kind} needs a name of one word, without brackets.")
+        raise section.name.error(f"{section.kind} needs a name of one word, without parentheses.")
     return section.name.text
 
 
@@ -223,15 +231,15 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
         return None, None
     words = said.words()
     if len(words) != 2:
-        raise said.error("Expected two numbers, the least and the greatest value.")
+        raise said.error("Expected two numbers, the lowest and the highest value.")
     low, high = (word.number("a number", finite=False) for word in words)
     if low > high:
-        raise said.error("The range ends before it begins.")
+        raise said.error("The range must have low <= high.")
     return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
 
 
 def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
-    """Return the variables, and whether values outside of their ranges count as the nearest end."""
+    """Return the variables, and whether values are clipped to their ranges."""
     ranges = [_range(section) for section in sections]
     locked = [
         section.is_set("lock-range", False) and ends != (None, None)
@@ -250,29 +258,29 @@ def _terms(section: _Section, value_of: Callable[[Piece, list[Piece]], T | None]
     for line in section.entries.get("term", []):
         words = line.words()
         if len(words) < 2:
-            raise line.error("Expected a term: its name, its kind and its numbers ('dark Triangle 0 0 0.5').")
+            raise line.error("Expected a term: its name, kind and parameters ('dark Triangle 0 0 0.5').")
         name, kind, *numbers = words
         if name.text in found:
             raise name.error(f"The term {name.text!r:.60} is defined twice.")
         value = value_of(kind, numbers)
         if value is None:
-            raise kind.unknown("kind of term here", (*SETS, "Rectangle"))
+            raise kind.unknown("kind of term", (*SETS, "Rectangle"))
         found[name.text] = value
     return found
 
 
 def _set(kind: Piece, words: list[Piece]) -> MembershipFunction | None:
     values = [word.number(f"a parameter of {kind}") for word in words]
-    if kind.text == "Rectangle" and len(values) == 2:  # a box is a trapezoid with vertical edges
+    if kind.text == "Rectangle" and len(values) == 2:  # a rectangle is a trapezoid with vertical edges
         return fuzzy_set(kind, lambda left, right: Trapezoidal(left, left, right, right), sorted(values))
     family = SETS.get(kind.text)
     if family is None:
         return None
     count = len(family.fields())
     if len(values) == count + 1 and values[-1] != 1:
-        raise words[-1].error("The height of a term must be 1: other heights are not supported.")
+        raise words[-1].error("The height of a term must be 1; other heights are not supported.")
     if len(values) not in (count, count + 1):
-        raise kind.error(f"{kind} has {count} parameters, got {len(values)}.")
+        raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
     return fuzzy_set(kind, family, values[:count])
 
 
@@ -292,13 +300,13 @@ def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> tuple[tuple[
         if not method.sugeno:
             return _set(kind, words)
         if kind.text in SETS:
-            raise kind.error("Weighted defuzzifiers of fuzzy sets (Tsukamoto) are not supported: Constant and Linear.")
+            raise kind.error("Tsukamoto systems (fuzzy sets as conclusions) are not supported: use Constant or Linear.")
         values = [word.number(f"a coefficient of {kind}") for word in words]
         expected = {"Constant": 1, "Linear": n_coefs}.get(kind.text)
         if expected is None:
             raise kind.unknown("kind of conclusion", ("Constant", "Linear"))
         if len(values) != expected:
-            raise kind.error(f"{kind} needs {expected} number(s) here (one an input, then a constant).")
+            raise kind.error(f"{kind} takes {expected} number(s) here (one per input, then a constant).")
         return (values[-1], *values[:-1])
 
     found = []
@@ -311,7 +319,7 @@ def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> tuple[tuple[
         if section.is_set("lock-previous", False):
             raise section.name.error("An output that keeps its previous value (lock-previous) is not supported.")
         if section.is_set("lock-range", False) and method.sugeno and (low is not None or high is not None):
-            raise section.name.error("An output that is cut off at its range (lock-range) is not supported.")
+            raise section.name.error("An output that is clipped to its range (lock-range) is not supported.")
         if not method.sugeno and (low is None or high is None or low == high):
             raise section.name.error("The output of a Mamdani system needs a finite range ('range: 0 1').")
         found.append(Output(_name(section), _terms(section, term), low, high, value))
@@ -325,7 +333,7 @@ def _method(section: _Section) -> Method:
     kind, *words = said.words()
     if kind.text in WEIGHTED:
         if [word.text for word in words] not in ([], ["Automatic"], ["TakagiSugeno"]):
-            raise words[0].error("Only Takagi-Sugeno inference is supported here ('TakagiSugeno').")
+            raise words[0].error("Only Takagi-Sugeno inference ('TakagiSugeno') is supported here.")
         return Method(sugeno=True, normalize=WEIGHTED[kind.text])
     if kind.text not in DEFUZZIFIERS:
         raise kind.unknown("defuzzifier", (*WEIGHTED, *DEFUZZIFIERS))
@@ -336,7 +344,7 @@ def _method(section: _Section) -> Method:
     if words:
         count = words[0].number("the number of cells")
         if len(words) > 1 or count != int(count) or count < 2:
-            raise words[0].error("Expected a whole number of at least 2 and nothing else.")
+            raise words[0].error("Expected one integer of at least 2.")
         resolution = int(count)
     return Method(sugeno=False, accumulation=aggregation, defuzzify=DEFUZZIFIERS[kind.text], resolution=resolution)
 
@@ -345,13 +353,13 @@ def _method(section: _Section) -> Method:
 
 
 def _shared(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
-    """Return the operator that all blocks with one have."""
+    """Return the operator that the blocks share; blocks without one are ignored."""
     found = None
     for block in blocks:
         chosen = block.chosen(key, known)
         where = block.one(key)
         if chosen is not None and where is not None and found not in (None, chosen):
-            raise where.error(f"All blocks of rules must have the same {key}.")
+            raise where.error(f"All rule blocks must have the same {key}.")
         found = chosen or found
     return found
 
@@ -369,13 +377,13 @@ def _needs_norms(premise: Expression, block: _Section, line: Piece) -> None:
 
 
 def _check_shared_terms(sections: list[_Section], rules: list[Statement]) -> None:
-    """Refuse what fuzzylite's own versions understand differently."""
+    """Raise an error for what versions of fuzzylite interpret differently."""
     counts = Counter(said for rule in rules for said in rule.conclusions.items())
     shared = {output for (output, _), count in counts.items() if count > 1}
     for section in sections:
         said = section.one("aggregation")
         if said is not None and said.text != "UnboundedSum" and section.name.text in shared:
             raise said.error(
-                "Several rules conclude one term of this output: whether their strengths are then added or joined "
-                "by this aggregation differs between versions of fuzzylite. Write 'aggregation: none' to add them."
+                "Several rules conclude the same term of this output. Depending on its version, fuzzylite adds their "
+                "strengths or joins them by this aggregation. Write 'aggregation: none' to add them."
             )

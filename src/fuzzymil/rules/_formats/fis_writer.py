@@ -1,4 +1,4 @@
-"""Fuzzy systems written as MATLAB's ``.fis`` files."""
+"""Writes fuzzy systems as MATLAB ``.fis`` files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules.formats import fis
-from fuzzymil.rules.formats.names import changed, distinct
-from fuzzymil.rules.formats.system import Output, Statement, System, Term, negations_inside
+from fuzzymil.rules._formats import fis
+from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
+from fuzzymil.rules._formats.words import changed, distinct, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Is, Or, conditions
 from fuzzymil.rules.rule import Variable
@@ -22,12 +22,12 @@ _UNQUOTABLE = re.compile(r"^\s|\s$|['\n\r]")
 
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
-    """Return a system as a ``.fis`` file, comments first; raises `ParameterError` for what that cannot say."""
+    """Return a system as a ``.fis`` file, comments first; raises `ParameterError` for what it cannot express."""
     limited = [f"{v.name!r:.60}" for v in system.inputs if system.limited and (v.low is not None or v.high is not None)]
     if limited:
         raise ParameterError(
-            f"A .fis file cannot say that values outside of the range of {listed(limited)} count as its ends "
-            "(limited=True): write dataclasses.replace(rules, limited=False), or another format."
+            f"A .fis file cannot clip values to the range of {listed(limited)} (limited=True): write "
+            "dataclasses.replace(rules, limited=False), or use another format."
         )
     method = system.method
     text = [f"% {comment}" for comment in comments]
@@ -39,16 +39,16 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         f"NumInputs={len(system.inputs)}",
         f"NumOutputs={len(system.outputs)}",
         f"NumRules={len(system.rules)}",
-        f"AndMethod='{_word(fis.T_NORMS, system.t_norm)}'",
-        f"OrMethod='{_word(fis.S_NORMS, system.s_norm)}'",
+        f"AndMethod='{_word('T-norm', fis.T_NORMS, system.t_norm)}'",
+        f"OrMethod='{_word('S-norm', fis.S_NORMS, system.s_norm)}'",
     ]
     if method.sugeno:
         text += ["ImpMethod='prod'", "AggMethod='sum'", f"DefuzzMethod='{'wtaver' if method.normalize else 'wtsum'}'"]
     else:
         text += [
-            f"ImpMethod='{_word(fis.IMPLICATIONS, method.implication)}'",
-            f"AggMethod='{_word(fis.ACCUMULATIONS, method.accumulation)}'",
-            f"DefuzzMethod='{_word(fis.DEFUZZIFIERS, method.defuzzify)}'",
+            f"ImpMethod='{_word('implication', fis.IMPLICATIONS, method.implication)}'",
+            f"AggMethod='{_word('accumulation', fis.ACCUMULATIONS, method.accumulation)}'",
+            f"DefuzzMethod='{_word('defuzzifier', fis.DEFUZZIFIERS, method.defuzzify)}'",
         ]
     names = _quotable(variable.name for variable in system.inputs)
     for position, variable in enumerate(system.inputs, start=1):
@@ -59,14 +59,14 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
     text += ["", "[Rules]"]
     terms = {variable.name: list(variable.terms) for variable in system.inputs}
     said = {output.name: list(output.terms) for output in system.outputs}
-    dual = system.s_norm == DUAL[system.t_norm]
+    dual = system.s_norm == DUAL.get(system.t_norm)
     text += [_rule(position, rule, terms, said, dual) for position, rule in enumerate(system.rules, start=1)]
     return "\n".join(text) + "\n"
 
 
 def changes(system: System) -> list[str]:
-    """Tell what of a system is lost or written differently."""
-    told = changed(
+    """Return sentences about what is lost or written differently."""
+    found = changed(
         (
             _quotable(variable.name for variable in system.inputs),
             _quotable(output.name for output in system.outputs),
@@ -76,23 +76,23 @@ def changes(system: System) -> list[str]:
     )
     unknown = [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]
     if unknown:
-        told.append(
-            f"A .fis file needs a range for every input: one that fits the sets is made up for {listed(unknown)}."
+        found.append(
+            f"A .fis file needs a range for every input: {listed(unknown)} had none and gets one that fits its sets."
         )
     beyond = {system.t_norm} - {"product", "min"} | {system.s_norm} - {"algebraic", "max"}
     if system.method.accumulation == "bounded":
         beyond.add("bounded")
     if beyond:
-        told.append(f"MATLAB itself does not know the norms {listed(sorted(beyond))}; fuzzylite does.")
+        found.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
     if any(rule.weight > 1 for rule in system.rules):
-        told.append("MATLAB itself takes no rule weights above 1; fuzzylite does.")
+        found.append("MATLAB does not support rule weights above 1; fuzzylite does.")
     if any(not list(conditions(rule.premise)) for rule in system.rules):
-        told.append("A rule without conditions is understood by MATLAB, but not by fuzzylite's reader of such files.")
+        found.append("MATLAB supports rules without conditions; fuzzylite's reader of .fis files does not.")
     if not system.method.sugeno:
-        told.append("The resolution of outputs is not part of the format.")
+        found.append("The resolution of outputs is not kept.")
         if any(output.default != fis.middle(output.low, output.high) for output in system.outputs):
-            told.append("The default of outputs is not part of the format: the middle of the range stands for it.")
-    return told
+            found.append("The default of outputs is not kept: it is read back as the middle of the range.")
+    return found
 
 
 # ---------------------------------------------------------------------- parts
@@ -102,8 +102,8 @@ def _quotable(names: Iterable[str]) -> dict[str, str]:
     return distinct(names, lambda name: " ".join(name.replace("'", " ").split()) if _UNQUOTABLE.search(name) else name)
 
 
-def _word(words: Mapping[str, str], ours: str) -> str:
-    return next(word for word, meaning in words.items() if meaning == ours)
+def _word(what: str, words: Mapping[str, str], ours: str) -> str:
+    return word_for(what, ours, words, "A .fis file")
 
 
 def _numbers(values: Iterable[float]) -> str:
@@ -125,12 +125,12 @@ def _section(kind: str, position: int, name: str, ends: tuple[float, float], ter
 def _term(term: Term) -> str:
     if not isinstance(term, MembershipFunction):
         return f"'constant',{_numbers(term)}" if len(term) == 1 else f"'linear',{_numbers((*term[1:], term[0]))}"
-    kind, places = next((word, places) for word, (family, places) in fis.SETS.items() if family is type(term))
-    return f"'{kind}',{_numbers(term.parameters[place] for place in places)}"
+    kind = _word("membership family", {word: family.name for word, (family, _) in fis.SETS.items()}, term.name)
+    return f"'{kind}',{_numbers(term.parameters[place] for place in fis.SETS[kind][1])}"
 
 
 def _input_range(variable: Variable) -> tuple[float, float]:
-    """Return the range of an input; where it is unknown or empty, one that reaches around the sets."""
+    """Return the range of an input; if it is unknown or empty, one that covers the sets."""
     sets = variable.terms.values()
     peaks = [float(chosen.peak(*chosen.parameters)) for chosen in sets] or [0.0]
     reach = max((3 * float(chosen.spread(*chosen.parameters)) for chosen in sets), default=1.0)
@@ -140,7 +140,7 @@ def _input_range(variable: Variable) -> tuple[float, float]:
 
 
 def _output_range(output: Output) -> tuple[float, float]:
-    """Return the range of an output; in a Sugeno system one whose middle is the default, exactly."""
+    """Return the range of an output; in a Sugeno system, one whose middle is exactly the default."""
     if output.low is not None and output.high is not None:
         return output.low, output.high
     if output.default:
@@ -160,8 +160,8 @@ def _rule(
     flat = None if premise is None else _flat(premise)
     if flat is None:
         raise ParameterError(
-            f"Rule {position} cannot be written in a .fis file, which holds conditions joined all by AND or all by OR, "
-            "each variable once, with no hedge but 'not': split the rule, or write another format."
+            f"Rule {position} cannot be written to a .fis file, where conditions are joined all by AND or all by OR, "
+            "each variable appears once, and the only hedge is 'not': split the rule, or use another format."
         )
     asked = {
         condition.variable: (-1) ** len(condition.hedges) * (1 + terms[condition.variable].index(condition.term))
@@ -177,11 +177,11 @@ def _rule(
 
 
 def _flat(premise: Expression) -> list[Is] | None:
-    """Return the conditions of a premise that a row of numbers can say."""
+    """Return the conditions of a premise that a row of numbers can express, else None."""
     kind = Or if isinstance(premise, Or) else And
 
     def parts(node: Expression) -> Iterator[Expression]:
-        if isinstance(node, kind):  # brackets within their like change nothing
+        if isinstance(node, kind):  # AND within AND, and OR within OR, need no parentheses
             for part in node.parts:
                 yield from parts(part)
         else:

@@ -1,4 +1,4 @@
-"""The same rules in other words: premises rewritten, variables, terms and outputs renamed."""
+"""Rewrites premises, and renames variables, terms and outputs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
-from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.premise import ANYTHING, Expression, Is, Not
 from fuzzymil.rules.rule import Rule
 
 __all__ = ["TermName", "find_term", "renamed", "rewritten", "rewritten_rules", "without_unused_terms"]
 
 TermName = str | tuple[str, str]
-"""``"variable.term"``, or ``("variable", "term")`` where points within names would leave it open."""
+"""``"variable.term"``, or ``("variable", "term")`` where dots in names would make that ambiguous."""
 
 
 def rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
-    """Return a premise with every condition changed; one that becomes None is asked no more.
+    """Return a premise with every condition changed; conditions that become None are removed.
 
     Examples
     --------
@@ -41,12 +41,12 @@ def _rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expres
 
 
 def rewritten_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> tuple[Rule, ...]:
-    """Return rules with every condition changed, as `rewritten` does."""
+    """Return rules with every condition changed, as in `rewritten`."""
     return tuple(Rule(rewritten(rule.premise, change), rule.coefs, rule.weight) for rule in rules)
 
 
-def without_unused_terms(base: RuleBase) -> RuleBase:
-    """Return the rule base without the terms that no rule asks for; variables stay, they are the data's columns."""
+def without_unused_terms(base: R) -> R:
+    """Return the rule base without terms that no rule uses; variables stay, since they are the data's columns."""
     used = set(base.arrangement.terms.values())
     variables = [
         dataclasses.replace(v, terms={term: chosen for term, chosen in v.terms.items() if (v.name, term) in used})
@@ -55,11 +55,12 @@ def without_unused_terms(base: RuleBase) -> RuleBase:
     return dataclasses.replace(base, variables=tuple(variables))
 
 
-def find_term(base: RuleBase, name: TermName, what: str) -> tuple[str, str]:
-    """Return the variable and the term that a name stands for; ``what`` tells where the name was given.
+def find_term(base: RuleSet, name: TermName, what: str) -> tuple[str, str]:
+    """Return the variable and the term that a name refers to; ``what`` names the argument in error messages.
 
     Examples
     --------
+    >>> from fuzzymil.rules import RuleBase
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
     >>> find_term(rules, "hue.low", "sets")
     ('hue', 'low')
@@ -67,25 +68,26 @@ def find_term(base: RuleBase, name: TermName, what: str) -> tuple[str, str]:
     every = [(variable.name, term) for variable in base.variables for term in variable.terms]
     found = [place for place in every if name in (place, ".".join(place))]
     if len(found) > 1:
-        raise ParameterError(f"{what}: {name!r} can mean {listed(found)}: write it as a pair (variable, term).")
+        raise ParameterError(f"{what}: {name!r} is ambiguous ({listed(found)}). Write it as a pair (variable, term).")
     if not found:
         known = [".".join(place) for place in every]
         asked = ".".join(name) if isinstance(name, tuple) and all(isinstance(part, str) for part in name) else name
         raise ParameterError(
-            f"{what}: there is no term {asked!r:.100}; terms are written 'variable.term', {listed(known)}."
+            f"{what}: unknown term {asked!r:.100}; expected 'variable.term', one of {listed(known)}."
             f"{did_you_mean(asked, known)}"
         )
     return found[0]
 
 
-# ---------------------------------------------------------------------- other names
+# ---------------------------------------------------------------------- names
 
 
-def renamed(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
+def renamed(base: R, names: Mapping[TermName, str]) -> R:
     """Return the rule base with other names; see `RuleBase.edit`.
 
     Examples
     --------
+    >>> from fuzzymil.rules import RuleBase
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
     >>> print(renamed(rules, {"x1": "hue", "hue.high": "blue", "y": "sky"}).to_text())
     Rule 1: IF hue is low THEN sky = 0
@@ -93,15 +95,15 @@ def renamed(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
     """
     for old, new in names.items():
         if not isinstance(new, str) or not new:
-            raise ParameterError(f"rename: the new name of {old!r} must be a text, got {new!r:.100}.")
+            raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")
         if old in base.feature_names and old in base.outputs:
             raise ParameterError(
-                f"rename: {old!r} is both a variable and an output: use dataclasses.replace(rules, outputs=...) for it."
+                f"rename: {old!r} is both a variable and an output. Use dataclasses.replace(rules, outputs=...)."
             )
     of_variables = {name: names.get(name, name) for name in base.feature_names}
     of_outputs = {name: names.get(name, name) for name in base.outputs}
     for what, of_these in (("variables", of_variables), ("outputs", of_outputs)):
-        _refuse_twins(what, of_these.values())
+        _refuse_duplicates(what, of_these.values())
     before, base = base, _with_names(base, of_variables, tuple(of_outputs.values()))
     of_terms = {
         _renamed_term(base, old, of_variables): new
@@ -111,20 +113,20 @@ def renamed(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
     return _with_term_names(base, of_terms) if of_terms else base
 
 
-def _refuse_twins(what: str, names: Iterable[str]) -> None:
+def _refuse_duplicates(what: str, names: Iterable[str]) -> None:
     every = list(names)
-    twin = next((name for name in every if every.count(name) > 1), None)
-    if twin is not None:
-        raise ParameterError(f"rename: two {what} would have the name {twin!r}.")
+    repeated = next((name for name in every if every.count(name) > 1), None)
+    if repeated is not None:
+        raise ParameterError(f"rename: two {what} would be named {repeated!r}.")
 
 
-def _with_names(base: RuleBase, of_variables: Mapping[str, str], outputs: tuple[str, ...]) -> RuleBase:
+def _with_names(base: R, of_variables: Mapping[str, str], outputs: tuple[str, ...]) -> R:
     variables = tuple(dataclasses.replace(v, name=of_variables[v.name]) for v in base.variables)
     rules = rewritten_rules(base.rules, lambda asked: dataclasses.replace(asked, variable=of_variables[asked.variable]))
     return dataclasses.replace(base, variables=variables, rules=rules, outputs=outputs)
 
 
-def _renamed_term(base: RuleBase, name: TermName, of_variables: Mapping[str, str]) -> tuple[str, str]:
+def _renamed_term(base: RuleSet, name: TermName, of_variables: Mapping[str, str]) -> tuple[str, str]:
     """Find a term by the new name of its variable."""
     try:
         return find_term(base, name, "rename")
@@ -134,14 +136,14 @@ def _renamed_term(base: RuleBase, name: TermName, of_variables: Mapping[str, str
         if new == variable:
             known = [*of_variables, *base.outputs]
             raise ParameterError(f"{problem}{did_you_mean(name, known)}") from None
-        raise ParameterError(f"{problem} ({variable!r} is now {new!r}: terms go by the new name.)") from None
+        raise ParameterError(f"{problem} ({variable!r} is now {new!r}: use the new name.)") from None
 
 
-def _with_term_names(base: RuleBase, of_terms: Mapping[tuple[str, str], str]) -> RuleBase:
+def _with_term_names(base: R, of_terms: Mapping[tuple[str, str], str]) -> R:
     variables = []
     for variable in base.variables:
         names = [of_terms.get((variable.name, term), term) for term in variable.terms]
-        _refuse_twins(f"terms of {variable.name!r}", names)
+        _refuse_duplicates(f"terms of {variable.name!r}", names)
         variables.append(dataclasses.replace(variable, terms=dict(zip(names, variable.terms.values(), strict=True))))
 
     def change(asked: Is) -> Is:

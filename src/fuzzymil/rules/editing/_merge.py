@@ -1,4 +1,4 @@
-"""One of several: fuzzy sets, and rules, that are joined into one that stands for all of them."""
+"""Merges several fuzzy sets, or several rules, into one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import MembershipFunction, Sigmoid
-from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules._rule_set import R
 from fuzzymil.rules.premise import Expression, conjunction, plain_conditions
 from fuzzymil.rules.rule import Rule
 
@@ -18,7 +18,7 @@ __all__ = ["blended", "can_blend", "merged_rules", "shares_of"]
 
 
 def shares_of(weights: Sequence[float]) -> Array:
-    """Return weights that sum to one; equal ones where all are 0.
+    """Return weights normalized to sum to one; equal shares if all are 0.
 
     Examples
     --------
@@ -31,20 +31,20 @@ def shares_of(weights: Sequence[float]) -> Array:
 
 
 def can_blend(sets: Sequence[MembershipFunction]) -> bool:
-    """Tell whether sets are of one family (sigmoids: open to one side)."""
+    """Return whether sets belong to one family (and sigmoids open to the same side)."""
     sides = {np.sign(chosen.slope) for chosen in sets if isinstance(chosen, Sigmoid)}
     return len({type(chosen) for chosen in sets}) == 1 and len(sides) <= 1
 
 
 def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
-    """Return the set that covers all of these, sets of one family.
+    """Return one set that covers several sets of one family.
 
-    With shares p, centers c and spreads s, the mean and the standard deviation of the mixture of the sets::
+    With shares p, centers c and spreads s, it has the mean and standard deviation of the mixture of the sets::
 
         center = sum(p * c)    spread = sqrt(sum(p * (s**2 + (c - center)**2)))
 
-    What else a family has (the slope of a bell, the corners of a trapezoid) is averaged with the sets
-    moved to one place and scaled to one spread.
+    Other parameters (the slope of a bell, the corners of a trapezoid) are averaged after moving the sets to
+    the same center and scaling them to the same spread.
 
     Examples
     --------
@@ -63,21 +63,21 @@ def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunc
     return family(*(float(value) for value in family.moved(center, spread, *(shares @ np.array(shapes, float)))))
 
 
-def merged_rules(base: RuleBase, groups: Sequence[Sequence[int]]) -> tuple[RuleBase, list[Rule]]:
-    """Make one rule of each group of rules; see `RuleBase.edit` for the formulas.
+def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
+    """Merge each group of rules into one; see `RuleBase.edit` for the formulas.
 
     Parameters
     ----------
-    base : RuleBase
+    base : RuleSet
     groups : sequence of sequences of int
-        Numbers of the rules, counted from 1.
+        Numbers of the rules, starting at 1.
 
     Returns
     -------
-    base : RuleBase
-        The same rules, with the terms that the new rules need.
+    base : RuleSet
+        The same rules, plus the terms that the new rules need.
     rules : list of Rule
-        One for each group.
+        One per group.
     """
     found = []
     for group in groups:
@@ -89,7 +89,7 @@ def merged_rules(base: RuleBase, groups: Sequence[Sequence[int]]) -> tuple[RuleB
     return base, found
 
 
-def _merged_premise(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[RuleBase, Expression]:
+def _merged_premise(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
     premises = [base.rules[number - 1].premise for number in group]
     if all(premise == premises[0] for premise in premises):
         return base, premises[0]
@@ -98,15 +98,15 @@ def _merged_premise(base: RuleBase, group: Sequence[int], shares: Array) -> tupl
     if len(antecedents) < len(asked):
         number = group[asked.index(None)]
         raise ParameterError(
-            f"Rule {number} cannot be merged: its premise is no plain conjunction ('a is b AND c is d'), nor equal to "
-            "those of the others."
+            f"Rule {number} cannot be merged: its premise differs from the others and is not a plain conjunction "
+            "('a is b AND c is d')."
         )
     for number, antecedent in zip(group, antecedents, strict=True):
         for name in sorted(antecedent.keys() ^ antecedents[0].keys()):
             asks, does_not = (number, group[0]) if name in antecedent else (group[0], number)
             raise ParameterError(
-                f"Rules {group[0]} and {number} cannot be merged: rule {asks} asks about {name!r}, rule {does_not} "
-                f"does not. Leave that condition out first: edit(without={{{asks}: {name!r}}})."
+                f"Rules {group[0]} and {number} cannot be merged: rule {asks} has a condition on {name!r}, rule "
+                f"{does_not} does not. Remove it first: edit(without={{{asks}: {name!r}}})."
             )
     joined = {}
     for name in antecedents[0]:
@@ -114,10 +114,8 @@ def _merged_premise(base: RuleBase, group: Sequence[int], shares: Array) -> tupl
     return base, conjunction(joined)
 
 
-def _merged_term(
-    base: RuleBase, name: str, terms: Sequence[str], group: Sequence[int], shares: Array
-) -> tuple[RuleBase, str]:
-    """Find or make the term of a variable that covers these."""
+def _merged_term(base: R, name: str, terms: Sequence[str], group: Sequence[int], shares: Array) -> tuple[R, str]:
+    """Find or create the term of a variable that covers these terms."""
     place = base.feature_names.index(name)
     variable = base.variables[place]
     distinct = list(dict.fromkeys(terms))
@@ -127,7 +125,7 @@ def _merged_term(
     if not can_blend(sets):
         raise ParameterError(
             f"Rules {' and '.join(map(str, group))} cannot be merged: their sets of {name!r} "
-            f"({', '.join(str(variable.terms[term]) for term in distinct)}) are not of one family and side."
+            f"({', '.join(str(variable.terms[term]) for term in distinct)}) differ in family or direction."
         )
     new = blended(sets, shares)
     label = "_or_".join(distinct)

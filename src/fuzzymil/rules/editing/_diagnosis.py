@@ -1,4 +1,4 @@
-"""The health of a rule base on bags: rules, terms and bags that somebody should look at."""
+"""Diagnosis: rules, conditions, terms and bags that deserve attention."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.network.inference import Activations
-from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities, seen_bags
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities
+from fuzzymil.rules.inference import infer, seen_bags
 from fuzzymil.rules.language import printer
 
 __all__ = ["Diagnosis", "Finding", "diagnose"]
 
 
 class Finding(NamedTuple):
-    """Something to look at: what it is, the rules (numbers as printed) or bags (ids) it is about, and what to do."""
+    """One finding: its kind, the rules (numbers as printed) or bags (ids) concerned, and what to do about it."""
 
     kind: str
     rules: tuple[int, ...]
@@ -32,7 +33,7 @@ class Finding(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis(Sequence[Finding]):
-    """What was found: a sequence of findings, as a table by ``str``."""
+    """A sequence of findings; ``str`` returns a table."""
 
     findings: tuple[Finding, ...]
     n_rules: int
@@ -49,7 +50,7 @@ class Diagnosis(Sequence[Finding]):
         return len(self.findings)
 
     def of(self, kind: str) -> tuple[Finding, ...]:
-        """Return the findings of one kind."""
+        """Return the findings of one kind, for example ``"duplicate"``."""
         return tuple(finding for finding in self.findings if finding.kind == kind)
 
     def __str__(self) -> str:
@@ -74,24 +75,82 @@ class Diagnosis(Sequence[Finding]):
 
 @dataclasses.dataclass(frozen=True)
 class _Case:
-    """A rule base on bags, and where a finding begins."""
+    """A rule base, the bags, and the thresholds of findings."""
 
-    base: RuleBase
+    base: RuleSet
     seen: Bags
     found: Activations
     asked: tuple[Asked, ...]
     limits: dict[str, float]
 
 
-def diagnose(base: RuleBase, bags: Any, **limits: float) -> Diagnosis:
-    """Look for what is odd; see `RuleBase.diagnose`."""
+def diagnose(
+    base: RuleSet,
+    bags: Any,
+    *,
+    min_share: float = 0.01,
+    dominant: float = 0.5,
+    nearly_all: float = 0.95,
+    similarity: float = 0.8,
+    agreement: float = 0.25,
+    extreme: float = 3.0,
+    always: float = 0.95,
+    never: float = 0.05,
+    coverage: float = 1e-6,
+) -> Diagnosis:
+    """Find rules, conditions, terms and bags that deserve attention.
+
+    Parameters
+    ----------
+    bags : Bags, or anything `as_bags` accepts
+    min_share : float
+        "never fires": a rule whose share of the strength (Layer 4) is below this on every bag.
+    dominant, nearly_all : float
+        "always fires": a rule whose share is above ``dominant`` on at least the fraction ``nearly_all`` of the bags.
+    similarity, agreement : float
+        Two rules are similar if their sets are this similar (see `simplify`): a "duplicate" if their conclusions
+        differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction".
+    extreme : float
+        "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
+    always, never : float
+        "always true" and "never true": conditions whose membership is at least ``always``, or at most ``never``,
+        on all instances.
+    coverage : float
+        "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
+        small.
+
+    Returns
+    -------
+    Diagnosis
+        Findings with their kind, rules, message and advice. Further kinds are "unused term" and "unused variable".
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0], [1.01]], [[0.3], [0.3], [0.3]], [0, 1, 0.9])
+    >>> print(rules.diagnose([[[0.0]], [[0.4], [1.0]]]))
+    1 finding about 3 rules on 2 bags:
+    duplicate  Rules 2 and 3 have nearly the same premise (similarity 0.97) and the same conclusion. Merge them:
+               edit(merge=[(2, 3)]).
+    """
+    limits = {
+        "min_share": min_share,
+        "dominant": dominant,
+        "nearly_all": nearly_all,
+        "similarity": similarity,
+        "agreement": agreement,
+        "extreme": extreme,
+        "always": always,
+        "never": never,
+        "coverage": coverage,
+    }
     for name, value in limits.items():
         high = np.inf if name == "extreme" else 1.0
         if not 0 <= value <= high:
             raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
     seen = seen_bags(base, bags)
-    case = _Case(base, seen, base.infer(seen), tuple(conditions_on(base, seen)), limits)
-    looks = (
+    case = _Case(base, seen, infer(base, seen), tuple(conditions_on(base, seen)), limits)
+    checks = (
         _idle,
         _dominant,
         _twins,
@@ -102,7 +161,7 @@ def diagnose(base: RuleBase, bags: Any, **limits: float) -> Diagnosis:
         _unused_variables,
         _uncovered,
     )
-    return Diagnosis(tuple(finding for look in looks for finding in look(case)), base.n_rules, seen.n_bags)
+    return Diagnosis(tuple(finding for check in checks for finding in check(case)), base.n_rules, seen.n_bags)
 
 
 # ---------------------------------------------------------------------- rules
@@ -115,7 +174,7 @@ def _idle(case: _Case) -> Iterator[Finding]:
             yield Finding(
                 "never fires",
                 (number,),
-                f"Rule {number} has {_percent(greatest)} of the say at most (less than {_percent(limit)}).",
+                f"The share of rule {number} is at most {_percent(greatest)} (below {_percent(limit)}).",
                 f"Drop it, edit(drop={number}), or move its sets to where the data is.",
             )
 
@@ -130,7 +189,7 @@ def _dominant(case: _Case) -> Iterator[Finding]:
             yield Finding(
                 "always fires",
                 (number,),
-                f"Rule {number} has more than {_percent(limit)} of the say on {_percent(part)} of the bags: "
+                f"The share of rule {number} is above {_percent(limit)} on {_percent(part)} of the bags: "
                 "the other rules hardly matter.",
                 f"Narrow its sets, or lower its weight, edit(weights={{{number}: 0.5}}).",
             )
@@ -147,15 +206,17 @@ def _twins(case: _Case) -> Iterator[Finding]:
                 continue
             apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
             pair = (first + 1, second + 1)
-            asks = f"Rules {pair[0]} and {pair[1]} ask {'the same' if alike == 1 else f'nearly the same ({alike:.2f})'}"
+            premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
+            asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
             if apart <= case.limits["agreement"]:
-                yield Finding("duplicate", pair, f"{asks} and conclude the same.", f"Merge them: edit(merge=[{pair}]).")
+                message, advice = f"{asks} and the same conclusion.", f"Merge them: edit(merge=[{pair}])."
+                yield Finding("duplicate", pair, message, advice)
             else:
                 yield Finding(
                     "contradiction",
                     pair,
-                    f"{asks}, but their conclusions are {_percent(apart)} of the outputs' range apart.",
-                    f"Tell them apart by a further condition, or merge them: edit(merge=[{pair}]).",
+                    f"{asks}, but their conclusions differ by {_percent(apart)} of the outputs' range.",
+                    f"Distinguish them by another condition, or merge them: edit(merge=[{pair}]).",
                 )
 
 
@@ -170,9 +231,9 @@ def _extreme(case: _Case) -> Iterator[Finding]:
                 yield Finding(
                     "extreme conclusion",
                     (r + 1,),
-                    f"Rule {r + 1} concludes {name} = {said[away.argmax(), r, k]:.4g}; outputs and other rules run "
-                    f"from {low:.4g} to {high:.4g}.",
-                    f"Correct it if it is a slip, edit(conclusions={{{r + 1}: ...}}), or train fewer rules.",
+                    f"Rule {r + 1} concludes {name} = {said[away.argmax(), r, k]:.4g}; the outputs and the other rules "
+                    f"range from {low:.4g} to {high:.4g}.",
+                    f"Correct it if it is a mistake, edit(conclusions={{{r + 1}: ...}}), or train fewer rules.",
                 )
 
 
@@ -183,13 +244,12 @@ def _always_true(case: _Case) -> Iterator[Finding]:
     limit = case.limits["always"]
     for number, asked in _by_rule([asked for asked in case.asked if asked.least >= limit]):
         names = [each.condition.variable for each in asked]
+        step = f"edit(without={{{number}: {names}}})" if len(names) < 4 else "simplify(bags)"
         yield Finding(
             "always true",
             (number,),
-            f"Rule {number} asks what all instances fulfil by {limit:g} or more: {_told(asked)}.",
-            f"Leave it out: edit(without={{{number}: {names}}})."
-            if len(names) < 4
-            else "Leave it out: simplify(bags).",
+            f"Rule {number} has conditions that all instances satisfy to {limit:g} or more: {_texts(asked)}.",
+            f"Remove them: {step}.",
         )
 
 
@@ -199,7 +259,7 @@ def _never_true(case: _Case) -> Iterator[Finding]:
         yield Finding(
             "never true",
             (number,),
-            f"Rule {number} asks what no instance fulfils by more than {limit:g}: {_told(asked)}.",
+            f"Rule {number} has conditions that no instance satisfies to more than {limit:g}: {_texts(asked)}.",
             "Move these sets to where the data is, or drop the rule.",
         )
 
@@ -209,7 +269,7 @@ def _by_rule(asked: Sequence[Asked]) -> Iterator[tuple[int, list[Asked]]]:
         yield number, [each for each in asked if each.rule == number]
 
 
-def _told(asked: Sequence[Asked]) -> str:
+def _texts(asked: Sequence[Asked]) -> str:
     return listed(printer.premise_text(each.condition) for each in asked)
 
 
@@ -221,8 +281,8 @@ def _unused_terms(case: _Case) -> Iterator[Finding]:
             yield Finding(
                 "unused term",
                 (),
-                f"No rule asks for these terms of {variable.name}: {listed(unused)}.",
-                "Forget them: edit(drop_unused_terms=True).",
+                f"No rule uses these terms of {variable.name}: {listed(unused)}.",
+                "Remove them: edit(drop_unused_terms=True).",
             )
 
 
@@ -233,9 +293,7 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
         used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=True) if counts}
     unused = [name for name in case.base.feature_names if name not in used]
     if unused:
-        yield Finding(
-            "unused variable", (), f"No rule uses {listed(unused)}.", "Nothing to do, or leave these features out."
-        )
+        yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", "Keep them, or remove these features.")
 
 
 # ---------------------------------------------------------------------- bags
@@ -248,8 +306,8 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
         yield Finding(
             "uncovered bags",
             (),
-            f"No rule fires by {limit:g} or more on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}.",
-            "Add a rule for them, or widen sets; what is inferred there is a guess.",
+            f"No rule fires with {limit:g} or more on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}.",
+            "Add a rule for them or widen sets; their outputs are guesses.",
             ids,
         )
 
@@ -258,7 +316,7 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
 
 
 def _scale(output: Array) -> Array:
-    """Range of each output on the bags; 1 where it is always the same."""
+    """Return the range of each output on the bags, or 1 if it is constant."""
     spread = np.ptp(output, axis=0)
     return np.where(spread > 0, spread, 1.0)
 

@@ -1,8 +1,8 @@
-"""What Mamdani rules conclude: fuzzy sets cut by the rules' strengths, joined into one set, and made a number.
+"""Defuzzification: concluded sets are cut by the rules' strengths, joined into one set, and turned into a number.
 
-An output's range is divided into equal cells, and sets are taken at the middle of each. Degrees stay in
-logarithms until the greatest is known, and are then taken relative to it: strengths far below the
-smallest number still give the answer that they stand for, and only a set that is truly empty gives none.
+The range of an output is divided into equal cells, and sets are evaluated at their midpoints. Degrees stay in
+logarithms until their maximum is known, and are then taken relative to it: strengths far below the smallest
+float still yield the right answer, and only a truly empty set yields none.
 
 Axes: b bags, p parts (a concluded set and its degree), c cells.
 """
@@ -21,12 +21,12 @@ from fuzzymil.membership import MembershipFunction
 
 __all__ = ["ACCUMULATIONS", "DEFUZZIFIERS", "IMPLICATIONS", "cells", "defuzzified", "joined", "log_membership"]
 
-# Values of the arrays (bags x cells) worked on at once: they stay in the processor's own memory.
+# Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
 _CHUNK_VALUES = 1 << 16
 
 
 def cells(low: float, high: float, resolution: int) -> Array:
-    """Return the middles of ``resolution`` equal cells of a range, shape (c,).
+    """Return the midpoints of ``resolution`` equal cells of a range, shape (c,).
 
     Examples
     --------
@@ -37,13 +37,13 @@ def cells(low: float, high: float, resolution: int) -> Array:
 
 
 def log_membership(chosen: MembershipFunction, y: Array) -> Array:
-    """Return the log-membership of values ``y`` in a set, of their shape; ``-inf`` where it is truly zero."""
+    """Return the log-membership of values ``y`` in a set, of the same shape; ``-inf`` where it is exactly zero."""
     with jax.enable_x64():
         return np.asarray(chosen.log_mu(jnp.asarray(y, jnp.float64), *map(jnp.float64, chosen.parameters)))
 
 
 # ---------------------------------------------------------------------- implication: log-degree, log-membership
-# How a rule's strength takes its conclusion back: cut off above, or scaled down.
+# How the strength of a rule limits its conclusion: cut off above, or scaled down.
 
 IMPLICATIONS: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "product": np.add}
 
@@ -57,7 +57,7 @@ def _algebraic(a: Array, b: Array, log_unit: Array) -> Array:
 
 
 def _bounded(a: Array, b: Array, log_unit: Array) -> Array:
-    with np.errstate(over="ignore"):  # the bound of 1 is out of sight where all degrees are tiny
+    with np.errstate(over="ignore"):  # the bound of 1 is infinitely far if all degrees are tiny
         return np.asarray(np.minimum(a + b, np.exp(-log_unit)))
 
 
@@ -75,7 +75,7 @@ def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: st
     Parameters
     ----------
     log_degrees : array of shape (b, p)
-        Strength with which each set is concluded.
+        Strength of each set's conclusion.
     log_mu : array of shape (p, c)
         The sets.
     implication, accumulation : str
@@ -86,7 +86,7 @@ def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: st
     membership : array of shape (b, c)
         Relative to ``exp(log_unit)``; zero everywhere if the set is empty.
     log_unit : array of shape (b, 1)
-        Logarithm of the greatest degree of any part; ``-inf`` if the set is empty.
+        Logarithm of the highest degree of any part; ``-inf`` if the set is empty.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: st
     parts = [cut(log_degrees[:, [p]], log_mu[p]) for p in range(len(log_mu))]
     highest = functools.reduce(np.maximum, parts)
     log_unit = highest.max(axis=1, keepdims=True)
-    unit = np.where(np.isneginf(log_unit), 0.0, log_unit)  # nothing can be relative to an empty set
-    if accumulation == "max":  # of logarithms it is the same, and takes one exponential
+    unit = np.where(np.isneginf(log_unit), 0.0, log_unit)  # an empty set has no unit
+    if accumulation == "max":  # the maximum of the logarithms needs only one exponential
         return np.exp(highest - unit), log_unit
     relative = (np.exp(part - unit) for part in parts)
     join = ACCUMULATIONS[accumulation]
@@ -109,25 +109,25 @@ def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: st
 
 
 # ---------------------------------------------------------------------- from a set to a number
-# Each takes memberships (b, c), none all zero, and the cells' middles (c,), and returns numbers (b,).
+# Each takes memberships (b, c), no row all zero, and the cells' midpoints (c,), and returns numbers (b,).
 
 
 def centroid(membership: Array, y: Array) -> Array:
     """Center of the area under the set: the mean value, weighted by membership."""
-    # Not a matrix product, whose last digits depend on how many bags there are.
+    # Not a matrix product, whose last digits depend on the number of bags.
     return np.asarray((membership * y).sum(axis=1) / membership.sum(axis=1))
 
 
 def bisector(membership: Array, y: Array) -> Array:
-    """Value that halves the area under the set; the middle of a gap that does.
+    """Value that halves the area under the set; the middle of the gap if a gap does.
 
     Examples
     --------
     >>> bisector(np.array([[1.0, 1.0, 1.0, 3.0], [1.0, 0.0, 0.0, 1.0]]), cells(0.0, 4.0, 4)).tolist()
     [3.0, 2.0]
     """
-    # At the edge after each cell, the area on the left less that on the right, each added up from its own end:
-    # a set that mirrors itself then has the same rounding on both sides.
+    # At the edge after each cell, the area on the left minus that on the right, each summed from its own end,
+    # so that a symmetric set has the same rounding on both sides.
     left = np.cumsum(membership, axis=1)
     right = np.cumsum(membership[:, ::-1], axis=1)[:, ::-1]
     balance = np.concatenate([-right[:, :1], left[:, :-1] - right[:, 1:], left[:, -1:]], axis=1)
@@ -145,17 +145,17 @@ def _at_maximum(membership: Array) -> Array:
 
 
 def mean_of_maxima(membership: Array, y: Array) -> Array:
-    """Mean of the values whose membership is greatest."""
+    """Mean of the values with the highest membership."""
     return centroid(_at_maximum(membership).astype(float), y)
 
 
 def smallest_of_maxima(membership: Array, y: Array) -> Array:
-    """Least of the values whose membership is greatest."""
+    """Smallest of the values with the highest membership."""
     return np.asarray(y[_at_maximum(membership).argmax(axis=1)])
 
 
 def largest_of_maxima(membership: Array, y: Array) -> Array:
-    """Greatest of the values whose membership is greatest."""
+    """Largest of the values with the highest membership."""
     return np.asarray(y[::-1][_at_maximum(membership)[:, ::-1].argmax(axis=1)])
 
 
@@ -169,14 +169,14 @@ DEFUZZIFIERS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def defuzzified(log_degrees: Array, log_mu: Array, y: Array, implication: str, accumulation: str, method: str) -> Array:
-    """Return the number (b,) that each bag's joined set stands for; NaN where the set is truly empty.
+    """Return the number (b,) for each bag's joined set; NaN if the set is empty.
 
     Parameters
     ----------
     log_degrees : array of shape (b, p)
     log_mu : array of shape (p, c)
     y : array of shape (c,)
-        The cells' middles.
+        Midpoints of the cells.
     implication, accumulation, method : str
         Names in `IMPLICATIONS`, `ACCUMULATIONS` and `DEFUZZIFIERS`.
     """

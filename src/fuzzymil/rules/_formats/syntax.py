@@ -1,4 +1,4 @@
-"""Pieces of a text that know where they stand, so that every error can point at its line and character."""
+"""Pieces of a text that know their position, so that every error points at its line and character."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\S+")
 
 
 class Piece(NamedTuple):
-    """Some characters of a text.
+    """Part of a text.
 
     Examples
     --------
@@ -45,20 +45,20 @@ class Piece(NamedTuple):
         return self.text
 
     def part(self, start: int, end: int) -> Piece:
-        """Return the characters from ``start`` to ``end``, counted within this piece, without the space around them."""
+        """Return the part from ``start`` to ``end``, counted within this piece, without surrounding space."""
         inner = self.text[start:end]
         first = self.start + start + len(inner) - len(inner.lstrip())
         return Piece(self.source, first, first + len(inner.strip()))
 
     def split(self, sign: str) -> tuple[Piece, Piece | None]:
-        """Return what stands before and after the first ``sign``; without one there is nothing after it."""
+        """Return the parts before and after the first ``sign``; without a sign, the second part is None."""
         place = self.text.find(sign)
         if place < 0:
             return self, None
         return self.part(0, place), self.part(place + len(sign), len(self.text))
 
     def words(self, pattern: re.Pattern[str] = _WORD) -> list[Piece]:
-        """Return the words, or other matches of a pattern."""
+        """Return the words, or the matches of another pattern."""
         return [
             Piece(self.source, self.start + match.start(), self.start + match.end())
             for match in pattern.finditer(self.text)
@@ -69,13 +69,13 @@ class Piece(NamedTuple):
         return Place(self.source, "", self.start).error(message)
 
     def unknown(self, what: str, known: Iterable[str]) -> RuleSyntaxError:
-        """Return the error of a name that is none of the known ones."""
+        """Return an error about an unknown name."""
         known = list(known)
-        there = f"known are {listed(known)}" if known else "there is none"
-        return self.error(f"Unknown {what}: {self.text!r:.60}; {there}.{did_you_mean(self.text, known)}")
+        there = f"expected one of {listed(known)}" if known else "none is declared"
+        return self.error(f"Unknown {what} {self.text!r:.60}; {there}.{did_you_mean(self.text, known)}")
 
     def number(self, what: str, *, finite: bool = True) -> float:
-        """Return the number that stands here; only where ``finite`` is false may it be inf or nan."""
+        """Return the number written here; inf and nan are allowed only if ``finite`` is false."""
         text = self.text.lower()
         if not finite and text.lstrip("+-") in ("inf", "nan"):
             return float(text)
@@ -86,17 +86,17 @@ class Piece(NamedTuple):
 
 
 def whole(text: object) -> Piece:
-    """Return a text as one piece, if it is one and not too long to read."""
+    """Return a whole text as one piece, if it is not too long."""
     if not isinstance(text, str):
-        raise RuleSyntaxError(f"Expected the text of rules, got {described(text)}.")
+        raise RuleSyntaxError(f"Expected rules as text, got {described(text)}.")
     if len(text) > MAX_TEXT:
-        raise RuleSyntaxError(f"The text has {len(text):,} characters; at most {MAX_TEXT:,} are read.")
+        raise RuleSyntaxError(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Piece(text, 0, len(text))
 
 
 def lines(text: Piece) -> Iterator[Piece]:
-    r"""Go through the lines that hold anything.
+    r"""Iterate over the lines that are not empty.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def lines(text: Piece) -> Iterator[Piece]:
 
 
 def fuzzy_set(where: Piece, make: Callable[..., MembershipFunction], values: Iterable[float]) -> MembershipFunction:
-    """Make a set of the numbers in a text; what is no set is an error that points there."""
+    """Create a fuzzy set from numbers in a text; invalid parameters raise an error that points there."""
     try:
         return make(*values)
     except ParameterError as problem:
