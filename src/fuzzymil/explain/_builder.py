@@ -22,6 +22,7 @@ from fuzzymil.explain.explanation import Explanation
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.inference import clipped, matched
 
 __all__ = ["NUMBERS", "Reading", "chosen_bag", "explain", "explain_many"]
 
@@ -164,8 +165,8 @@ class _Member:
         self.base, self.found, self.offsets = base, found, bags.offsets
         self.params, self.masks, self.operators = base.compile()
         self.texts = [line.partition(": ")[2] for line in base.to_text().split("\n")[: base.n_rules]]
-        given = base._matched(bags)
-        self.given, self.seen = given.instances, base._within_limits(given).instances
+        given = matched(base, bags)
+        self.given, self.seen = given.instances, clipped(base, given).instances
 
     def rows(self, b: int) -> slice:
         return slice(self.offsets[b], self.offsets[b + 1])
