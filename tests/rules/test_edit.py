@@ -9,9 +9,10 @@ from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.bags import Bags
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.network.norms import AGGREGATIONS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.editing.merge import blended
+from fuzzymil.rules.editing._merge import blended
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 SKY = """
@@ -65,21 +66,21 @@ def test_numbers_are_those_printed_whatever_else_changes():
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"drop": 4}, "drop: there is no rule 4; they are numbered from 1 to 3"),
+        ({"drop": 4}, "drop: .*no rule 4.* 1 to 3"),
         ({"drop": [0]}, "drop: there is no rule 0"),
-        ({"drop": "rule 1"}, "drop: rules go by their number, as printed; got 'rule 1'"),
-        ({"drop": [1.0]}, "by their number"),
-        ({"drop": True}, "by their number"),
-        ({"drop": [2, 2]}, "drop: rule 2 is named twice"),
-        ({"drop": [1, 2, 3]}, "No rule would be left"),
-        ({"keep": []}, "No rule would be left"),
+        ({"drop": "rule 1"}, "drop: .*number.*'rule 1'"),
+        ({"drop": [1.0]}, "number of a rule"),
+        ({"drop": True}, "number of a rule"),
+        ({"drop": [2, 2]}, "drop: rule 2 .*twice"),
+        ({"drop": [1, 2, 3]}, "at least one"),
+        ({"keep": []}, "at least one"),
         ({"keep": [1, 9]}, "keep: there is no rule 9"),
-        ({"keep": [1], "drop": [2]}, "drop and keep exclude each other"),
+        ({"keep": [1], "drop": [2]}, "drop .*keep"),
         ({"weights": {7: 1.0}}, "weights: there is no rule 7"),
         ({"weights": {1: "much"}}, "the weight of rule 1 must be a number, got 'much'"),
-        ({"weights": {1: -1.0}}, "weight of a rule must be finite and not negative"),
+        ({"weights": {1: -1.0}}, "weight of a rule .*-1.0"),
         ({"merge": [(1,)]}, "a group needs at least two rules"),
-        ({"merge": [(1, 1)]}, "merge: rule 1 is named twice"),
+        ({"merge": [(1, 1)]}, "merge: rule 1 .*twice"),
         ({"merge": [(1, 5)]}, "merge: there is no rule 5"),
         ({"merge": [(1, 2), (2, 3)]}, "rule 2 is in two groups"),
         ({"merge": [(1, 2)], "drop": 2}, "drop: rule 2 is merged into rule 1"),
@@ -115,7 +116,7 @@ def test_names_can_be_swapped():
 def test_names_with_points_are_told_apart_by_pairs():
     variables = [Variable("a", {"b.c": Gaussian(0, 1)}), Variable("a.b", {"c": Gaussian(1, 1)})]
     rules = RuleBase(variables, [Rule({"a": "b.c", "a.b": "c"}, [[1.0]])])
-    with pytest.raises(ParameterError, match=r"rename: 'a.b.c' can mean .*write it as a pair"):
+    with pytest.raises(ParameterError, match=r"rename: 'a.b.c' .*pair"):
         rules.edit(rename={"a.b.c": "low"})
     assert texts(rules.edit(rename={("a", "b.c"): "low"})) == ["IF a is low AND a.b is c THEN y = 1"]
 
@@ -123,14 +124,14 @@ def test_names_with_points_are_told_apart_by_pairs():
 @pytest.mark.parametrize(
     ("names", "named"),
     [
-        ({"huw": "color"}, "rename: there is no term 'huw'.*Did you mean 'hue'"),
-        ({"hue.drak": "black"}, "rename: there is no term 'hue.drak'.*Did you mean 'hue.dark'"),
-        ({"hue": "color", "hue.dark": "black"}, "'hue' is now 'color': terms go by the new name"),
-        ({"hue": "texture"}, "two variables would have the name 'texture'"),
-        ({"hue.dark": "blue"}, "two terms of 'hue' would have the name 'blue'"),
-        ({"hue": ""}, "new name of 'hue' must be a text, got ''"),
-        ({"hue": 3}, "new name of 'hue' must be a text, got 3"),
-        ({3: "hue"}, "rename: there is no term 3"),
+        ({"huw": "color"}, "rename: .*'huw'.*Did you mean 'hue'"),
+        ({"hue.drak": "black"}, "rename: .*'hue.drak'.*Did you mean 'hue.dark'"),
+        ({"hue": "color", "hue.dark": "black"}, "'hue' is now 'color'"),
+        ({"hue": "texture"}, "two variables .*'texture'"),
+        ({"hue.dark": "blue"}, "two terms of 'hue' .*'blue'"),
+        ({"hue": ""}, "new name of 'hue' .*got ''"),
+        ({"hue": 3}, "new name of 'hue' .*got 3"),
+        ({3: "hue"}, "rename: .*term 3"),
     ],
 )
 def test_bad_names_are_refused(names, named):
@@ -140,7 +141,7 @@ def test_bad_names_are_refused(names, named):
 
 def test_outputs_that_clash_are_refused():
     rules = RuleBase([Variable("x", {"a": Gaussian(0, 1)})], [Rule({"x": "a"}, [[1.0], [2.0]])], ["y", "z"])
-    with pytest.raises(ParameterError, match="two outputs would have the name 'z'"):
+    with pytest.raises(ParameterError, match=r"two outputs .*'z'"):
         rules.edit(rename={"y": "z"})
     both = dataclasses.replace(rules, outputs=("x", "z"))
     with pytest.raises(ParameterError, match="'x' is both a variable and an output"):
@@ -162,12 +163,12 @@ def test_sets_change_for_all_rules_that_share_them():
 @pytest.mark.parametrize(
     ("sets", "named"),
     [
-        ({"hue.drak": {"center": 0}}, "sets: there is no term 'hue.drak'.*Did you mean 'hue.dark'"),
-        ({"hue": {"center": 0}}, "sets: there is no term 'hue'"),
-        ({("hue", "drak"): {"center": 0}}, "there is no term 'hue.drak'"),
-        ({"hue.dark": {"center": 0}}, "parameter of 'hue.dark' .a Gaussian.: 'center'.*Did you mean 'center'"),
+        ({"hue.drak": {"center": 0}}, "sets: .*'hue.drak'.*Did you mean 'hue.dark'"),
+        ({"hue": {"center": 0}}, "sets: .*term 'hue'"),
+        ({("hue", "drak"): {"center": 0}}, "term 'hue.drak'"),
+        ({"hue.dark": {"centre": 0}}, "'hue.dark' .a Gaussian.*'centre'.*Did you mean 'center'"),
         ({"hue.dark": {"width": 0}}, "Gaussian: width must be greater than 0"),
-        ({"hue.dark": 0.3}, "give 'hue.dark' a fuzzy set.*or parameters to change, {'center': 0.1} say; got 0.3"),
+        ({"hue.dark": 0.3}, "'hue.dark' .*fuzzy set.*{'center': 0.1}.*got 0.3"),
     ],
 )
 def test_bad_sets_are_refused(sets, named):
@@ -184,11 +185,11 @@ def test_new_terms_are_for_new_rules():
 @pytest.mark.parametrize(
     ("terms", "named"),
     [
-        ({"hue.dark": Gaussian(0, 1)}, "'hue' has a term 'dark' already; sets= changes it"),
-        ({"huw.white": Gaussian(0, 1)}, "'huw.white' names no variable.*variables are hue, texture"),
-        ({"hue": Gaussian(0, 1)}, "'hue' names no variable"),
-        ({("hue",): Gaussian(0, 1)}, "names no variable"),
-        ({("hue", "dark"): Gaussian(0, 1)}, "'hue' has a term 'dark' already"),
+        ({"hue.dark": Gaussian(0, 1)}, "'hue' .*'dark'.*sets="),
+        ({"huw.white": Gaussian(0, 1)}, "'huw.white' .*hue, texture"),
+        ({"hue": Gaussian(0, 1)}, "'hue' .*variable"),
+        ({("hue",): Gaussian(0, 1)}, "variables are hue"),
+        ({("hue", "dark"): Gaussian(0, 1)}, "'hue' .*'dark'"),
         ({"hue.white": 3}, "term 'white' of 'hue' must be a fuzzy set, got 3"),
     ],
 )
@@ -234,9 +235,7 @@ def test_a_rule_can_stop_asking(premise, names, left):
 
 
 def test_conditions_that_are_not_there_are_named():
-    with pytest.raises(
-        ParameterError, match=r"rule 1 does not ask about 'textur', but about hue, texture.*Did you mean"
-    ):
+    with pytest.raises(ParameterError, match=r"rule 1 .*'textur'.*hue, texture.*Did you mean"):
         sky().edit(without={1: ["textur"]})
     with pytest.raises(ParameterError, match="without: there is no rule 4"):
         sky().edit(without={4: "hue"})
@@ -257,7 +256,7 @@ def test_conclusions_are_numbers_or_sums():
 def test_with_several_outputs_conclusions_name_theirs():
     rules = RuleBase([Variable("x", {"a": Gaussian(0, 1)})], [Rule({"x": "a"}, [[1.0], [2.0]])], ["y", "z"])
     assert rules.edit(conclusions={1: {"z": 5}}).coefs.tolist() == [[[1.0], [5.0]]]
-    with pytest.raises(ParameterError, match=r"rule 1 concludes y, z: say of which, {1: {'y': 5}}"):
+    with pytest.raises(ParameterError, match=r"y, z.*{1: {'y': 5}}"):
         rules.edit(conclusions={1: 5})
 
 
@@ -265,8 +264,8 @@ def test_with_several_outputs_conclusions_name_theirs():
     ("conclusions", "error", "named"),
     [
         ({4: 1.0}, ParameterError, "conclusions: there is no rule 4"),
-        ({1: {"sjy": 1.0}}, ParameterError, "output in conclusions: 'sjy'.*Did you mean 'sky'"),
-        ({1: None}, ParameterError, "'sky' must be a number or a text .*, got None"),
+        ({1: {"sjy": 1.0}}, ParameterError, "output in conclusions.*'sjy'.*Did you mean 'sky'"),
+        ({1: None}, ParameterError, "'sky' .*got None"),
         ({1: float("nan")}, ParameterError, "not finite"),
         ({1: "1 WITH 0.5"}, ParameterError, "expected a sum such as '0.3 . 2.x', got '1 WITH 0.5'"),
         ({1: "1 IF hue is blue THEN sky = 2"}, ParameterError, "expected a sum"),
@@ -358,18 +357,22 @@ def test_a_blend_of_trapezoids_keeps_their_shape():
 @pytest.mark.parametrize(
     ("sets", "rules", "named"),
     [
-        ((Gaussian(0, 1), Triangular(0, 1, 2)), ({"x": "a"}, {"x": "b"}), "are not of one family and side"),
-        ((Sigmoid(0, 1), Sigmoid(0, -1)), ({"x": "a"}, {"x": "b"}), "are not of one family and side"),
-        ((Gaussian(0, 1), Gaussian(1, 1)), ({"x": "a"}, {"z": "c"}), "rule 1 asks about 'x', rule 2 does not"),
+        ((Gaussian(0, 1), Triangular(0, 1, 2)), ({"x": "a"}, {"x": "b"}), "family or direction"),
+        ((Sigmoid(0, 1), Sigmoid(0, -1)), ({"x": "a"}, {"x": "b"}), "family or direction"),
+        (
+            (Gaussian(0, 1), Gaussian(1, 1)),
+            ({"x": "a"}, {"z": "c"}),
+            r"rule 1 .*'x', rule 2 does not.*without={1: 'x'}",
+        ),
         (
             (Gaussian(0, 1), Gaussian(1, 1)),
             ({"x": "a"}, {"x": "a", "z": "c"}),
-            r"rule 2 asks about 'z', rule 1 does not. .*edit\(without={2: 'z'}\)",
+            r"rule 2 .*'z', rule 1 does not. .*edit\(without={2: 'z'}\)",
         ),
         (
             (Gaussian(0, 1), Gaussian(1, 1)),
             ({"x": "a"}, Not(Is("x", "a"))),
-            "Rule 2 cannot be merged: its premise is no",
+            "Rule 2 cannot be merged: its premise",
         ),
     ],
     ids=["families", "sides", "variables", "more", "form"],
@@ -404,7 +407,7 @@ def test_added_rules_may_be_linear_and_name_outputs_in_any_order():
     ("text", "named"),
     [
         ("IF huw is blue THEN sky = 1", "'huw'.*Did you mean 'hue'"),
-        ("IF hue is blue THEN sjy = 1", "output in add: 'sjy'.*Did you mean 'sky'"),
+        ("IF hue is blue THEN sjy = 1", "output in add.*'sjy'.*Did you mean 'sky'"),
         ("VARIABLE size: big = Gaussian(0, 1) IF size is big THEN sky = 1", r"'size' is a new variable; .*rules.over"),
         ("USING t_norm = min IF hue is blue THEN sky = 1", "t_norm"),
         ("USING alpha = 3 IF hue is blue THEN sky = 1", "alpha"),
@@ -418,7 +421,7 @@ def test_bad_rules_are_not_added(text, named):
 
 def test_added_rules_conclude_all_outputs():
     rules = RuleBase([Variable("x", {"a": Gaussian(0, 1)})], [Rule({"x": "a"}, [[1.0], [2.0]])], ["y", "z"])
-    with pytest.raises(ParameterError, match="say nothing about 'z'"):
+    with pytest.raises(ParameterError, match="no conclusion for 'z'"):
         rules.edit(add="IF x is a THEN y = 1")
 
 

@@ -24,7 +24,7 @@ EXPECTED = json.loads((DATA / "expected.json").read_text())
 
 READ = {"fll": RuleBase.from_fll, "fis": RuleBase.from_fis}
 WRITE = {"fll": RuleBase.to_fll, "fis": RuleBase.to_fis}
-BAGS = "Bags are not part of the format: other programs infer one instance at a time."
+BAGS = "one instance at a time"
 
 
 # ---------------------------------------------------------------------- written by other programs
@@ -211,10 +211,10 @@ def test_mamdani_rules_come_back(kind):
             rules = MamdaniRules(premises, outputs, said, implication, accumulation, defuzzify)
             text = {"fll": rules.to_fll, "fis": rules.to_fis}[kind]()
             assert {"fll": MamdaniRules.from_fll, "fis": MamdaniRules.from_fis}[kind](text) == rules
-    with pytest.raises(RuleSyntaxError, match=r"holds a Mamdani system: read it with MamdaniRules"):
+    with pytest.raises(RuleSyntaxError, match=r"Mamdani system.*MamdaniRules"):
         READ[kind](text)
     sugeno = WRITE[kind](premises)
-    with pytest.raises(RuleSyntaxError, match=r"holds a Sugeno system: read it with RuleBase"):
+    with pytest.raises(RuleSyntaxError, match=r"Sugeno system.*RuleBase"):
         {"fll": MamdaniRules.from_fll, "fis": MamdaniRules.from_fis}[kind](sugeno)
 
 
@@ -289,6 +289,12 @@ def test_fis_may_have_comments_other_orders_commas_and_fuzzylites_any():
 # ---------------------------------------------------------------------- what is lost
 
 
+def assert_told(sentences, facts):
+    for sentence, expected in zip(sentences, facts, strict=True):
+        for fact in expected.split("|"):
+            assert fact in sentence
+
+
 def test_losses_are_told_in_the_text_and_by_what_is_lost():
     inputs = (Variable("hue (mean)", {"very": Gaussian(0, 1), "größe": Gaussian(1, 1)}, unit="nm"), two_inputs()[1])
     rules = base(
@@ -302,60 +308,48 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
     )
     common = [
         BAGS,
-        "How instances are joined (aggregation='softmax', alpha=5) is not kept: it is read back as aggregation='max'.",
-        "How instances' linear conclusions are joined (combine='max', consequent_alpha=1) is not kept: it is read back "
-        "as combine='softmax', consequent_alpha=1.",
-        "Units are not part of the format: 'hue (mean)' in 'nm'.",
+        "aggregation='softmax', alpha=5|aggregation='max'",
+        "combine='max', consequent_alpha=1|combine='softmax', consequent_alpha=1",
+        "Units|'hue (mean)' in 'nm'",
     ]
-    names = "Some names cannot be kept: 'hue (mean)' is written as 'hue_mean', \"it's\" is written as 'it_s', "
+    names = "'hue (mean)' is written as 'hue_mean'|'very' is written as '_very', 'größe' is written as 'gr_e'"
     told = what_is_lost(rules, "fll")
-    assert told == [*common, names + "'very' is written as '_very', 'größe' is written as 'gr_e'."]
+    assert_told(told, [*common, names])
     assert rules.to_fll().splitlines()[: len(told)] == [f"# {sentence}" for sentence in told]
     told = what_is_lost(rules, "fis")
-    assert told == [
-        *common,
-        "Some names cannot be kept: \"it's\" is written as 'it s'.",
-        "A .fis file needs a range for every input: one that fits the sets is made up for 'hue (mean)'.",
-    ]
+    assert_told(told, [*common, "\"it's\" is written as 'it s'", "range|'hue (mean)'"])
     assert rules.to_fis().splitlines()[: len(told)] == [f"% {sentence}" for sentence in told]
     for kind in ("fll", "fis"):  # and single instances infer the same
         back = READ[kind](WRITE[kind](rules))
         np.testing.assert_array_equal(back.infer(POINTS).output, rules.infer(POINTS).output)
     assert what_is_lost(rules, "json") == what_is_lost(rules, "rules") == []
     for kind in ("markdown", "latex"):
-        assert what_is_lost(rules, kind) == ["A table is made for reading: it cannot be read back."]
-    with pytest.raises(ParameterError, match=r"Unknown format: 'fsi'.*Did you mean 'fis'"):
+        assert len(what_is_lost(rules, kind)) == 1
+    with pytest.raises(ParameterError, match=r"format.*'fsi'.*Did you mean 'fis'"):
         what_is_lost(rules, "fsi")
 
 
 def test_constants_lose_nothing_by_how_instances_are_combined():
-    assert what_is_lost(base(Is("depth", "low"), combine="max"), "fll") == [BAGS]
+    assert_told(what_is_lost(base(Is("depth", "low"), combine="max"), "fll"), [BAGS])
     every = base(Is("depth", "low"), Is("depth", "high"), aggregation="softmax", alpha=(1.0, 2.0))
-    assert "alpha=one a rule" in what_is_lost(every, "fll")[1]
+    assert "alpha=one per rule" in what_is_lost(every, "fll")[1]
 
 
 def test_what_only_fuzzylite_understands_of_a_fis_file_is_told():
     rules = RuleBase(two_inputs(), (Rule({}, [[1.0]], 2.0),), t_norm="hamacher", aggregation="max")
-    assert what_is_lost(rules, "fis") == [
-        BAGS,
-        "MATLAB itself does not know the norms hamacher; fuzzylite does.",
-        "MATLAB itself takes no rule weights above 1; fuzzylite does.",
-        "A rule without conditions is understood by MATLAB, but not by fuzzylite's reader of such files.",
-    ]
+    told = [BAGS, "MATLAB|norms hamacher", "MATLAB|weights above 1", "without conditions|fuzzylite"]
+    assert_told(what_is_lost(rules, "fis"), told)
     outputs = (Variable("risk", {"small": Triangular(0, 0, 0.6)}, 0, 1, "%"),)
     mamdani = MamdaniRules(base(Is("depth", "low")), outputs, ({"risk": "small"},), default=0.25)
-    assert what_is_lost(mamdani, "fis") == [
-        BAGS,
-        "Units are not part of the format: 'risk' in '%'.",
-        "The resolution of outputs is not part of the format.",
-        "The default of outputs is not part of the format: the middle of the range stands for it.",
-    ]
-    assert what_is_lost(mamdani, "fll") == [BAGS, "Units are not part of the format: 'risk' in '%'."]
+    assert_told(
+        what_is_lost(mamdani, "fis"), [BAGS, "Units|'risk' in '%'", "resolution", "default|middle of the range"]
+    )
+    assert_told(what_is_lost(mamdani, "fll"), [BAGS, "Units|'risk' in '%'"])
 
 
 def test_range_of_a_single_value_is_widened_in_fis_and_told():
     rules = RuleBase.from_arrays([[2.0]], [[0.5]], [1.0], aggregation="max")
-    assert "made up for 'x1'" in what_is_lost(rules, "fis")[1]
+    assert "'x1'" in what_is_lost(rules, "fis")[1]
     back = RuleBase.from_fis(rules.to_fis())
     assert (back.variables[0].low, back.variables[0].high) == (0.5, 3.5)
     no_sets = base(Is("depth", "low"), inputs=(two_inputs()[0], Variable("empty")))
@@ -376,7 +370,7 @@ def test_range_of_a_single_value_is_widened_in_fis_and_told():
 )
 def test_premises_that_fis_cannot_say_are_refused_by_the_rules_number(premise):
     rules = base(Is("depth", "high"), premise)
-    with pytest.raises(ParameterError, match=r"Rule 2 cannot be written in a \.fis file.*split the rule"):
+    with pytest.raises(ParameterError, match=r"Rule 2 cannot be written to a \.fis file.*split the rule"):
         rules.to_fis()
     with pytest.raises(ParameterError, match="Rule 2 cannot"):
         what_is_lost(rules, "fis")
@@ -386,11 +380,11 @@ def test_premises_that_fis_cannot_say_are_refused_by_the_rules_number(premise):
 def test_other_things_that_cannot_be_said_are_refused():
     bracket = And((Is("depth", "low"), Is("size", "big")))
     negated = base(Or((Is("depth", "high"), Not(bracket))), t_norm="min", s_norm="algebraic")
-    with pytest.raises(ParameterError, match=r"Rule 1 has NOT before a bracket.*s_norm='max'"):
+    with pytest.raises(ParameterError, match=r"Rule 1 has NOT.*s_norm='max'"):
         negated.to_fll()
     with pytest.raises(ParameterError, match=r"Rule 1 cannot be written"):
         negated.to_fis()
-    with pytest.raises(ParameterError, match=r"outside of the range of 'depth', 'size'.*limited=False"):
+    with pytest.raises(ParameterError, match=r"range of 'depth', 'size'.*limited=False"):
         base(Is("depth", "low"), limited=True).to_fis()
 
 
@@ -433,7 +427,7 @@ def test_files_come_back_as_what_was_written(tmp_path, ending, rules):
     lost = write_rules(rules, path)
     assert read_rules(path) == rules
     assert read_rules(str(path)) == rules
-    assert (BAGS in lost) == (ending.lower() in (".fll", ".fis"))
+    assert any(BAGS in sentence for sentence in lost) == (ending.lower() in (".fll", ".fis"))
 
 
 @pytest.mark.parametrize("ending", [".md", ".tex"])
@@ -441,7 +435,7 @@ def test_tables_are_written_but_not_read(tmp_path, ending):
     path = tmp_path / f"rules{ending}"
     write_rules(mamdani(), path)
     assert "Triangular" in path.read_text(encoding="utf-8")
-    with pytest.raises(ParameterError, match=rf"rules\{ending} holds a table"):
+    with pytest.raises(ParameterError, match=rf"rules\{ending} .*table"):
         read_rules(path)
 
 
@@ -465,7 +459,7 @@ def test_failure_to_write_leaves_the_older_file(tmp_path):
         ("a.fll", b"Engine: x\n\xff", RuleSyntaxError, r"a\.fll: Line 2 is not UTF-8"),
         ("a.json", b"{}", ModelFileError, r"a\.json is not"),
         ("a.json", b'{"format": "fuzzymil.rules", "version": 1}', ModelFileError, r"a\.json: The rules in this file"),
-        ("a.fcl", b"", ParameterError, r"Unknown ending of a file of rules: '\.fcl'.*\.fll"),
+        ("a.fcl", b"", ParameterError, r"ending.*'\.fcl'.*\.fll"),
         ("a.fll", b"x" * 8_000_010, RuleSyntaxError, r"a\.fll: The text has [\d,]+ characters"),
     ],
 )

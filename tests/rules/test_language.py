@@ -361,7 +361,7 @@ def test_deep_premises_print_and_read_back_up_to_the_limit():
         nots = Not(nots)
     rules = RuleBase(VARIABLES, [Rule(nots, [[1.0]])])
     assert RuleBase.parse(rules.to_source()) == rules
-    with pytest.raises(ParameterError, match="at most 100 levels of brackets, NOTs and hedges"):
+    with pytest.raises(ParameterError, match="at most 100 levels"):
         Rule(Not(nots), [[1.0]])
 
 
@@ -385,5 +385,5 @@ def test_an_output_has_a_name_of_its_own():
 
 @pytest.mark.parametrize(("low", "high"), [(2.0, 1.0), (math.nan, 1.0), (0.0, math.inf)])
 def test_a_range_is_finite_and_goes_up(low, high):
-    with pytest.raises(ParameterError, match="range of 'x' must be finite and go up"):
+    with pytest.raises(ParameterError, match="range of 'x' must be finite"):
         Variable("x", TERMS, low, high)

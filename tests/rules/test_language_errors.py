@@ -26,100 +26,57 @@ def pointed_at(message):
     return shown[caret.index("^") :]
 
 
-# Every case: the text, what the message says, and what stands at the caret.
+# Each case: the text, facts in the message (separated by |), and the text at the caret.
 
 ERRORS = {
     "unknown variable": (
         "IF dept is low THEN y = 1",
-        "Unknown variable: 'dept'; known are depth, size, hue. Did you mean 'depth'?",
+        "variable|'dept'|depth, size, hue|Did you mean 'depth'?",
         "dept is",
     ),
     "unknown term": (
         "IF depth is medum THEN y = 1",
-        "Unknown term of 'depth': 'medum'; known are low, medium, high. Did you mean 'medium'?",
+        "term of 'depth'|'medum'|low, medium, high|Did you mean 'medium'?",
         "medum THEN",
     ),
-    "unknown term after a hedge": (
-        "IF depth is not very hihg THEN y = 1",
-        "Did you mean 'high'?",
-        "hihg",
-    ),
+    "unknown term after a hedge": ("IF depth is not very hihg THEN y = 1", "Did you mean 'high'?", "hihg"),
     "unknown variable in a conclusion": (
         "IF depth is low THEN y = 2*Depth",
-        "Unknown variable: 'Depth'; known are depth, size, hue. Did you mean 'depth'?",
+        "variable|'Depth'|depth, size, hue|Did you mean 'depth'?",
         "Depth",
     ),
     "unknown output": (
         "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN rsk is low",
-        "Unknown output: 'rsk'; known are risk. Did you mean 'risk'?",
+        "output|'rsk'|Did you mean 'risk'?",
         "rsk is",
     ),
-    "no output": (
-        "IF depth is low THEN risk is low",
-        "The output 'risk' has no terms: declare them (OUTPUT ...: term = set) for a Mamdani rule, or conclude "
-        "a number ('= 1').",
-        "risk is",
-    ),
+    "no output": ("IF depth is low THEN risk is low", "'risk'|OUTPUT", "risk is"),
     "unknown term of an output": (
         "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN risk is lo",
-        "Unknown term of 'risk': 'lo'; known are low. Did you mean 'low'?",
+        "term of 'risk'|'lo'|Did you mean 'low'?",
         "lo",
     ),
     "unknown family": (
         "VARIABLE x: low = gaussian(0, 1)",
-        "Unknown membership family: 'gaussian'; known are Gaussian, Bell, Sigmoid, Triangular, "
-        "Trapezoidal. Did you mean 'Gaussian'?",
+        "family|'gaussian'|Gaussian, Bell, Sigmoid, Triangular, Trapezoidal|Did you mean 'Gaussian'?",
         "gaussian(",
     ),
-    "unknown statement": (
-        "VARIABEL x: low = Gaussian(0, 1)",
-        "Unknown statement: 'VARIABEL'. Did you mean 'VARIABLE'?",
-        "VARIABEL x",
-    ),
+    "unknown statement": ("VARIABEL x: low = Gaussian(0, 1)", "'VARIABEL'|Did you mean 'VARIABLE'?", "VARIABEL x"),
     "unknown setting": (
         "USING tnorm = min IF depth is low THEN y = 1",
-        "Unknown setting: 'tnorm'; known are t_norm, aggregation, alpha, combine, consequent_alpha, "
-        "normalize, default, limited, s_norm. Did you mean 't_norm'?",
+        "setting|'tnorm'|t_norm, aggregation, alpha|Did you mean 't_norm'?",
         "tnorm =",
     ),
-    "term twice": (
-        "VARIABLE x: low = Gaussian(0, 1), low = Gaussian(1, 1)",
-        "The term 'low' of 'x' is defined twice.",
-        "low = Gaussian(1",
-    ),
-    "variable twice": (
-        "VARIABLE x VARIABLE x",
-        "The variable 'x' is declared twice.",
-        "x",
-    ),
-    "variable given and declared": (
-        "VARIABLE depth: low = Gaussian(0, 1)",
-        "The variable 'depth' is declared twice.",
-        "depth:",
-    ),
-    "setting twice": (
-        "USING alpha = 1 USING alpha = 2",
-        "The setting 'alpha' is given twice.",
-        "alpha = 2",
-    ),
-    "concluded twice": (
-        "IF depth is low THEN y = 1, y = 2",
-        "The rule concludes 'y' twice.",
-        "y = 2",
-    ),
-    "no conclusion": (
-        "IF depth is low",
-        "Expected AND, OR or THEN, found the end of the text.",
-        "",
-    ),
-    "no conclusion after THEN": (
-        "IF depth is low THEN",
-        "Expected what the rule concludes, 'y = 1' say, found the end of the text.",
-        "",
-    ),
+    "term twice": ("VARIABLE x: low = Gaussian(0, 1), low = Gaussian(1, 1)", "'low' of 'x'|twice", "low = Gaussian(1"),
+    "variable twice": ("VARIABLE x VARIABLE x", "'x'|twice", "x"),
+    "variable given and declared": ("VARIABLE depth: low = Gaussian(0, 1)", "'depth'|twice", "depth:"),
+    "setting twice": ("USING alpha = 1 USING alpha = 2", "'alpha'|twice", "alpha = 2"),
+    "concluded twice": ("IF depth is low THEN y = 1, y = 2", "'y'|twice", "y = 2"),
+    "no conclusion": ("IF depth is low", "Expected AND, OR or THEN, found the end of the text.", ""),
+    "no conclusion after THEN": ("IF depth is low THEN", "Expected a conclusion|'y = 1'|found the end", ""),
     "no conclusion before the next rule": (
         "IF depth is low THEN IF hue is low THEN y = 1",
-        "Expected what the rule concludes, 'y = 1' say, found 'IF'.",
+        "Expected a conclusion|found 'IF'",
         "IF hue",
     ),
     "no value": (
@@ -127,190 +84,61 @@ ERRORS = {
         "Expected '=' and a number (or 'is' and a term), found the end of the text.",
         "",
     ),
-    "no value after =": (
-        "IF depth is low THEN y =",
-        "Expected a number or a variable, found the end of the text.",
-        "",
-    ),
-    "the end comes before a comment": (
-        "IF depth is low # THEN y = 1",
-        "Expected AND, OR or THEN",
-        " # THEN",
-    ),
-    "division": (
-        "IF depth is low THEN y = depth / 2",
-        "'/' is no part of the language: a conclusion is a sum of numbers times variables, '0.3 + 2*depth' say.",
-        "/ 2",
-    ),
-    "whole division": (
-        "IF depth is low THEN y = 3 // 2",
-        "'/' is no part of the language",
-        "// 2",
-    ),
-    "power": (
-        "IF depth is low THEN y = depth^2",
-        "'^' is no part of the language",
-        "^2",
-    ),
-    "power by stars": (
-        "IF depth is low THEN y = depth**2",
-        "Expected a number, found '*'.",
-        "*2",
-    ),
-    "function": (
-        "IF depth is low THEN y = 1 + sin(depth)",
-        "Functions cannot be called in a conclusion: it is a sum of numbers times variables.",
-        "sin(",
-    ),
-    "function times": (
-        "IF depth is low THEN y = 2*exp(depth)",
-        "Functions cannot be called in a conclusion",
-        "exp(",
-    ),
-    "variable times variable": (
-        "IF depth is low THEN y = depth*size",
-        "Expected a number, found 'size'.",
-        "size",
-    ),
-    "number times number": (
-        "IF depth is low THEN y = 2*3",
-        "Expected a variable, found '3'.",
-        "3",
-    ),
-    "bracket in a conclusion": (
-        "IF depth is low THEN y = 2*(depth + 1)",
-        "Expected a variable, found '('.",
-        "(depth",
-    ),
-    "two signs": (
-        "IF depth is low THEN y = 1 - -2",
-        "Expected a number or a variable, found '-'.",
-        "-2",
-    ),
-    "other two signs": (
-        "IF depth is low THEN y = -+2",
-        "Expected a number or a variable, found '+'.",
-        "+2",
-    ),
-    "product without a star": (
-        "IF depth is low THEN y = 2depth",
-        "This number runs into a letter: products are written '2*depth'",
-        "2depth",
-    ),
-    "underscore in a number": (
-        "IF depth is low THEN y = 1_000",
-        "ten thousand '10000' or '1e4'",
-        "1_000",
-    ),
-    "hexadecimal": (
-        "IF depth is low THEN y = 0x10",
-        "This number runs into a letter",
-        "0x10",
-    ),
-    "exponent without digits": (
-        "IF depth is low THEN y = .5e",
-        "This number runs into a letter",
-        ".5e",
-    ),
-    "decimal comma": (
-        "VARIABLE x: low = Gaussian(0,5, 1)",
-        "Gaussian has the parameters center, width, got 3.",
-        "Gaussian(0,5",
-    ),
-    "too great a number": (
-        "IF depth is low THEN y = 1e999",
-        "The number 1e999 is too great.",
-        "1e999",
-    ),
-    "too great a sum": (
-        "IF depth is low THEN y = 1e308 + 1e308",
-        "The numbers of this sum are too great.",
-        "= 1e308",
-    ),
-    "too great a slope": (
-        "IF depth is low THEN y = 1e308*depth + 1e308*depth",
-        "The numbers of this sum are too great.",
-        "= 1e308",
-    ),
-    "infinite conclusion": (
-        "IF depth is low THEN y = inf",
-        "Unknown variable: 'inf'",
-        "inf",
-    ),
+    "no value after =": ("IF depth is low THEN y =", "Expected a number or a variable, found the end of the text.", ""),
+    "the end comes before a comment": ("IF depth is low # THEN y = 1", "Expected AND, OR or THEN", " # THEN"),
+    "division": ("IF depth is low THEN y = depth / 2", "'/'|sum of numbers times variables", "/ 2"),
+    "whole division": ("IF depth is low THEN y = 3 // 2", "'/'", "// 2"),
+    "power": ("IF depth is low THEN y = depth^2", "'^'", "^2"),
+    "power by stars": ("IF depth is low THEN y = depth**2", "Expected a number, found '*'.", "*2"),
+    "function": ("IF depth is low THEN y = 1 + sin(depth)", "Function|sum of numbers times variables", "sin("),
+    "function times": ("IF depth is low THEN y = 2*exp(depth)", "Function", "exp("),
+    "variable times variable": ("IF depth is low THEN y = depth*size", "Expected a number, found 'size'.", "size"),
+    "number times number": ("IF depth is low THEN y = 2*3", "Expected a variable, found '3'.", "3"),
+    "bracket in a conclusion": ("IF depth is low THEN y = 2*(depth + 1)", "Expected a variable, found '('.", "(depth"),
+    "two signs": ("IF depth is low THEN y = 1 - -2", "Expected a number or a variable, found '-'.", "-2"),
+    "other two signs": ("IF depth is low THEN y = -+2", "Expected a number or a variable, found '+'.", "+2"),
+    "product without a star": ("IF depth is low THEN y = 2depth", "letter|'2*depth'", "2depth"),
+    "underscore in a number": ("IF depth is low THEN y = 1_000", "'10000' or '1e4'", "1_000"),
+    "hexadecimal": ("IF depth is low THEN y = 0x10", "letter", "0x10"),
+    "exponent without digits": ("IF depth is low THEN y = .5e", "letter", ".5e"),
+    "decimal comma": ("VARIABLE x: low = Gaussian(0,5, 1)", "center, width|got 3", "Gaussian(0,5"),
+    "too great a number": ("IF depth is low THEN y = 1e999", "1e999|too large", "1e999"),
+    "too great a sum": ("IF depth is low THEN y = 1e308 + 1e308", "too large", "= 1e308"),
+    "too great a slope": ("IF depth is low THEN y = 1e308*depth + 1e308*depth", "too large", "= 1e308"),
+    "infinite conclusion": ("IF depth is low THEN y = inf", "variable|'inf'", "inf"),
     "open bracket": (
         "IF (depth is low AND (size is low) THEN y = 1",
         "Expected AND, OR or ')', found 'THEN'.",
         "THEN y",
     ),
-    "closing bracket": (
-        "IF depth is low) THEN y = 1",
-        "Expected AND, OR or THEN, found ')'.",
-        ") THEN",
-    ),
+    "closing bracket": ("IF depth is low) THEN y = 1", "Expected AND, OR or THEN, found ')'.", ") THEN"),
     "empty brackets": (
         "IF () THEN y = 1",
         "Expected a condition ('variable is term'), NOT or '(', found ')'.",
         ") THEN",
     ),
-    "closing bracket after a conclusion": (
-        "IF depth is low THEN y = 1)",
-        "found ')'.",
-        ")",
-    ),
-    "empty premise": (
-        "IF THEN y = 1",
-        "Expected a condition ('variable is term'), NOT or '(', found 'THEN'.",
-        "THEN",
-    ),
-    "nothing after AND": (
-        "IF depth is low AND THEN y = 1",
-        "Expected a condition",
-        "THEN",
-    ),
+    "closing bracket after a conclusion": ("IF depth is low THEN y = 1)", "found ')'.", ")"),
+    "empty premise": ("IF THEN y = 1", "Expected a condition ('variable is term'), NOT or '(', found 'THEN'.", "THEN"),
+    "nothing after AND": ("IF depth is low AND THEN y = 1", "Expected a condition", "THEN"),
     "AND and OR": (
         "IF depth is low AND OR size is low THEN y = 1",
         "Expected a condition ('variable is term'), NOT or '(', found 'OR'.",
         "OR size",
     ),
-    "no term": (
-        "IF depth is THEN y = 1",
-        "Expected a term of 'depth', found 'THEN'.",
-        "THEN",
-    ),
-    "no is": (
-        "IF depth low THEN y = 1",
-        "Expected 'is', found 'low'.",
-        "low",
-    ),
-    "equals in a premise": (
-        "IF depth = low THEN y = 1",
-        "Expected 'is', found '='.",
-        "= low",
-    ),
-    "comparison": (
-        "IF depth < 3 THEN y = 1",
-        "'<' is no part of the language: compare with terms ('depth is low').",
-        "< 3",
-    ),
+    "no term": ("IF depth is THEN y = 1", "Expected a term of 'depth', found 'THEN'.", "THEN"),
+    "no is": ("IF depth low THEN y = 1", "Expected 'is', found 'low'.", "low"),
+    "equals in a premise": ("IF depth = low THEN y = 1", "Expected 'is', found '='.", "= low"),
+    "comparison": ("IF depth < 3 THEN y = 1", "'<'|'depth is low'", "< 3"),
     "hedge before the variable": (
         "IF very depth is low THEN y = 1",
         "Expected a condition ('variable is term'), NOT or '(', found 'very'.",
         "very",
     ),
-    "unknown hedge": (
-        "IF depth is quite low THEN y = 1",
-        "(A name of several words goes in double quotes.)",
-        "quite",
-    ),
-    "keyword as a term": (
-        "IF depth is with THEN y = 1",
-        "('with' is a word of the language: as a name it goes in double quotes.)",
-        "with",
-    ),
+    "unknown hedge": ("IF depth is quite low THEN y = 1", "double quotes", "quite"),
+    "keyword as a term": ("IF depth is with THEN y = 1", "'with'|keyword|double quotes", "with"),
     "keyword as a variable": (
         "VARIABLE is: low = Gaussian(0, 1)",
-        "Expected the name of a variable, found 'is'. ('is' is a word of the language: as a name "
-        "it goes in double quotes.)",
+        "name of a variable|found 'is'|double quotes",
         "is:",
     ),
     "keyword as a new term": (
@@ -318,87 +146,38 @@ ERRORS = {
         "Expected the name of a term, found 'very'. ('very' is",
         "very",
     ),
-    "name of two words": (
-        "IF hue value is low THEN y = 1",
-        "Expected 'is', found 'value'. (A name of several words goes in double quotes.)",
-        "value",
-    ),
+    "name of two words": ("IF hue value is low THEN y = 1", "Expected 'is', found 'value'|double quotes", "value"),
     "unknown name of two words": (
         "IF patch position is low THEN y = 1",
-        "Unknown variable: 'patch'; known are depth, size, hue. Did you mean 'depth'? (A name of "
-        "several words goes in double quotes.)",
+        "'patch'|depth, size, hue|Did you mean 'depth'?|double quotes",
         "patch",
     ),
     "declared name of two words": (
         "VARIABLE patch position: up = Gaussian(0, 1)",
-        "Unknown statement: 'position'. (A name of several words goes in double quotes.)",
+        "'position'|double quotes",
         "position",
     ),
-    "else": (
-        "IF depth is low THEN y = 1 ELSE y = 0",
-        "Expected a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING, found 'ELSE'.",
-        "ELSE",
-    ),
-    "more than one number": (
-        "IF depth is low THEN y = 1 2",
-        "Expected a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING, found '2'.",
-        "2",
-    ),
-    "no rule after a label": (
-        "Rule 1: depth is low THEN y = 1",
-        "Expected a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING, found 'depth'.",
-        "depth",
-    ),
-    "two semicolons": (
-        "IF depth is low THEN y = 1;;",
-        "found ';'.",
-        ";",
-    ),
-    "negative weight": (
-        "IF depth is low THEN y = 1 WITH -1",
-        "Expected the weight of the rule, 0.5 say, found '-'.",
-        "-1",
-    ),
-    "no weight": (
-        "IF depth is low THEN y = 1 WITH",
-        "Expected the weight of the rule, 0.5 say, found the end of the text.",
-        "",
-    ),
-    "infinite weight": (
-        "IF depth is low THEN y = 1 WITH 1e400",
-        "The number 1e400 is too great.",
-        "1e400",
-    ),
+    "else": ("IF depth is low THEN y = 1 ELSE y = 0", "VARIABLE, OUTPUT or USING|found 'ELSE'", "ELSE"),
+    "more than one number": ("IF depth is low THEN y = 1 2", "VARIABLE, OUTPUT or USING|found '2'", "2"),
+    "no rule after a label": ("Rule 1: depth is low THEN y = 1", "IF|found 'depth'", "depth"),
+    "two semicolons": ("IF depth is low THEN y = 1;;", "found ';'.", ";"),
+    "negative weight": ("IF depth is low THEN y = 1 WITH -1", "weight|found '-'", "-1"),
+    "no weight": ("IF depth is low THEN y = 1 WITH", "weight|found the end", ""),
+    "infinite weight": ("IF depth is low THEN y = 1 WITH 1e400", "1e400|too large", "1e400"),
     "no parameters": (
         "VARIABLE x: low = Gaussian",
         "Expected '(' and the parameters of Gaussian, found the end of the text.",
         "",
     ),
-    "empty parameters": (
-        "VARIABLE x: low = Gaussian()",
-        "Expected a parameter of Gaussian, found ')'.",
-        ")",
-    ),
+    "empty parameters": ("VARIABLE x: low = Gaussian()", "Expected a parameter of Gaussian, found ')'.", ")"),
     "named parameters": (
         "VARIABLE x: low = Gaussian(center=0, width=1)",
         "Expected a parameter of Gaussian, found 'center'.",
         "center",
     ),
-    "too few parameters": (
-        "VARIABLE x: low = Bell(0, 1)",
-        "Bell has the parameters center, width, slope, got 2.",
-        "Bell",
-    ),
-    "bad parameters": (
-        "VARIABLE x: low = Gaussian(0, -1)",
-        "Gaussian: width must be greater than 0, got -1.0.",
-        "Gaussian",
-    ),
-    "open parameters": (
-        "VARIABLE x: low = Gaussian(0, 1",
-        "Expected ',' or ')', found the end of the text.",
-        "",
-    ),
+    "too few parameters": ("VARIABLE x: low = Bell(0, 1)", "Bell|center, width, slope|got 2", "Bell"),
+    "bad parameters": ("VARIABLE x: low = Gaussian(0, -1)", "Gaussian|width|-1.0", "Gaussian"),
+    "open parameters": ("VARIABLE x: low = Gaussian(0, 1", "Expected ',' or ')', found the end of the text.", ""),
     "infinite parameter": (
         "VARIABLE x: low = Gaussian(inf, 1)",
         "Expected a parameter of Gaussian, found 'inf'.",
@@ -409,174 +188,62 @@ ERRORS = {
         "Expected a fuzzy set (Gaussian, Bell, Sigmoid, Triangular, Trapezoidal), found '3'.",
         "3",
     ),
-    "term without a set": (
-        "VARIABLE x: low, high",
-        "Expected '=' and a fuzzy set, found ','.",
-        ", high",
-    ),
-    "no terms": (
-        "VARIABLE x:",
-        "Expected the name of a term, found the end of the text.",
-        "",
-    ),
-    "no name": (
-        "VARIABLE",
-        "Expected the name of a variable, found the end of the text.",
-        "",
-    ),
-    "number as a name": (
-        "VARIABLE 3",
-        "Expected the name of a variable, found '3'.",
-        "3",
-    ),
-    "range that goes down": (
-        "VARIABLE x FROM 2 TO 1",
-        "The range of 'x' must be finite and go up, got 2.0 to 1.0",
-        "x FROM",
-    ),
-    "no range": (
-        "VARIABLE x FROM TO 1",
-        "Expected the least value, found 'TO'.",
-        "TO",
-    ),
-    "open quotation": (
-        'IF "depth is low THEN y = 1',
-        "This quotation mark is never closed.",
-        '"depth',
-    ),
-    "quotation over a line end": (
-        'IF "dep\nth" is low THEN y = 1',
-        "This quotation mark is never closed.",
-        '"dep',
-    ),
-    "open unit": (
-        "VARIABLE x [m: low = Gaussian(0, 1)",
-        "This square bracket is never closed.",
-        "[m",
-    ),
-    "single quotes": (
-        "IF 'depth' is low THEN y = 1",
-        'Names are quoted by plain double quotation marks ("...").',
-        "'depth",
-    ),
-    "curly quotes": (
-        "IF “depth” is low THEN y = 1",
-        "Names are quoted by plain double quotation marks",
-        "“depth”",
-    ),
-    "other character": (
-        "IF depth is low & size is low THEN y = 1",
-        "The character '&' is no part of the language (names with such characters go in double quotes).",
-        "& size",
-    ),
-    "full stop": (
-        "IF depth is low THEN y = 1.\nIF depth is low.",
-        "The character '.' is no part of the language",
-        ".",
-    ),
-    "control character": (
-        "IF depth is low\x00 THEN y = 1",
-        "The character '\\x00' is no part of the language",
-        "  THEN",
-    ),
-    "no setting": (
-        "USING",
-        "Expected the name of a setting, found the end of the text.",
-        "",
-    ),
-    "setting without a value": (
-        "USING t_norm =",
-        "Expected a name, a number or numbers in brackets, found the end of the text.",
-        "",
-    ),
-    "setting without an equals": (
-        "USING t_norm min",
-        "Expected '=' and a value, found 'min'.",
-        "min",
-    ),
-    "open numbers": (
-        "USING alpha = (1, 2",
-        "Expected ',' or ')', found the end of the text.",
-        "",
-    ),
-    "empty numbers": (
-        "USING alpha = ()",
-        "Expected a number, found ')'.",
-        ")",
-    ),
+    "term without a set": ("VARIABLE x: low, high", "Expected '=' and a fuzzy set, found ','.", ", high"),
+    "no terms": ("VARIABLE x:", "Expected the name of a term, found the end of the text.", ""),
+    "no name": ("VARIABLE", "Expected the name of a variable, found the end of the text.", ""),
+    "number as a name": ("VARIABLE 3", "Expected the name of a variable, found '3'.", "3"),
+    "range that goes down": ("VARIABLE x FROM 2 TO 1", "range of 'x'|2.0 to 1.0", "x FROM"),
+    "no range": ("VARIABLE x FROM TO 1", "lowest value|found 'TO'", "TO"),
+    "open quotation": ('IF "depth is low THEN y = 1', "never closed", '"depth'),
+    "quotation over a line end": ('IF "dep\nth" is low THEN y = 1', "never closed", '"dep'),
+    "open unit": ("VARIABLE x [m: low = Gaussian(0, 1)", "square bracket|never closed", "[m"),
+    "single quotes": ("IF 'depth' is low THEN y = 1", "double quotes", "'depth"),
+    "curly quotes": ("IF “depth” is low THEN y = 1", "double quotes", "“depth”"),
+    "other character": ("IF depth is low & size is low THEN y = 1", "'&'|double quotes", "& size"),
+    "full stop": ("IF depth is low THEN y = 1.\nIF depth is low.", "'.'", "."),
+    "control character": ("IF depth is low\x00 THEN y = 1", "'\\x00'", "  THEN"),
+    "no setting": ("USING", "Expected the name of a setting, found the end of the text.", ""),
+    "setting without a value": ("USING t_norm =", "a name, a number or numbers|found the end", ""),
+    "setting without an equals": ("USING t_norm min", "Expected '=' and a value, found 'min'.", "min"),
+    "open numbers": ("USING alpha = (1, 2", "Expected ',' or ')', found the end of the text.", ""),
+    "empty numbers": ("USING alpha = ()", "Expected a number, found ')'.", ")"),
     "bad setting": (
         "USING alpha = 1, t_norm = mni IF depth is low THEN y = 1",
-        "Unknown t_norm: 'mni'; known are product, min, lukasiewicz, hamacher, einstein. Did you mean 'min'?",
+        "t_norm|'mni'|product, min, lukasiewicz|Did you mean 'min'?",
         "t_norm = mni",
     ),
-    "bad number of alphas": (
-        "USING alpha = (1, 2) IF depth is low THEN y = 1",
-        "alpha must be one number or 1 finite ones, got (1.0, 2.0).",
-        "alpha",
-    ),
-    "word for a number": (
-        "USING alpha = high IF depth is low THEN y = 1",
-        "alpha must be a number or a sequence of numbers, got 'high'.",
-        "alpha",
-    ),
-    "truth for a number": (
-        "USING alpha = yes IF depth is low THEN y = 1",
-        "alpha must be a number or a sequence of numbers, got True.",
-        "alpha",
-    ),
-    "number for a truth": (
-        "USING limited = 1 IF depth is low THEN y = 1",
-        "limited must be True or False, got 1.0.",
-        "limited",
-    ),
-    "bad default": (
-        "USING default = (1, 2) IF depth is low THEN y = 1",
-        "default needs 1 value(s), got 2.",
-        "default",
-    ),
-    "infinite default": (
-        "USING default = inf IF depth is low THEN y = 1",
-        "default must be finite",
-        "default",
-    ),
+    "bad number of alphas": ("USING alpha = (1, 2) IF depth is low THEN y = 1", "alpha|(1.0, 2.0)", "alpha"),
+    "word for a number": ("USING alpha = high IF depth is low THEN y = 1", "alpha|'high'", "alpha"),
+    "truth for a number": ("USING alpha = yes IF depth is low THEN y = 1", "alpha|True", "alpha"),
+    "number for a truth": ("USING limited = 1 IF depth is low THEN y = 1", "limited|1.0", "limited"),
+    "bad default": ("USING default = (1, 2) IF depth is low THEN y = 1", "default|1 value|got 2", "default"),
+    "infinite default": ("USING default = inf IF depth is low THEN y = 1", "default|finite", "default"),
     "shortened premise": (
         "IF depth is low AND ... (3 less selective) THEN y = 1",
-        "These rules were shortened when they were printed: use the text of to_source(), or of "
-        "to_text(max_terms=None).",
+        "shortened|to_source()|to_text(max_terms=None)",
         "...",
     ),
-    "shortened conclusion": (
-        "IF depth is low THEN y = 0.3 + 2*depth + ... (1 smaller)",
-        "These rules were shortened when they were printed",
-        "...",
-    ),
+    "shortened conclusion": ("IF depth is low THEN y = 0.3 + 2*depth + ... (1 smaller)", "shortened", "..."),
     "output that the first rule lacks": (
         "IF depth is low THEN sky = 1 IF hue is low THEN sky = 1, see = 2",
-        "The rule concludes 'see', which the first rule does not; every rule concludes the same outputs (sky).",
+        "'see'|first rule|(sky)",
         "IF hue",
     ),
-    "misspelt output": (
-        "IF depth is low THEN sky = 1 IF hue is low THEN skyy = 1",
-        "Did you mean 'sky'?",
-        "IF hue",
-    ),
-    "output left out": (
-        "IF depth is low THEN a = 1, b = 1 IF hue is low THEN a = 1",
-        "The rule says nothing about 'b'; every rule concludes all outputs.",
-        "IF hue",
-    ),
+    "misspelt output": ("IF depth is low THEN sky = 1 IF hue is low THEN skyy = 1", "Did you mean 'sky'?", "IF hue"),
+    "output left out": ("IF depth is low THEN a = 1, b = 1 IF hue is low THEN a = 1", "'b'|every rule", "IF hue"),
     "a term where numbers are concluded": (
         "OUTPUT y: big = Gaussian(1, 1) IF depth is low THEN y is big",
-        "'y' is concluded by a term ('big'): that is a Mamdani rule (MIMamdani)",
+        "'y'|'big'|MIMamdani",
         "IF depth",
     ),
 }
 
 
-@pytest.mark.parametrize(("text", "said", "at"), ERRORS.values(), ids=ERRORS)
-def test_an_error_says_what_is_wrong_and_points_at_it(text, said, at):
+@pytest.mark.parametrize(("text", "facts", "at"), ERRORS.values(), ids=ERRORS)
+def test_an_error_says_what_is_wrong_and_points_at_it(text, facts, at):
     message = error_of(text)
-    assert said in message.replace("\n", " ")
+    for fact in facts.split("|"):
+        assert fact in message
     shown = pointed_at(message)
     assert shown.startswith(at) if at else not shown
 
@@ -632,19 +299,19 @@ def test_many_long_names_make_no_long_message():
 
 def test_known_names_are_listed_as_they_are_written():
     message = error_of('IF "x" is low THEN y = 1', [Variable("patch position", TERMS), Variable("a\nb", TERMS)])
-    assert 'known are "patch position", "a\\nb".' in message
+    assert '"patch position", "a\\nb"' in message
 
 
 @pytest.mark.parametrize("variables", [VARIABLES, ()], ids=["variables", "none"])
 @pytest.mark.parametrize("text", ["", "   \n", "# nothing", "USING alpha = 1", []])
 def test_a_text_without_rules_is_refused(text, variables):
-    assert "holds no rule" in (message := error_of(text, variables)) or "declares no variable" in message
+    assert "no rule" in (message := error_of(text, variables)) or "declares no variable" in message
 
 
 def test_rules_without_variables_are_refused():
-    assert "The text declares no variable: write 'VARIABLE depth: low = Gaussian(0, 1)'." in error_of(
-        "IF anything THEN y = 1", None
-    )
+    message = error_of("IF anything THEN y = 1", None)
+    assert "no variable" in message
+    assert "'VARIABLE depth: low = Gaussian(0, 1)'" in message
 
 
 @pytest.mark.parametrize("text", [None, 3, b"IF depth is low THEN y = 1", [None], ["IF depth is low THEN y = 1", 3]])
@@ -662,9 +329,10 @@ def test_bad_variables_are_refused(variables, said):
 
 def test_a_setting_comes_from_the_text_or_the_call():
     message = error_of("USING t_norm = min IF depth is low THEN y = 1", t_norm="min")
-    assert "t_norm is given in the text and as an argument: leave one out." in message
+    assert "t_norm" in message
+    assert "argument" in message
     assert pointed_at(message).startswith("t_norm = min")
-    with pytest.raises(ParameterError, match="Unknown t_norm: 'mni'") as caught:  # of the call: nothing to point at
+    with pytest.raises(ParameterError, match=r"t_norm.*'mni'") as caught:  # of the call: nothing to point at
         RuleBase.parse("USING alpha = 1 IF depth is low THEN y = 1", VARIABLES, t_norm="mni")
     assert not isinstance(caught.value, RuleSyntaxError)
 
@@ -679,10 +347,10 @@ def test_data_without_a_variable_of_the_rules_are_refused():
 
 def test_too_much_text_is_refused():
     line = "IF depth is low THEN y = 1\n"
-    assert f"The text has {10_000_017:,} characters; at most {MAX_TEXT:,} are read." in error_of(
-        (line * 400_000)[:10_000_017]
-    )
-    assert "characters; at most" in error_of([line] * (MAX_TEXT // len(line) + 1))
+    message = error_of((line * 400_000)[:10_000_017])
+    assert "10,000,017 characters" in message
+    assert f"{MAX_TEXT:,}" in message
+    assert f"{MAX_TEXT:,}" in error_of([line] * (MAX_TEXT // len(line) + 1))
 
 
 def test_too_many_coefficients_are_refused():
@@ -705,8 +373,7 @@ def test_too_many_coefficients_are_refused():
     ids=["brackets", "open", "nots", "both", "precedence", "hedges"],
 )
 def test_deep_nesting_is_refused(premise):
-    message = error_of(f"IF {premise} THEN y = 1")
-    assert "A premise may have at most 100 levels of brackets, NOTs and hedges." in message
+    assert "at most 100 levels" in error_of(f"IF {premise} THEN y = 1")
 
 
 def test_a_shortened_print_says_how_to_get_all_of_it():

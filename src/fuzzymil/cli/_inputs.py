@@ -304,15 +304,13 @@ def read_rules_or_model(path: Path) -> Any:
     """Return a fitted model, or the rules of a file that holds no more than these."""
     from fuzzymil.estimators import persistence
     from fuzzymil.rules import json
-    from fuzzymil.rules.formats import read_rules
-    from fuzzymil.rules.formats.files import ENDINGS
-    from fuzzymil.rules.mamdani import json as mamdani
+    from fuzzymil.rules.formats import ENDINGS, read_rules
 
     _check_there(path, "model or rules")
     if ENDINGS.get(path.suffix.lower(), "json") != "json":
         return read_rules(path)
     with at_hand(path, ".json") as file:
-        kinds = {module.FORMAT: module.FORMAT_VERSION for module in (persistence, json, mamdani)}
+        kinds = {persistence.FORMAT: persistence.FORMAT_VERSION, **json.VERSIONS}
         try:
             kind = storage.read_document(file, kinds)["format"]
         except ModelFileError as problem:

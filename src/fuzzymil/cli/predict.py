@@ -266,7 +266,7 @@ def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
     if output is None or output == STANDARD:
         return RuleFormat.text
     from fuzzymil._utils.errors import known_name
-    from fuzzymil.rules.formats.files import ENDINGS
+    from fuzzymil.rules.formats import ENDINGS
 
     known_name("ending of a file of rules", output.suffix.lower(), ENDINGS)
     return RuleFormat(ENDINGS[output.suffix.lower()])

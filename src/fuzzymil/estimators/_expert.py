@@ -22,7 +22,7 @@ from fuzzymil.estimators.labels import class_labels, classes_of_outputs
 from fuzzymil.estimators.parameters import check_real
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules import RuleBase
+from fuzzymil.rules import RuleBase, inference
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
 from fuzzymil.training.losses import LOSSES
@@ -35,7 +35,7 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> variables_of("inputs", {"hue": {"blue": Gaussian(0.6, 0.1)}})[0].name
     'hue'
     """
@@ -258,7 +258,7 @@ class ExpertSystem(BaseEstimator, ABC):
 
 def _matched(rules: RuleBase | MamdaniRules, bags: Bags) -> Bags:
     """Return the bags with the features that the rules speak about, in their order."""
-    return (rules if isinstance(rules, RuleBase) else rules.premises)._matched(bags)
+    return inference.matched(rules if isinstance(rules, RuleBase) else rules.premises, bags)
 
 
 def _output_names(rules: RuleBase | MamdaniRules) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ from fuzzymil.plots._selection import (
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing.comparison import seen_bags, span
+from fuzzymil.rules.editing.comparison import span
+from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 
 if TYPE_CHECKING:

@@ -173,13 +173,13 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     ----------
     rules : RuleBase
     seen : Bags, optional
-        As the rules see them (see `fuzzymil.rules.editing.comparison.seen_bags`).
+        As the rules see them (see `fuzzymil.rules.inference.seen_bags`).
     n_points : int
         Values over the range of a feature.
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Triangular
+    >>> from fuzzymil.membership import Triangular
     >>> from fuzzymil.rules.rule import Rule
     >>> x = Variable("x", {"low": Triangular(0, 0, 1)}, 0, 1)
     >>> restrictions(RuleBase((x, Variable("y")), (Rule({"x": "low"}, [[1.0]]),))).round(3).tolist()

@@ -18,7 +18,8 @@ from fuzzymil.bags import Bags
 from fuzzymil.plots._selection import axis_name, feature_at, output_at, rules_of
 from fuzzymil.plots.style import as_written, bare, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing.comparison import seen_bags, span
+from fuzzymil.rules.editing.comparison import span
+from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from fuzzymil.report._rules_section import rules_section
 from fuzzymil.report._settings_section import settings_section
 from fuzzymil.report._sketches import Sketcher
 from fuzzymil.report.html import Markup, asset, element, joined, style_sheet
+from fuzzymil.rules.inference import clipped
 
 if TYPE_CHECKING:
     from fuzzymil.report._writer import Report
@@ -36,7 +37,7 @@ def render(report: Report) -> str:
     """Return the page as text."""
     answers = report.answers
     # Sets are drawn over what the rules take values for: within their limits, where they have any.
-    sketchers = [Sketcher(base.variables, base._within_limits(answers.read).instances) for base in answers.members]
+    sketchers = [Sketcher(base.variables, clipped(base, answers.read).instances) for base in answers.members]
     style, script = style_sheet() + asset("fuzzymil.report", "report.css"), asset("fuzzymil.report", "report.js")
     body = [
         element("a", "Skip to the content", href="#content", class_="skip"),

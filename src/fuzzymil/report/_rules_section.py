@@ -96,7 +96,7 @@ def _ordered(base: RuleBase, r: int) -> tuple[tuple[Is, bool], ...]:
     conditions = tuple(zip(rule.conditions, negations(rule.premise), strict=True))
     if not rule.is_plain:
         return conditions
-    selectivity = base._selectivity(rule)
+    selectivity = base.selectivity(rule)
     return tuple(sorted(conditions, key=lambda pair: -selectivity[pair[0].variable]))
 
 

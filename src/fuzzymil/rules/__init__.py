@@ -1,5 +1,20 @@
-"""Rule bases: the value that is the model, its language, editing, files, and Mamdani rules."""
+"""Rules: the rule base (the value that is the model), its language, editing, files, and Mamdani rules."""
 
-from fuzzymil.rules._rule_base import Activations, Rule, RuleBase, Variable
+from fuzzymil.network.inference import Activations
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.mamdani import MamdaniActivations, MamdaniRules
+from fuzzymil.rules.premise import And, Is, Not, Or
+from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["Activations", "Rule", "RuleBase", "Variable"]
+__all__ = [
+    "Activations",
+    "And",
+    "Is",
+    "MamdaniActivations",
+    "MamdaniRules",
+    "Not",
+    "Or",
+    "Rule",
+    "RuleBase",
+    "Variable",
+]

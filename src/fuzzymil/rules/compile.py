@@ -1,9 +1,9 @@
-"""Rule bases out of arrays, with names for their fuzzy sets, and arrays out of rule bases."""
+"""Rule bases from arrays, with names for their fuzzy sets, and arrays from rule bases."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,31 +12,26 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import FAMILIES
+from fuzzymil.network.aggregation import SOFT_AGGREGATIONS
 from fuzzymil.network.layers import Masks, Operators, Params
-from fuzzymil.network.norms import SOFT_AGGREGATIONS
-from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["compiled", "finite_operators", "from_arrays", "from_sets", "with_numbers"]
+__all__ = ["centers", "compiled", "finite_operators", "from_arrays", "from_sets", "widths", "with_numbers"]
 
-_PRACTICALLY_INFINITE = 1e30  # an alpha that tells degrees 1e-30 apart, and near the end of 32 bit
+_PRACTICALLY_INFINITE = 1e30  # separates degrees that differ by 1e-30, and is near the limit of 32 bit
 
 
 def from_arrays(
-    centers: npt.ArrayLike,
-    widths: npt.ArrayLike,
-    coefs: npt.ArrayLike,
-    *,
-    feature_names: Iterable[str] | None,
-    output_names: Iterable[str] | None,
-    ranges: npt.ArrayLike | None,
-    **operators: Any,
-) -> RuleBase:
+    make: Callable[..., R], centers: npt.ArrayLike, widths: npt.ArrayLike, coefs: npt.ArrayLike, **settings: Any
+) -> R:
     """Make conjunctions of Gaussian sets; see `RuleBase.from_arrays`."""
     c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
     if c.ndim != 2 or c.shape != s.shape:
-        raise ParameterError(f"centers and widths must have one shape (n_rules, n_features), got {c.shape}, {s.shape}.")
+        raise ParameterError(
+            f"centers and widths must both have shape (n_rules, n_features), got {c.shape} and {s.shape}."
+        )
     _check_sets(c, s)
     b = np.asarray(coefs, float)
     if b.ndim == 1:
@@ -45,27 +40,20 @@ def from_arrays(
         raise ParameterError(
             f"coefs must have shape ({len(c)},), ({len(c)}, k, 1) or ({len(c)}, k, {1 + c.shape[1]}), got {b.shape}."
         )
-    return from_sets(
-        {"gaussian": (c, s)},
-        {"gaussian": np.ones_like(c)},
-        b,
-        feature_names=feature_names,
-        output_names=output_names,
-        ranges=ranges,
-        **operators,
-    )
+    return from_sets(make, {"gaussian": (c, s)}, {"gaussian": np.ones_like(c)}, b, **settings)
 
 
 def from_sets(
+    make: Callable[..., R],
     sets: Mapping[str, tuple[Array, ...]],
     masks: Mapping[str, Array],
     coefs: Array,
     *,
-    feature_names: Iterable[str] | None,
-    output_names: Iterable[str] | None,
-    ranges: npt.ArrayLike | None,
+    feature_names: Iterable[str] | None = None,
+    output_names: Iterable[str] | None = None,
+    ranges: npt.ArrayLike | None = None,
     **operators: Any,
-) -> RuleBase:
+) -> R:
     """Make a rule base from the network's own form; see `RuleBase.from_sets`."""
     n_rules, n_features = next(iter(masks.values())).shape
     n_outputs = coefs.shape[1]
@@ -73,7 +61,7 @@ def from_sets(
     outputs = _names("output_names", output_names, ["y"] if n_outputs == 1 else [f"y{k + 1}" for k in range(n_outputs)])
     spans = None if ranges is None else np.asarray(ranges, float)
     if spans is not None and spans.shape != (n_features, 2):
-        raise ParameterError(f"ranges must have shape ({n_features}, 2), low and high of each, got {spans.shape}.")
+        raise ParameterError(f"ranges must have shape ({n_features}, 2), low and high per feature, got {spans.shape}.")
     variables: list[Variable] = []
     antecedents: list[dict[str, str]] = [{} for _ in range(n_rules)]
     for d, name in enumerate(names):
@@ -89,11 +77,19 @@ def from_sets(
         for r, label in labels.items():
             antecedents[r][name] = label
     rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
-    return RuleBase(tuple(variables), tuple(rules), outputs, **operators)
+    return make(tuple(variables), tuple(rules), outputs, **operators)
 
 
-def compiled(base: RuleBase) -> tuple[Params, Masks, Operators]:
-    """Return the rule base as arrays for the network; see `RuleBase.compile`."""
+def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
+    """Return the rule base as arrays for the network, in 64-bit NumPy.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> params, masks, operators = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).compile()
+    >>> params.coefs.shape, operators.t_norm
+    ((2, 1, 1), 'product')
+    """
     shape = (base.arrangement.n_rows, base.n_features)
     known = {variable.name: variable.terms for variable in base.variables}
     sets: dict[str, tuple[Array, ...]] = {}
@@ -108,7 +104,7 @@ def compiled(base: RuleBase) -> tuple[Params, Masks, Operators]:
         masks[kind][place] = 1.0
         for values, value in zip(sets[kind], chosen.parameters, strict=True):
             values[place] = value
-    if not sets:  # no rule has a condition: each fires fully everywhere
+    if not sets:  # no rule has a condition: all fire fully everywhere
         sets, masks = {"gaussian": (np.zeros(shape), np.ones(shape))}, {"gaussian": np.zeros(shape)}
     operators, alpha, consequent_alpha = finite_operators(
         base.aggregation, base.alpha, base.combine, base.consequent_alpha
@@ -128,8 +124,25 @@ def compiled(base: RuleBase) -> tuple[Params, Masks, Operators]:
     )
 
 
-def with_numbers(base: RuleBase, params: Params, **changes: Any) -> RuleBase:
-    """Return the same rules with other numbers; see `RuleBase.with_numbers`."""
+def with_numbers(base: R, params: Params, **changes: Any) -> R:
+    """Return the same rules over the same terms with the numbers of ``params``; the inverse of `compile`.
+
+    Parameters
+    ----------
+    params : Params
+        As returned by `compile`. Where several conditions use one term, the first one counts.
+    **changes
+        Other fields to replace.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> params, _, _ = rules.compile()
+    >>> print(rules.with_numbers(params._replace(coefs=2 * params.coefs)))
+    Rule 1: IF x1 is low THEN y = 0
+    Rule 2: IF x1 is high THEN y = 2
+    """
     moved: dict[tuple[str, str], Any] = {}
     known = {variable.name: variable.terms for variable in base.variables}
     for place, (name, term) in base.arrangement.terms.items():
@@ -146,10 +159,29 @@ def with_numbers(base: RuleBase, params: Params, **changes: Any) -> RuleBase:
     return dataclasses.replace(base, **fields)
 
 
+def centers(base: RuleSet) -> Array:
+    """Most typical value of each set, shape (n_rules, n_features); NaN for don't-care."""
+    return _summary(base, "peak")
+
+
+def widths(base: RuleSet) -> Array:
+    """Spread of each set, shape (n_rules, n_features), a Gaussian's standard deviation; NaN for don't-care."""
+    return _summary(base, "spread")
+
+
+def _summary(base: RuleSet, what: str) -> Array:
+    params, masks, _ = compiled(base)
+    out = np.full((base.n_rules, base.n_features), np.nan)
+    own = slice(base.n_rules)  # further rows hold further conditions on the same variables
+    for kind, parameters in params.sets.items():
+        out = np.where(masks[kind][own] > 0, getattr(FAMILIES[kind], what)(*parameters)[own], out)
+    return out
+
+
 def finite_operators(
     aggregation: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float | tuple[float, ...]
 ) -> tuple[Operators, float | tuple[float, ...], float | tuple[float, ...]]:
-    """Turn infinite alphas into the operators they stand for: they are no limits of the formula."""
+    """Replace infinite alphas by the operators they mean (max or min), since the formulas need finite ones."""
     if not isinstance(alpha, tuple) and abs(alpha) > _PRACTICALLY_INFINITE:
         if aggregation in SOFT_AGGREGATIONS:
             aggregation = "max" if alpha > 0 else "min"
@@ -164,7 +196,7 @@ def finite_operators(
 def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[str, ...]:
     names = tuple(default if given is None else map(str, given))
     if len(names) != len(default):
-        raise ParameterError(f"{what} must be {len(default)} name(s), got {len(names)}.")
+        raise ParameterError(f"{what} must have {len(default)} name(s), got {len(names)}.")
     return names
 
 

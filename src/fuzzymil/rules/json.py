@@ -1,38 +1,48 @@
-"""Rule bases as plain values and as versioned JSON files."""
+"""Rule bases as plain values, for versioned JSON files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil._version import __version__
 from fuzzymil.membership import MembershipFunction, family
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules._rule_base import Rule, RuleBase, Variable
+from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, conjunction
+from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
+    "VERSIONS",
     "decode_set",
     "decode_variable",
     "encode_set",
     "encode_variable",
     "from_dict",
-    "load",
-    "save",
     "to_dict",
     "version_needed",
 ]
 
 FORMAT, FORMAT_VERSION = "fuzzymil.rules", 2
-"""Version 2 added premises with OR, NOT and hedges, rule weights and the S-norm; what needs none of them is still 1."""
+"""Version 2 added OR, NOT and hedges, rule weights and the S-norm; rules without them are saved as version 1."""
+
+VERSIONS = {FORMAT: FORMAT_VERSION, "fuzzymil.mamdani": 1}
+"""Formats of rule files and the latest version of each."""
 
 
-def to_dict(rules: RuleBase) -> dict[str, Any]:
-    """Return a rule base as plain values that JSON can hold exactly."""
+def to_dict(rules: RuleSet) -> dict[str, Any]:
+    """Return the rule base as plain values that JSON stores exactly.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> content = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).to_dict()
+    >>> content["rules"][1]
+    {'if': {'x1': 'high'}, 'then': [[1.0]]}
+    """
     return {
         "variables": [encode_variable(variable) for variable in rules.variables],
         "rules": [_encode_rule(rule) for rule in rules.rules],
@@ -45,18 +55,18 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
         "normalize": rules.normalize,
         "default": list(rules.default),
         "limited": rules.limited,
-        **({} if rules.s_norm == DUAL[rules.t_norm] else {"s_norm": rules.s_norm}),
+        **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
     }
 
 
-def version_needed(rules: RuleBase) -> int:
-    """Return the oldest file version that can hold these rules."""
-    plain = all(rule.is_plain and rule.weight == 1 for rule in rules.rules) and rules.s_norm == DUAL[rules.t_norm]
+def version_needed(rules: RuleSet) -> int:
+    """Return the oldest file version that supports these rules."""
+    plain = all(rule.is_plain and rule.weight == 1 for rule in rules.rules) and rules.s_norm == DUAL.get(rules.t_norm)
     return 1 if plain else FORMAT_VERSION
 
 
-def from_dict(content: Mapping[str, Any]) -> RuleBase:
-    """Rebuild a rule base from `to_dict`; damaged content raises `ModelFileError`."""
+def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
+    """Rebuild a rule base from `to_dict`; see `RuleBase.from_dict`."""
     number = storage.decode_number
     try:
         variables = [decode_variable(item) for item in content["variables"]]
@@ -68,10 +78,10 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
             )
             for item in content["rules"]
         ]
-        return RuleBase(
-            tuple(variables),
-            tuple(rules),
-            tuple(map(str, content["outputs"])),
+        return make(
+            variables=tuple(variables),
+            rules=tuple(rules),
+            outputs=tuple(map(str, content["outputs"])),
             t_norm=content["t_norm"],
             aggregation=content["aggregation"],
             alpha=_decode_alpha(content["alpha"]),
@@ -86,16 +96,6 @@ def from_dict(content: Mapping[str, Any]) -> RuleBase:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise ModelFileError(storage.damaged("The rules in this file", problem)) from None
-
-
-def save(rules: RuleBase, path: storage.Path_) -> None:
-    """Write a rule base as JSON; a failure leaves an older file whole."""
-    storage.write_document(path, FORMAT, version_needed(rules), {"library": __version__, **to_dict(rules)})
-
-
-def load(path: storage.Path_) -> RuleBase:
-    """Read a rule base that `save` wrote; nothing in the file is executed."""
-    return from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}))
 
 
 def encode_set(chosen: MembershipFunction) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _encode_premise(premise: Expression) -> dict[str, Any]:
 
 def _decode_premise(content: Mapping[str, Any], level: int = 1) -> Expression:
     if level > MAX_DEPTH:
-        raise ModelFileError(f"A premise in this file has more than {MAX_DEPTH} levels: the file is damaged.")
+        raise ModelFileError(f"The file is damaged: a premise has more than {MAX_DEPTH} levels.")
     ((kind, inner),) = content.items()
     if kind == "is":
         variable, term, *hedges = map(str, inner)

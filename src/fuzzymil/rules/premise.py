@@ -1,7 +1,7 @@
-"""What a rule asks of an instance: conditions joined by AND, OR and NOT.
+"""Premises of rules: conditions on an instance, joined by AND, OR and NOT.
 
-A premise is a small tree of immutable values: ``And((Is("hue", "blue"), Not(Or(...))))``. For the network,
-`arrange` gives every condition a place in the arrays of fuzzy sets.
+A premise is a small tree of immutable values, such as ``And((Is("hue", "blue"), Not(Or(...))))``. `arrange`
+assigns each condition a place in the network's arrays of fuzzy sets.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = [
     "simplified",
 ]
 
-MAX_DEPTH = 100  # levels of brackets, NOTs and hedges; far more than anybody can read
-MAX_CONDITIONS = 1000  # of a premise that is no plain conjunction: they are compiled one by one
-TOO_DEEP = f"A premise may have at most {MAX_DEPTH} levels of brackets, NOTs and hedges."
+MAX_DEPTH = 100  # levels of parentheses, NOTs and hedges; far more than anybody can read
+MAX_CONDITIONS = 1000  # of a premise that is not a plain conjunction: these are compiled one by one
+TOO_DEEP = f"A premise can have at most {MAX_DEPTH} levels of parentheses, NOTs and hedges."
 
 
 # ---------------------------------------------------------------------- the tree
@@ -44,7 +44,7 @@ TOO_DEEP = f"A premise may have at most {MAX_DEPTH} levels of brackets, NOTs and
 
 @dataclasses.dataclass(frozen=True)
 class Is:
-    """A condition: ``variable is [hedges] term``. The hedge next to the term works first.
+    """A condition: ``variable is [hedges] term``. The hedge next to the term is applied first.
 
     Examples
     --------
@@ -64,7 +64,13 @@ class Is:
 
 @dataclasses.dataclass(frozen=True)
 class Not:
-    """The complement of a premise."""
+    """The complement of a premise.
+
+    Examples
+    --------
+    >>> Not(Is("depth", "low"))
+    Not(part=Is(variable='depth', term='low', hedges=()))
+    """
 
     part: Expression
 
@@ -74,7 +80,13 @@ class Not:
 
 @dataclasses.dataclass(frozen=True)
 class And:
-    """All of the parts, joined by the rule base's T-norm; of no parts: anything."""
+    """All of the parts, joined by the T-norm of the rule base; without parts it is always true.
+
+    Examples
+    --------
+    >>> len(And((Is("depth", "low"), Is("size", "big"))).parts)
+    2
+    """
 
     parts: tuple[Expression, ...] = ()
 
@@ -85,7 +97,13 @@ class And:
 
 @dataclasses.dataclass(frozen=True)
 class Or:
-    """Any of the parts, joined by the rule base's S-norm."""
+    """Any of the parts, joined by the S-norm of the rule base.
+
+    Examples
+    --------
+    >>> len(Or((Is("depth", "low"), Is("depth", "high"))).parts)
+    2
+    """
 
     parts: tuple[Expression, ...]
 
@@ -103,7 +121,7 @@ def _check_parts(parts: tuple[object, ...]) -> None:
     """Raise `ParameterError` unless all parts are premises."""
     for part in parts:
         if not isinstance(part, Expression):
-            raise ParameterError(f"A premise must be made of Is, And, Or and Not, got {described(part)}.")
+            raise ParameterError(f"A premise must consist of Is, And, Or and Not, got {described(part)}.")
 
 
 ANYTHING = And()
@@ -121,7 +139,7 @@ def conjunction(antecedent: Mapping[str, str]) -> Expression:
 
 
 def conditions(premise: Expression) -> Iterator[Is]:
-    """Go through the conditions of a premise, from left to right."""
+    """Iterate over the conditions of a premise, from left to right."""
     if isinstance(premise, Is):
         yield premise
     else:
@@ -130,7 +148,7 @@ def conditions(premise: Expression) -> Iterator[Is]:
 
 
 def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
-    """Tell of each condition, from left to right, whether an odd number of NOTs stands before it.
+    """Iterate over whether each condition, from left to right, is inside an odd number of NOTs.
 
     Examples
     --------
@@ -145,7 +163,7 @@ def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
 
 
 def depth(premise: Expression) -> int:
-    """Count the levels of a premise, a hedge as one; without recursion, since it guards against too many.
+    """Count the levels of a premise, one per hedge; without recursion, since it guards against too many levels.
 
     Examples
     --------
@@ -165,18 +183,18 @@ def depth(premise: Expression) -> int:
 
 
 def check_premise(premise: Expression) -> None:
-    """Raise `ParameterError` unless this is a premise, and one that can be computed in reasonable time."""
+    """Raise `ParameterError` unless this is a premise that can be computed in reasonable time."""
     _check_parts((premise,))
     if depth(premise) > MAX_DEPTH:
         raise ParameterError(TOO_DEEP)
     if plain_conditions(premise) is None and len(list(conditions(premise))) > MAX_CONDITIONS:
         raise ParameterError(
-            f"A premise with OR, NOT, hedges or a variable twice may have at most {MAX_CONDITIONS:,} conditions."
+            f"A premise with OR, NOT, hedges or repeated variables can have at most {MAX_CONDITIONS:,} conditions."
         )
 
 
 def simplified(premise: Expression) -> Expression:
-    """Return the premise without an AND or OR of a single part, for which there are no words.
+    """Return the premise without ANDs and ORs of a single part, which text cannot express.
 
     Examples
     --------
@@ -192,7 +210,9 @@ def simplified(premise: Expression) -> Expression:
 
 
 def plain_conditions(premise: Expression) -> dict[str, str] | None:
-    """Return variable to term if the premise is a plain conjunction (no OR, NOT or hedge, no variable twice).
+    """Return a dict of variable to term if the premise is a plain conjunction, else None.
+
+    A plain conjunction has no OR, NOT or hedge, and each variable at most once.
 
     Examples
     --------
@@ -212,7 +232,7 @@ def plain_conditions(premise: Expression) -> dict[str, str] | None:
 
 
 class Arrangement(NamedTuple):
-    """Where each condition's fuzzy set stands: rows of sets, the first of them one a rule."""
+    """The place of each condition's fuzzy set, in rows of sets: one row per rule first, then additional ones."""
 
     n_rows: int
     terms: dict[Place, tuple[str, str]]  # place to variable and term
@@ -220,13 +240,13 @@ class Arrangement(NamedTuple):
 
 
 def arrange(premises: Sequence[Expression], column: Mapping[str, int]) -> Arrangement:
-    """Give every condition a place; a variable that a rule asks about twice gets a further row.
+    """Assign every condition a place; a second condition of a rule on a variable gets an additional row.
 
     Parameters
     ----------
     premises : sequence of Expression
     column : mapping
-        Number of each variable.
+        Column of each variable.
     """
     terms: dict[Place, tuple[str, str]] = {}
     n_rows = len(premises)

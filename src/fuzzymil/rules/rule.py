@@ -1,4 +1,4 @@
-"""What rules are made of: variables with their named fuzzy sets, and single rules; immutable values."""
+"""Variables with their named fuzzy sets, and single rules, as immutable values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
-__all__ = ["Rule", "Variable"]
+__all__ = ["Names", "Rule", "Variable"]
 
 
 class Names(dict[str, Any]):
-    """A mapping that stays as it was made, and so can be hashed."""
+    """An immutable, and therefore hashable, mapping."""
 
     def __setitem__(self, *_: Any) -> None:
-        raise TypeError("Rules are immutable: make new ones, with dataclasses.replace say.")
+        raise TypeError("Rules are immutable: create changed copies with dataclasses.replace or RuleBase.edit.")
 
     __delitem__ = update = pop = popitem = clear = setdefault = __ior__ = __setitem__  # type: ignore[assignment]
 
@@ -32,9 +32,22 @@ class Names(dict[str, Any]):
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
-    """A feature with its fuzzy sets: ``Variable("depth", {"low": Gaussian(0, 1)}, unit="m")``.
+    """A feature with its named fuzzy sets.
 
-    ``low`` and ``high`` tell the range of the data, from which words such as *low* take their meaning.
+    Parameters
+    ----------
+    name : str
+    terms : mapping of str to MembershipFunction
+    low, high : float, optional
+        Range of the data. Learned terms such as *low* refer to it.
+    unit : str
+
+    Examples
+    --------
+    >>> from fuzzymil.membership import Gaussian
+    >>> depth = Variable("depth", {"low": Gaussian(0, 1)}, low=0, high=5, unit="m")
+    >>> depth.terms["low"]([0.0]).tolist()
+    [1.0]
     """
 
     name: str
@@ -54,8 +67,8 @@ class Variable:
         ends = [end for end in (self.low, self.high) if end is not None]
         if not all(map(math.isfinite, ends)) or ends != sorted(ends):
             raise ParameterError(
-                f"The range of {self.name!r:.60} must be finite and go up, got {self.low} to {self.high} "
-                "(None: unknown)."
+                f"The range of {self.name!r:.60} must be finite with low <= high (None means unknown), "
+                f"got {self.low} to {self.high}."
             )
 
 
@@ -66,11 +79,11 @@ class Rule:
     Parameters
     ----------
     premise : Expression, or mapping of variable to term
-        A mapping stands for the conjunction ``variable is term AND ...``.
+        A mapping means the conjunction ``variable is term AND ...``.
     coefs : sequence of sequences of float
-        For each output its constant, or its constant and one factor a variable.
+        One row per output: the constant, optionally followed by one coefficient per variable.
     weight : float
-        Factor of the rule's firing strength (``WITH 0.5``); 0 switches the rule off.
+        Factor for the rule's firing strength (``WITH 0.5``); 0 disables the rule.
 
     Examples
     --------
@@ -90,9 +103,9 @@ class Rule:
         put("coefs", tuple(tuple(map(float, row)) for row in coefs))
         put("weight", float(weight))
         check_premise(found)
-        put("premise", simplified(found))  # as text says it: what is printed reads back as an equal rule
+        put("premise", simplified(found))  # the form that text has, so that printed rules parse back as equal
         if not (math.isfinite(self.weight) and self.weight >= 0):
-            raise ParameterError(f"The weight of a rule must be finite and not negative, got {weight!r}.")
+            raise ParameterError(f"The weight of a rule must be finite and at least 0, got {weight!r}.")
 
     @property
     def conditions(self) -> tuple[Is, ...]:
@@ -101,7 +114,7 @@ class Rule:
 
     @property
     def antecedent(self) -> Mapping[str, str]:
-        """Variable to term of every condition; of a variable with several conditions, the first."""
+        """Maps each variable of the premise to its term; of several conditions on one variable, the first."""
         found: dict[str, str] = {}
         for condition in conditions(self.premise):
             found.setdefault(condition.variable, condition.term)
@@ -109,5 +122,5 @@ class Rule:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the premise is a plain conjunction, and so fully told by ``antecedent``."""
+        """Whether the premise is a plain conjunction, fully described by ``antecedent``."""
         return plain_conditions(self.premise) is not None

@@ -1,4 +1,4 @@
-"""How alike fuzzy sets and premises are, and what conditions make of values: what simplifying and diagnosing share."""
+"""Similarity of fuzzy sets and rules, and degrees of conditions on data, shared by simplify and diagnose."""
 
 from __future__ import annotations
 
@@ -8,34 +8,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil.bags import Bags
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import hedged
-from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules.editing.merge import can_blend
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.editing._merge import can_blend
 from fuzzymil.rules.premise import Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["Asked", "conditions_on", "premise_key", "rule_similarities", "seen_bags", "similarities", "span"]
+__all__ = ["Asked", "conditions_on", "premise_key", "rule_similarities", "similarities", "span"]
 
 _GRID = np.linspace(0.0, 1.0, 201)  # over the range
 _AWAY = np.concatenate([np.linspace(0.0, 4.0, 21), np.geomspace(4.5, 1e6, 30)])
-_NEAR = np.concatenate([-_AWAY, _AWAY])  # around each set, in spreads: it may be far narrower than the grid
-
-
-def seen_bags(base: RuleBase, bags: Any) -> Bags:
-    """Return bags as the rules see them: their features, within their limits."""
-    return base._within_limits(base._matched(as_bags(bags)))
+_NEAR = np.concatenate([-_AWAY, _AWAY])  # around each set, in spreads: sets can be far narrower than the grid
 
 
 def span(variable: Variable, values: Array | None = None) -> tuple[float, float]:
     """Return the range over which sets of a variable are compared.
 
-    Its own range, widened to that of the values; without either, three spreads around its sets.
+    This is its own range, extended to include the values; without either, three spreads around its sets.
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> span(Variable("depth", {"low": Gaussian(0, 1)})), span(Variable("depth", {"low": Gaussian(0, 1)}, 0, 2))
     ((-3.0, 3.0), (0.0, 2.0))
     """
@@ -50,14 +45,14 @@ def span(variable: Variable, values: Array | None = None) -> tuple[float, float]
 
 
 def similarities(sets: Sequence[MembershipFunction], low: float, high: float) -> Array:
-    """Similarity of every two sets, shape (n, n): the area of their intersection over that of their union.
+    """Return the similarity of each pair of sets, shape (n, n): the area of the intersection over that of the union.
 
-    1 for equal sets, 0 for disjoint ones and for sets that no single one can stand for (of different
-    families); areas are taken from ``low`` to ``high``.
+    It is 1 for equal sets, and 0 for disjoint sets and for sets that cannot be merged (of different families).
+    Areas are computed from ``low`` to ``high``.
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian, Triangular
+    >>> from fuzzymil.membership import Gaussian, Triangular
     >>> similarities([Gaussian(0, 1), Gaussian(0.2, 1), Triangular(0, 1, 2)], -3, 3).round(2).tolist()
     [[1.0, 0.85, 0.0], [0.85, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
@@ -74,18 +69,20 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
 
 
 def premise_key(rule: Rule) -> Any:
-    """Return what rules with the same premise share, whatever the order of their conditions."""
+    """Return a key that rules with the same premise share, whatever the order of their conditions."""
     plain = plain_conditions(rule.premise)
     return rule.premise if plain is None else frozenset(plain.items())
 
 
-def rule_similarities(base: RuleBase) -> Array:
-    """Similarity of every two rules, shape (n_rules, n_rules): the least of the sets they ask for.
+def rule_similarities(base: RuleSet) -> Array:
+    """Return the similarity of each pair of rules, shape (n_rules, n_rules): the minimum over their sets.
 
-    0 for rules that do not ask about the same variables, or in more than a plain conjunction (unless the same).
+    It is 0 for rules with conditions on different variables, and for premises that differ and are not plain
+    conjunctions.
 
     Examples
     --------
+    >>> from fuzzymil.rules import RuleBase
     >>> rules = RuleBase.from_arrays([[0.0, 0.0], [0.1, 0.0]], 0.5 * np.ones((2, 2)), [0, 1], ranges=[[-1, 1]] * 2)
     >>> rule_similarities(rules).round(2).tolist()
     [[1.0, 0.87], [0.87, 1.0]]
@@ -104,7 +101,7 @@ def rule_similarities(base: RuleBase) -> Array:
 
 
 class Asked(NamedTuple):
-    """A condition of a rule, and the degrees to which values satisfy it."""
+    """A condition of a rule, and the lowest and highest degree to which values satisfy it."""
 
     rule: int  # counted from 1
     condition: Is
@@ -112,10 +109,10 @@ class Asked(NamedTuple):
     greatest: float
 
 
-def conditions_on(base: RuleBase, seen: Bags | None) -> Iterator[Asked]:
-    """Go through the conditions of all rules; degrees are those on the bags, without bags those on the range.
+def conditions_on(base: RuleSet, seen: Bags | None) -> Iterator[Asked]:
+    """Iterate over the conditions of all rules with their degrees on the bags, or without bags on the range.
 
-    Missing values do not count; a condition on values that are all missing is always true, as in inference.
+    Missing values are ignored; a condition on values that are all missing is always true, as in inference.
     """
     for d, variable in enumerate(base.variables):
         low, high = span(variable)

@@ -1,1 +1,1 @@
-"""The rule language: lexer, parser and printer; what is printed reads back as the same rules."""
+"""The rule language: lexer, parser and printer; printed text parses back to the same rules."""

@@ -1,4 +1,4 @@
-"""The words, numbers and signs of the rule language, and errors that point at one of them."""
+"""Splits rule text into words, numbers and signs, and raises errors that point at one of them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(.)")
-_BEFORE, _AFTER = 60, 40  # characters of a long line shown around the one at fault
+_BEFORE, _AFTER = 60, 40  # characters of a long line shown around the error
 
 
 class Token(NamedTuple):
-    """A piece of the text; ``kind`` is a sign, a keyword in lower case, or name, number, unit, end."""
+    """A token; ``kind`` is a sign, a keyword in lower case, or one of name, number, unit, end."""
 
     kind: str
     text: str
@@ -36,10 +36,10 @@ class Token(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A character of a text, to point at in a message."""
+    """A position in a text, for error messages."""
 
     text: str
-    label: str  # which of several texts: "rule 3, "
+    label: str  # which of several texts, for example "rule 3, "
     start: int
 
     def error(self, message: str) -> RuleSyntaxError:
@@ -68,7 +68,7 @@ def _printable(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How wide a text is on the screen."""
+    """Return the width of a text on the screen, in columns."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text
@@ -76,7 +76,7 @@ def _columns(text: str) -> int:
 
 
 def tokens(text: str, label: str = "") -> list[Token]:
-    """Split a text; the last token is the end.
+    """Split a text into tokens; the last one marks the end.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def tokens(text: str, label: str = "") -> list[Token]:
 
 
 def _unescaped(text: str) -> str:
-    """Return what stands between quotation marks or brackets; the inverse of `wording.escaped`."""
+    """Return the text between quotes or brackets; the inverse of `printer.escaped`."""
     return _ESCAPE.sub(lambda match: {"n": "\n", "r": "\r"}.get(match[1], match[1]), text[1:-1])
 
 
@@ -112,22 +112,22 @@ def _why_unreadable(text: str, start: int) -> str:
     character = text[start]
     if text.startswith("...", start):
         return (
-            "These rules were shortened when they were printed: use the text of to_source(), "
-            "or of to_text(max_terms=None)."
+            "This text was shortened when it was printed. Use the output of to_source() or "
+            "to_text(max_terms=None) instead."
         )
     if re.compile(r"\.?[0-9]").match(text, start):
-        return "This number runs into a letter: products are written '2*depth', ten thousand '10000' or '1e4'."
+        return "A number cannot run into a letter: write a product as '2*depth' and ten thousand as '10000' or '1e4'."
     if character == '"':
         return "This quotation mark is never closed."
     if character == "[":
         return "This square bracket is never closed."
     if character in "/^%":
         return (
-            f"{character!r} is no part of the language: a conclusion is a sum of numbers times variables, "
-            "'0.3 + 2*depth' say."
+            f"{character!r} is not supported: a conclusion is a sum of numbers times variables, "
+            "for example '0.3 + 2*depth'."
         )
     if unicodedata.category(character) in ("Pi", "Pf") or character in "'`":
-        return 'Names are quoted by plain double quotation marks ("...").'
+        return 'Use plain double quotes ("...") around names.'
     if character in "<>≤≥":
-        return f"{character!r} is no part of the language: compare with terms ('depth is low')."
-    return f"The character {character!r} is no part of the language (names with such characters go in double quotes)."
+        return f"{character!r} is not supported: compare with terms ('depth is low')."
+    return f"Unexpected character {character!r}. (Put names that contain it in double quotes.)"

@@ -1,4 +1,4 @@
-"""The rule language: from text to parsed statements, with errors that point at the character.
+"""Parses the rule language into statements, with errors that point at the character.
 
 ::
 
@@ -10,8 +10,8 @@
     IF depth is not shallow THEN mine = 0.3 + 2*depth - size
     IF depth is deep THEN risk is small
 
-Words of the language may be written in capitals or not; names are taken as they are, in double quotes
-where they are no plain words. Line ends mean nothing. Nothing is ever executed.
+Keywords are not case-sensitive; names are, and need double quotes unless they are plain words. Line breaks
+have no meaning. Nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ from fuzzymil.rules.rule import Variable
 
 __all__ = ["Linear", "MAX_TEXT", "Parsed", "ParsedRule", "read"]
 
-MAX_TEXT = 2_000_000  # characters: more than a hundred rules over hundreds of features, and read in seconds
+MAX_TEXT = 2_000_000  # characters: enough for a hundred rules over hundreds of features, parsed in seconds
 
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 _STATEMENTS = ("IF", "VARIABLE", "OUTPUT", "USING")
-_FAMILIES = {kind.__name__: kind for kind in FAMILIES.values()}
 
 
 class Linear(NamedTuple):
@@ -46,7 +45,7 @@ class Linear(NamedTuple):
 
 
 class ParsedRule(NamedTuple):
-    """One rule; a conclusion is a linear form, or the name of a term of the output."""
+    """One rule; a conclusion is a linear function, or the name of one of the output's terms."""
 
     premise: Expression
     conclusions: dict[str, Linear | str]
@@ -56,7 +55,7 @@ class ParsedRule(NamedTuple):
 
 @dataclasses.dataclass
 class Parsed:
-    """All that a text says."""
+    """The content of a text."""
 
     variables: dict[str, Variable] = dataclasses.field(default_factory=dict)
     outputs: dict[str, Variable] = dataclasses.field(default_factory=dict)  # those with terms
@@ -66,14 +65,14 @@ class Parsed:
 
 
 def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs: Iterable[Variable] = ()) -> Parsed:
-    """Read statements.
+    """Parse statements.
 
     Parameters
     ----------
     text : str, or sequence of str
-        In a sequence every entry holds whole statements.
+        Each entry of a sequence holds complete statements.
     variables, outputs : sequences of Variable
-        What is known before; the text may declare more.
+        Declared beforehand; the text may declare more.
 
     Raises
     ------
@@ -91,11 +90,11 @@ def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs:
             if not isinstance(variable, Variable):
                 raise ParameterError(f"Expected a Variable, got {described(variable)}.")
             if variable.name in known:
-                raise ParameterError(f"Two variables have the name {variable.name!r:.60}.")
+                raise ParameterError(f"Two variables are named {variable.name!r:.60}.")
             known[variable.name] = variable
     entries = _entries(text)
     for number, entry in enumerate(entries, start=1):
-        # Files of other systems: no byte order mark, and one kind of line end, for comments end there.
+        # Files from other systems: drop the byte order mark, and unify line ends, where comments end.
         lines = entry.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         _Reader(lines, "" if isinstance(text, str) else f"rule {number}, ", parsed).statements()
     return parsed
@@ -109,18 +108,18 @@ def _entries(text: Any) -> list[str]:
             raise RuleSyntaxError(f"Rule {number} must be text, got {described(entry)}.")
     length = sum(map(len, entries))
     if length > MAX_TEXT:
-        raise RuleSyntaxError(f"The text has {length:,} characters; at most {MAX_TEXT:,} are read.")
+        raise RuleSyntaxError(f"The text has {length:,} characters; the limit is {MAX_TEXT:,}.")
     return entries
 
 
 class _Reader:
-    """Recursive descent over one text; every method reads what it is named after."""
+    """Recursive-descent parser for one text; each method parses what it is named after."""
 
     def __init__(self, text: str, label: str, parsed: Parsed) -> None:
         self.text, self.label, self.parsed = text, label, parsed
         self.tokens = tokens(text, label)
         self.position = 0
-        self.level = 0  # of brackets and NOTs
+        self.level = 0  # of parentheses and NOTs
 
     # ------------------------------------------------------------------ tokens
 
@@ -142,7 +141,7 @@ class _Reader:
         return False
 
     def skip_word(self, word: str) -> bool:
-        """Skip a name that has a meaning in this place only."""
+        """Skip a name that is a keyword only in this position."""
         return self.token.text.lower() == word and self.skip("name")
 
     def place_of(self, token: Token) -> Place:
@@ -155,20 +154,20 @@ class _Reader:
         token = self.token
         advice = self.advice_on_names()
         if token.kind in KEYWORDS and ("name" in what or "term" in what):
-            advice = f" ({token.text!r} is a word of the language: as a name it goes in double quotes.)"
+            advice = f" ({token.text!r} is a keyword: put it in double quotes to use it as a name.)"
         found = token.text if token.kind == "end" else f"{token.text!r:.60}"
         self.fail(token, f"Expected {what}, found {found}.{advice}")
 
     def unknown(self, what: str, token: Token, known: Mapping[str, object]) -> NoReturn:
-        there = f"known are {listed(map(quoted, known))}" if known else "none is declared"
+        there = f"expected one of {listed(map(quoted, known))}" if known else "none is declared"
         hint = did_you_mean(token.text, known) + self.advice_on_names()
-        self.fail(token, f"Unknown {what}: {token.text!r:.60}; {there}.{hint}")
+        self.fail(token, f"Unknown {what} {token.text!r:.60}; {there}.{hint}")
 
     def advice_on_names(self) -> str:
-        """Tell about quotes if two names follow each other here."""
+        """Return a hint about quotes if two names follow each other here."""
         first, second = self.tokens[self.position - 1], self.token
         together = first.kind == second.kind == "name" and "\n" not in self.text[first.start : second.start]
-        return " (A name of several words goes in double quotes.)" if together else ""
+        return " (Put names of several words in double quotes.)" if together else ""
 
     # ------------------------------------------------------------------ statements
 
@@ -192,8 +191,8 @@ class _Reader:
         if name.text in into:
             self.fail(name, f"The variable {name.text!r:.60} is declared twice.")
         unit = self.take("unit", "a unit").text if self.token.kind == "unit" else ""
-        low = self.number("the least value") if self.skip_word("from") else None
-        high = self.number("the greatest value") if self.skip_word("to") else None
+        low = self.number("the lowest value") if self.skip_word("from") else None
+        high = self.number("the highest value") if self.skip_word("to") else None
         terms: dict[str, MembershipFunction] = {}
         more = self.skip(":")
         while more:
@@ -209,14 +208,16 @@ class _Reader:
             self.fail(name, str(problem))
 
     def fuzzy_set(self) -> MembershipFunction:
-        kind = self.take("name", f"a fuzzy set ({listed(_FAMILIES)})")
-        if kind.text not in _FAMILIES:
-            self.unknown("membership family", kind, _FAMILIES)
+        families = {family.__name__: family for family in FAMILIES.values()}
+        kind = self.take("name", f"a fuzzy set ({listed(families)})")
+        if kind.text not in families:
+            self.unknown("membership family", kind, families)
         self.take("(", f"'(' and the parameters of {kind.text}")
         values = self.numbers(f"a parameter of {kind.text}")
-        family = _FAMILIES[kind.text]
+        family = families[kind.text]
         if len(values) != len(family.fields()):
-            self.fail(kind, f"{kind.text} has the parameters {listed(family.fields())}, got {len(values)}.")
+            expected = f"{len(family.fields())} parameters ({listed(family.fields())})"
+            self.fail(kind, f"{kind.text} takes {expected}, got {len(values)}.")
         try:
             return family(*values)
         except ParameterError as problem:
@@ -226,7 +227,7 @@ class _Reader:
         while True:
             name = self.take("name", "the name of a setting")
             if name.text in self.parsed.settings:
-                self.fail(name, f"The setting {name.text!r:.60} is given twice.")
+                self.fail(name, f"The setting {name.text!r:.60} appears twice.")
             self.take("=", "'=' and a value")
             self.parsed.settings[name.text] = self.setting()
             self.parsed.places[name.text] = self.place_of(name)
@@ -239,10 +240,10 @@ class _Reader:
         if self.token.kind == "name" and self.token.text.lower() != "inf":
             word = self.take("name", "a name").text
             return _WORDS.get(word.lower(), word)
-        return self.number("a name, a number or numbers in brackets", infinite=True)
+        return self.number("a name, a number or numbers in parentheses", infinite=True)
 
     def numbers(self, what: str, *, infinite: bool = False) -> tuple[float, ...]:
-        """Read numbers and the bracket that closes them."""
+        """Parse numbers and the closing parenthesis."""
         values = [self.number(what, infinite=infinite)]
         while self.skip(","):
             values.append(self.number(what, infinite=infinite))
@@ -259,7 +260,7 @@ class _Reader:
         token = self.take("number", what)
         value = float(token.text)
         if math.isinf(value):
-            self.fail(token, f"The number {token.text:.40} is too great.")
+            self.fail(token, f"The number {token.text:.40} is too large.")
         return value
 
     # ------------------------------------------------------------------ rules
@@ -270,7 +271,7 @@ class _Reader:
         if self.token.kind != "if" and first.kind == "name":
             hint = did_you_mean(first.text, _STATEMENTS) or hint
             if hint:
-                self.fail(first, f"Unknown statement: {first.text!r:.60}.{hint}")
+                self.fail(first, f"Unknown statement {first.text!r:.60}.{hint}")
         start = self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
         premise = self.premise()
         try:
@@ -281,12 +282,12 @@ class _Reader:
         conclusions: dict[str, Linear | str] = {}
         more = True
         while more:
-            output = self.take("name", "what the rule concludes, 'y = 1' say")
+            output = self.take("name", "a conclusion (for example 'y = 1')")
             if output.text in conclusions:
                 self.fail(output, f"The rule concludes {output.text!r:.60} twice.")
             conclusions[output.text] = self.conclusion(output)
             more = self.skip(",") or self.skip("and")
-        weight = self.plain_number("the weight of the rule, 0.5 say") if self.skip("with") else 1.0
+        weight = self.plain_number("the weight of the rule (for example 0.5)") if self.skip("with") else 1.0
         self.parsed.rules.append(ParsedRule(premise, conclusions, weight, self.place_of(start)))
 
     def label_of_rule(self) -> None:
@@ -298,14 +299,14 @@ class _Reader:
                 return
 
     def premise(self) -> Expression:
-        """Alternatives joined by OR."""
+        """Parse alternatives joined by OR."""
         parts = [self.all_of()]
         while self.skip("or"):
             parts.append(self.all_of())
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def all_of(self) -> Expression:
-        """Parts joined by AND, which binds more closely."""
+        """Parse parts joined by AND, which binds more tightly than OR."""
         parts = [self.part()]
         while self.skip("and"):
             parts.append(self.part())
@@ -314,7 +315,7 @@ class _Reader:
     def part(self) -> Expression:
         start = self.token
         self.level += 1
-        if self.level > MAX_DEPTH + 1:  # the bracket of NOT (x is low) is no level of the premise
+        if self.level > MAX_DEPTH + 1:  # the parenthesis of NOT (x is low) is not a level of the premise
             self.fail(start, TOO_DEEP)
         found: Expression
         if self.skip("not"):
@@ -352,8 +353,8 @@ class _Reader:
             if not self.parsed.outputs:
                 self.fail(
                     output,
-                    f"The output {output.text!r:.60} has no terms: declare them (OUTPUT ...: term = set) for a Mamdani "
-                    "rule, or conclude a number ('= 1').",
+                    f"The output {output.text!r:.60} has no terms. Declare them for a Mamdani rule "
+                    "(OUTPUT ...: term = set), or conclude a number ('= 1').",
                 )
             if output.text not in self.parsed.outputs:
                 self.unknown("output", output, self.parsed.outputs)
@@ -361,7 +362,7 @@ class _Reader:
         start = self.take("=", "'=' and a number (or 'is' and a term)")
         found = self.linear()
         if not all(map(math.isfinite, (found.constant, *found.slopes.values()))):
-            self.fail(start, "The numbers of this sum are too great.")
+            self.fail(start, "The numbers of this sum are too large.")
         return found
 
     def linear(self) -> Linear:
@@ -378,7 +379,7 @@ class _Reader:
         return Linear(constant, slopes)
 
     def sign(self) -> float:
-        """Read a plus or minus; 0 where there is none."""
+        """Parse a plus or minus; return 0 if there is none."""
         return 1.0 if self.skip("+") else -1.0 if self.skip("-") else 0.0
 
     def product(self) -> tuple[float, str | None]:
@@ -391,7 +392,7 @@ class _Reader:
     def factor(self, expected: str) -> str:
         name = self.take("name", expected)
         if self.token.kind == "(":
-            self.fail(name, "Functions cannot be called in a conclusion: it is a sum of numbers times variables.")
+            self.fail(name, "Function calls are not supported: a conclusion is a sum of numbers times variables.")
         if name.text not in self.parsed.variables:
             self.unknown("variable", name, self.parsed.variables)
         return name.text

@@ -1,4 +1,4 @@
-"""Rules in words: names for fuzzy sets, conditions and conclusions; what is written here, `language` reads."""
+"""The words of rules: names for fuzzy sets, conditions, conclusions and numbers, as the parser reads them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
 def quoted(name: str) -> str:
-    """Return a name as rules write it: in quotes unless it is a plain word.
+    """Return a name as written in rules: in quotes unless it is a plain word.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def quoted(name: str) -> str:
 
 
 def escaped(text: str, end: str) -> str:
-    """Return text that may stand before the character ``end`` on one line."""
+    """Return text escaped so that it fits on one line before the delimiter ``end``."""
     for character, written in (("\\", "\\\\"), (end, "\\" + end), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(character, written)
     return text
 
 
 def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
-    """Return the range over which sets are centered: a stand-in where the data's range is unknown."""
+    """Return the range of the sets' centers, a substitute where the data's range is unknown."""
     peaks = [chosen.peak(*chosen.parameters) for chosen in sets] or [0.0]
     return float(min(peaks)), float(max(peaks))
 
@@ -57,10 +57,9 @@ def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
 def named_terms(
     by_rule: Mapping[int, MembershipFunction], low: float, high: float
 ) -> tuple[dict[str, MembershipFunction], dict[int, str]]:
-    """Name the sets of one variable by the third of its range they are centered in.
+    """Name the sets of one variable after the third of its range in which they are centered.
 
-    Where several sets share a word they are numbered from low to high; rules with the very same
-    set share its name.
+    If several sets share a word, they are numbered from low to high. Rules with equal sets share a name.
 
     Returns
     -------
@@ -89,7 +88,7 @@ def named_terms(
 
 
 def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_terms: int | None) -> str:
-    """Return ``x1 is low AND x2 is high``, or only the most selective conditions and a count of the rest.
+    """Return ``x1 is low AND x2 is high``, or the most selective conditions and the number of those left out.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], 
 
 
 def premise_text(premise: Expression) -> str:
-    """Return a premise as rules write it; AND binds more closely than OR.
+    """Return a premise as text; AND binds more tightly than OR.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def premise_text(premise: Expression) -> str:
 def conclusion(
     output: str, coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_terms: int | None = None
 ) -> str:
-    """Return ``y = 0.3 + 2*x1 - x2`` for an output's coefficients, constant first.
+    """Return ``y = 0.3 + 2*x1 - 1*x2`` for the coefficients of an output, constant first.
 
     Examples
     --------
@@ -156,11 +155,11 @@ def with_weight(weight: float, digits: int | None) -> str:
 
 
 def format_set(chosen: MembershipFunction, digits: int | None) -> str:
-    """Return ``Gaussian(0.6, 0.1)``, places with as many digits as the set's width asks for.
+    """Return ``Gaussian(0.6, 0.1)``, with as many digits for positions as the set's width requires.
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> format_set(Gaussian(1000000.25, 0.5), digits=2)
     'Gaussian(1000000.2, 0.5)'
     """
@@ -175,7 +174,7 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
 
 
 def format_number(value: float, digits: int | None) -> str:
-    """Return a number with so many significant digits; without a number of digits, exactly.
+    """Return a number with this many significant digits; None writes it exactly.
 
     Examples
     --------

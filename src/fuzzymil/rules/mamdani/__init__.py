@@ -1,5 +1,6 @@
-"""Mamdani rules on bags: conclusions that are fuzzy sets."""
+"""Mamdani rules on bags: rules whose conclusions are fuzzy sets."""
 
-from fuzzymil.rules.mamdani.rule_base import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
+from fuzzymil.rules.mamdani._rule_set import PREMISE_SETTINGS, MamdaniActivations
+from fuzzymil.rules.mamdani._rules import MamdaniRules
 
 __all__ = ["PREMISE_SETTINGS", "MamdaniActivations", "MamdaniRules"]

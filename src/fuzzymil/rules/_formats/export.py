@@ -1,0 +1,65 @@
+"""Writes rules in other programs' formats, and says what these formats do not keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fuzzymil._utils.errors import listed
+from fuzzymil.rules._formats import fis_writer, fll_writer
+from fuzzymil.rules._formats.system import System
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.rule import Variable
+
+__all__ = ["FORMATS", "losses", "write"]
+
+_WRITERS = {"fll": fll_writer, "fis": fis_writer}
+FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex")
+
+
+def write(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> str:
+    """Return a system as text, headed by comments that list what is lost.
+
+    Parameters
+    ----------
+    format : {"fll", "fis"}
+    system : System
+    base : RuleSet
+        The rules, or the premises of Mamdani rules.
+    outputs : sequence of Variable
+        The outputs of Mamdani rules.
+    """
+    return str(_WRITERS[format].write(system, losses(format, system, base, outputs)))
+
+
+def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> list[str]:
+    """Return sentences about what a format does not keep; raises `ParameterError` if it cannot hold the rules."""
+    if format in ("markdown", "latex"):
+        return ["Tables are for reading: they cannot be loaded again."]
+    if format not in _WRITERS:
+        return []
+    _WRITERS[format].write(system)  # raises if the rules cannot be written
+    return [*_lost_with_bags(base, [*base.variables, *outputs]), *_WRITERS[format].changes(system)]
+
+
+def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
+    found = ["The format has no bags: other programs infer one instance at a time."]
+    if base.aggregation != "max":
+        found.append(
+            f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={_shown(base.alpha)}) is not "
+            "kept: it is read back as aggregation='max'."
+        )
+    first_order = len(base.rules[0].coefs[0]) > 1  # constants are the same for all instances
+    if first_order and (base.combine, base.consequent_alpha) != ("softmax", 1.0):
+        found.append(
+            f"The combination of the instances' linear conclusions (combine={base.combine!r}, "
+            f"consequent_alpha={_shown(base.consequent_alpha)}) is not kept: it is read back as combine='softmax', "
+            "consequent_alpha=1."
+        )
+    units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
+    if units:
+        found.append(f"Units are not kept: {listed(units)}.")
+    return found
+
+
+def _shown(alpha: float | tuple[float, ...]) -> str:
+    return f"{alpha:g}" if isinstance(alpha, float) else "one per rule or output"

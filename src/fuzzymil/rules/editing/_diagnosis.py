@@ -1,0 +1,325 @@
+"""Diagnosis: rules, conditions, terms and bags that deserve attention."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil.bags import Bags
+from fuzzymil.network.inference import Activations
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities
+from fuzzymil.rules.inference import infer, seen_bags
+from fuzzymil.rules.language import printer
+
+__all__ = ["Diagnosis", "Finding", "diagnose"]
+
+
+class Finding(NamedTuple):
+    """One finding: its kind, the rules (numbers as printed) or bags (ids) concerned, and what to do about it."""
+
+    kind: str
+    rules: tuple[int, ...]
+    message: str
+    advice: str
+    bags: tuple[Any, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnosis(Sequence[Finding]):
+    """A sequence of findings; ``str`` returns a table."""
+
+    findings: tuple[Finding, ...]
+    n_rules: int
+    n_bags: int
+
+    @overload
+    def __getitem__(self, key: int) -> Finding: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Finding, ...]: ...
+    def __getitem__(self, key: int | slice) -> Finding | tuple[Finding, ...]:
+        return self.findings[key]
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def of(self, kind: str) -> tuple[Finding, ...]:
+        """Return the findings of one kind, for example ``"duplicate"``."""
+        return tuple(finding for finding in self.findings if finding.kind == kind)
+
+    def __str__(self) -> str:
+        title = f"{len(self)} finding{'' if len(self) == 1 else 's'} about {self.n_rules} rules on {self.n_bags} bags"
+        if not self.findings:
+            return f"{title}."
+        width = max(len(finding.kind) for finding in self.findings)
+        lines = [f"{title}:"]
+        for kind, _, message, advice, _ in self.findings:
+            lines += textwrap.wrap(
+                f"{kind:{width}}  {message} {advice}", 110, subsequent_indent=" " * (width + 2), break_long_words=False
+            )
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        found = [
+            finding._asdict() | {"rules": list(finding.rules), "bags": list(finding.bags)} for finding in self.findings
+        ]
+        return {"n_rules": self.n_rules, "n_bags": self.n_bags, "findings": found}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Case:
+    """A rule base, the bags, and the thresholds of findings."""
+
+    base: RuleSet
+    seen: Bags
+    found: Activations
+    asked: tuple[Asked, ...]
+    limits: dict[str, float]
+
+
+def diagnose(
+    base: RuleSet,
+    bags: Any,
+    *,
+    min_share: float = 0.01,
+    dominant: float = 0.5,
+    nearly_all: float = 0.95,
+    similarity: float = 0.8,
+    agreement: float = 0.25,
+    extreme: float = 3.0,
+    always: float = 0.95,
+    never: float = 0.05,
+    coverage: float = 1e-6,
+) -> Diagnosis:
+    """Find rules, conditions, terms and bags that deserve attention.
+
+    Parameters
+    ----------
+    bags : Bags, or anything `as_bags` accepts
+    min_share : float
+        "never fires": a rule whose share of the strength (Layer 4) is below this on every bag.
+    dominant, nearly_all : float
+        "always fires": a rule whose share is above ``dominant`` on at least the fraction ``nearly_all`` of the bags.
+    similarity, agreement : float
+        Two rules are similar if their sets are this similar (see `simplify`): a "duplicate" if their conclusions
+        differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction".
+    extreme : float
+        "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
+    always, never : float
+        "always true" and "never true": conditions whose membership is at least ``always``, or at most ``never``,
+        on all instances.
+    coverage : float
+        "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
+        small.
+
+    Returns
+    -------
+    Diagnosis
+        Findings with their kind, rules, message and advice. Further kinds are "unused term" and "unused variable".
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0], [1.01]], [[0.3], [0.3], [0.3]], [0, 1, 0.9])
+    >>> print(rules.diagnose([[[0.0]], [[0.4], [1.0]]]))
+    1 finding about 3 rules on 2 bags:
+    duplicate  Rules 2 and 3 have nearly the same premise (similarity 0.97) and the same conclusion. Merge them:
+               edit(merge=[(2, 3)]).
+    """
+    limits = {
+        "min_share": min_share,
+        "dominant": dominant,
+        "nearly_all": nearly_all,
+        "similarity": similarity,
+        "agreement": agreement,
+        "extreme": extreme,
+        "always": always,
+        "never": never,
+        "coverage": coverage,
+    }
+    for name, value in limits.items():
+        high = np.inf if name == "extreme" else 1.0
+        if not 0 <= value <= high:
+            raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
+    seen = seen_bags(base, bags)
+    case = _Case(base, seen, infer(base, seen), tuple(conditions_on(base, seen)), limits)
+    checks = (
+        _idle,
+        _dominant,
+        _twins,
+        _extreme,
+        _always_true,
+        _never_true,
+        _unused_terms,
+        _unused_variables,
+        _uncovered,
+    )
+    return Diagnosis(tuple(finding for check in checks for finding in check(case)), base.n_rules, seen.n_bags)
+
+
+# ---------------------------------------------------------------------- rules
+
+
+def _idle(case: _Case) -> Iterator[Finding]:
+    limit = case.limits["min_share"]
+    for number, greatest in enumerate(case.found.normalized.max(axis=0), start=1):
+        if greatest < limit:
+            yield Finding(
+                "never fires",
+                (number,),
+                f"The share of rule {number} is at most {_percent(greatest)} (below {_percent(limit)}).",
+                f"Drop it, edit(drop={number}), or move its sets to where the data is.",
+            )
+
+
+def _dominant(case: _Case) -> Iterator[Finding]:
+    limit, nearly_all = case.limits["dominant"], case.limits["nearly_all"]
+    if case.base.n_rules == 1:
+        return
+    often = (case.found.normalized > limit).mean(axis=0)
+    for number, part in enumerate(often, start=1):
+        if part >= nearly_all and case.base.rules[number - 1].antecedent:  # "IF anything" is meant to
+            yield Finding(
+                "always fires",
+                (number,),
+                f"The share of rule {number} is above {_percent(limit)} on {_percent(part)} of the bags: "
+                "the other rules hardly matter.",
+                f"Narrow its sets, or lower its weight, edit(weights={{{number}: 0.5}}).",
+            )
+
+
+def _twins(case: _Case) -> Iterator[Finding]:
+    base, outputs = case.base, case.found.rule_outputs
+    scale = _scale(case.found.output)
+    similarity = rule_similarities(base)
+    for first in range(base.n_rules):
+        for second in range(first + 1, base.n_rules):
+            alike = float(similarity[first, second])
+            if alike < case.limits["similarity"]:
+                continue
+            apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
+            pair = (first + 1, second + 1)
+            premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
+            asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
+            if apart <= case.limits["agreement"]:
+                message, advice = f"{asks} and the same conclusion.", f"Merge them: edit(merge=[{pair}])."
+                yield Finding("duplicate", pair, message, advice)
+            else:
+                yield Finding(
+                    "contradiction",
+                    pair,
+                    f"{asks}, but their conclusions differ by {_percent(apart)} of the outputs' range.",
+                    f"Distinguish them by another condition, or merge them: edit(merge=[{pair}]).",
+                )
+
+
+def _extreme(case: _Case) -> Iterator[Finding]:
+    output, said = case.found.output, case.found.rule_outputs
+    for r in range(case.base.n_rules if case.base.n_rules > 2 else 0):
+        others = np.concatenate([output[:, None], np.delete(said, r, axis=1)], axis=1)
+        for k, name in enumerate(case.base.outputs):
+            low, high = float(others[..., k].min()), float(others[..., k].max())
+            away = np.maximum(low - said[:, r, k], said[:, r, k] - high)
+            if away.max() > case.limits["extreme"] * (high - low) > 0:
+                yield Finding(
+                    "extreme conclusion",
+                    (r + 1,),
+                    f"Rule {r + 1} concludes {name} = {said[away.argmax(), r, k]:.4g}; the outputs and the other rules "
+                    f"range from {low:.4g} to {high:.4g}.",
+                    f"Correct it if it is a mistake, edit(conclusions={{{r + 1}: ...}}), or train fewer rules.",
+                )
+
+
+# ---------------------------------------------------------------------- conditions and terms
+
+
+def _always_true(case: _Case) -> Iterator[Finding]:
+    limit = case.limits["always"]
+    for number, asked in _by_rule([asked for asked in case.asked if asked.least >= limit]):
+        names = [each.condition.variable for each in asked]
+        step = f"edit(without={{{number}: {names}}})" if len(names) < 4 else "simplify(bags)"
+        yield Finding(
+            "always true",
+            (number,),
+            f"Rule {number} has conditions that all instances satisfy to {limit:g} or more: {_texts(asked)}.",
+            f"Remove them: {step}.",
+        )
+
+
+def _never_true(case: _Case) -> Iterator[Finding]:
+    limit = case.limits["never"]
+    for number, asked in _by_rule([asked for asked in case.asked if asked.greatest <= limit]):
+        yield Finding(
+            "never true",
+            (number,),
+            f"Rule {number} has conditions that no instance satisfies to more than {limit:g}: {_texts(asked)}.",
+            "Move these sets to where the data is, or drop the rule.",
+        )
+
+
+def _by_rule(asked: Sequence[Asked]) -> Iterator[tuple[int, list[Asked]]]:
+    for number in sorted({each.rule for each in asked}):
+        yield number, [each for each in asked if each.rule == number]
+
+
+def _texts(asked: Sequence[Asked]) -> str:
+    return listed(printer.premise_text(each.condition) for each in asked)
+
+
+def _unused_terms(case: _Case) -> Iterator[Finding]:
+    used = set(case.base.arrangement.terms.values())
+    for variable in case.base.variables:
+        unused = [term for term in variable.terms if (variable.name, term) not in used]
+        if unused:
+            yield Finding(
+                "unused term",
+                (),
+                f"No rule uses these terms of {variable.name}: {listed(unused)}.",
+                "Remove them: edit(drop_unused_terms=True).",
+            )
+
+
+def _unused_variables(case: _Case) -> Iterator[Finding]:
+    used = {name for name, _ in case.base.arrangement.terms.values()}
+    slopes = (case.base.coefs[:, :, 1:] != 0).any(axis=(0, 1))
+    if slopes.size:
+        used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=True) if counts}
+    unused = [name for name in case.base.feature_names if name not in used]
+    if unused:
+        yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", "Keep them, or remove these features.")
+
+
+# ---------------------------------------------------------------------- bags
+
+
+def _uncovered(case: _Case) -> Iterator[Finding]:
+    limit = case.limits["coverage"]
+    ids = tuple(case.seen.ids[case.found.coverage < limit].tolist())
+    if ids:
+        yield Finding(
+            "uncovered bags",
+            (),
+            f"No rule fires with {limit:g} or more on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}.",
+            "Add a rule for them or widen sets; their outputs are guesses.",
+            ids,
+        )
+
+
+# ---------------------------------------------------------------------- helpers
+
+
+def _scale(output: Array) -> Array:
+    """Return the range of each output on the bags, or 1 if it is constant."""
+    spread = np.ptp(output, axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.3g} %"

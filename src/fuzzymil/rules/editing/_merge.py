@@ -1,0 +1,136 @@
+"""Merges several fuzzy sets, or several rules, into one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.membership import MembershipFunction, Sigmoid
+from fuzzymil.rules._rule_set import R
+from fuzzymil.rules.premise import Expression, conjunction, plain_conditions
+from fuzzymil.rules.rule import Rule
+
+__all__ = ["blended", "can_blend", "merged_rules", "shares_of"]
+
+
+def shares_of(weights: Sequence[float]) -> Array:
+    """Return weights normalized to sum to one; equal shares if all are 0.
+
+    Examples
+    --------
+    >>> shares_of([1.0, 3.0]), shares_of([0.0, 0.0])
+    (array([0.25, 0.75]), array([0.5, 0.5]))
+    """
+    values = np.asarray(weights, float)
+    total = values.sum()
+    return np.asarray(values / total) if total > 0 else np.full(len(values), 1.0 / len(values))
+
+
+def can_blend(sets: Sequence[MembershipFunction]) -> bool:
+    """Return whether sets belong to one family (and sigmoids open to the same side)."""
+    sides = {np.sign(chosen.slope) for chosen in sets if isinstance(chosen, Sigmoid)}
+    return len({type(chosen) for chosen in sets}) == 1 and len(sides) <= 1
+
+
+def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
+    """Return one set that covers several sets of one family.
+
+    With shares p, centers c and spreads s, it has the mean and standard deviation of the mixture of the sets::
+
+        center = sum(p * c)    spread = sqrt(sum(p * (s**2 + (c - center)**2)))
+
+    Other parameters (the slope of a bell, the corners of a trapezoid) are averaged after moving the sets to
+    the same center and scaling them to the same spread.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership import Gaussian
+    >>> print(blended([Gaussian(0.0, 0.3), Gaussian(0.8, 0.3)], np.array([0.5, 0.5])))
+    Gaussian(0.4, 0.5)
+    """
+    family = type(sets[0])
+    centers = np.array([float(family.peak(*chosen.parameters)) for chosen in sets])
+    spreads = np.array([float(family.spread(*chosen.parameters)) for chosen in sets])
+    center = float(shares @ centers)
+    spread = float(np.sqrt(shares @ (spreads**2 + (centers - center) ** 2)))
+    shapes = [
+        family.moved(-c / s, 1.0 / s, *chosen.parameters) for chosen, c, s in zip(sets, centers, spreads, strict=True)
+    ]
+    return family(*(float(value) for value in family.moved(center, spread, *(shares @ np.array(shapes, float)))))
+
+
+def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
+    """Merge each group of rules into one; see `RuleBase.edit` for the formulas.
+
+    Parameters
+    ----------
+    base : RuleSet
+    groups : sequence of sequences of int
+        Numbers of the rules, starting at 1.
+
+    Returns
+    -------
+    base : RuleSet
+        The same rules, plus the terms that the new rules need.
+    rules : list of Rule
+        One per group.
+    """
+    found = []
+    for group in groups:
+        rules = [base.rules[number - 1] for number in group]
+        shares = shares_of([rule.weight for rule in rules])
+        base, premise = _merged_premise(base, group, shares)
+        coefs = np.tensordot(shares, np.array([rule.coefs for rule in rules]), axes=1)
+        found.append(Rule(premise, coefs.tolist(), sum(rule.weight for rule in rules)))
+    return base, found
+
+
+def _merged_premise(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
+    premises = [base.rules[number - 1].premise for number in group]
+    if all(premise == premises[0] for premise in premises):
+        return base, premises[0]
+    asked = [plain_conditions(premise) for premise in premises]
+    antecedents = [antecedent for antecedent in asked if antecedent is not None]
+    if len(antecedents) < len(asked):
+        number = group[asked.index(None)]
+        raise ParameterError(
+            f"Rule {number} cannot be merged: its premise differs from the others and is not a plain conjunction "
+            "('a is b AND c is d')."
+        )
+    for number, antecedent in zip(group, antecedents, strict=True):
+        for name in sorted(antecedent.keys() ^ antecedents[0].keys()):
+            asks, does_not = (number, group[0]) if name in antecedent else (group[0], number)
+            raise ParameterError(
+                f"Rules {group[0]} and {number} cannot be merged: rule {asks} has a condition on {name!r}, rule "
+                f"{does_not} does not. Remove it first: edit(without={{{asks}: {name!r}}})."
+            )
+    joined = {}
+    for name in antecedents[0]:
+        base, joined[name] = _merged_term(base, name, [antecedent[name] for antecedent in antecedents], group, shares)
+    return base, conjunction(joined)
+
+
+def _merged_term(base: R, name: str, terms: Sequence[str], group: Sequence[int], shares: Array) -> tuple[R, str]:
+    """Find or create the term of a variable that covers these terms."""
+    place = base.feature_names.index(name)
+    variable = base.variables[place]
+    distinct = list(dict.fromkeys(terms))
+    if len(distinct) == 1:
+        return base, distinct[0]
+    sets = [variable.terms[term] for term in terms]
+    if not can_blend(sets):
+        raise ParameterError(
+            f"Rules {' and '.join(map(str, group))} cannot be merged: their sets of {name!r} "
+            f"({', '.join(str(variable.terms[term]) for term in distinct)}) differ in family or direction."
+        )
+    new = blended(sets, shares)
+    label = "_or_".join(distinct)
+    if variable.terms.get(label, new) != new:
+        label = next(free for n in range(2, len(variable.terms) + 3) if (free := f"{label}_{n}") not in variable.terms)
+    wider = dataclasses.replace(variable, terms={**variable.terms, label: new})
+    variables = (*base.variables[:place], wider, *base.variables[place + 1 :])
+    return dataclasses.replace(base, variables=variables), label

@@ -1,0 +1,174 @@
+"""Rules in files: JSON and rule text keep everything; FLL and ``.fis`` are for other programs, tables for readers.
+
+>>> from fuzzymil.rules import RuleBase
+>>> what_is_lost(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="max"), "fll")
+['The format has no bags: other programs infer one instance at a time.']
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
+from fuzzymil.rules import json
+from fuzzymil.rules._formats import fis, fll
+from fuzzymil.rules._formats.export import FORMATS
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.language import parser
+from fuzzymil.rules.mamdani import MamdaniRules
+
+__all__ = ["ENDINGS", "FORMATS", "read_rules", "what_is_lost", "write_rules"]
+
+ENDINGS = {
+    ".json": "json",
+    ".rules": "rules",
+    ".txt": "rules",
+    ".fll": "fll",
+    ".fis": "fis",
+    ".md": "markdown",
+    ".tex": "latex",
+}
+"""File endings and their formats."""
+
+
+def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
+    """Read the rules in a file, Sugeno or Mamdani.
+
+    Parameters
+    ----------
+    path : path
+        A file that ends in ``.json`` (`RuleBase.save`), ``.rules`` or ``.txt`` (the rule language), ``.fll``
+        (fuzzylite) or ``.fis`` (MATLAB). Text is UTF-8.
+
+    Returns
+    -------
+    rules : RuleBase or MamdaniRules
+
+    Raises
+    ------
+    RuleSyntaxError, ModelFileError
+        The message names the file, and in text the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="max")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lost = write_rules(rules, f"{folder}/sky.fll")
+    ...     read_rules(f"{folder}/sky.fll") == rules
+    True
+    """
+    format = _format_of(path)
+    if format in ("markdown", "latex"):
+        raise ParameterError(f"{os.fspath(path)} is a table, which cannot be read back: save the rules as .json.")
+    if format == "json":
+        return _from_json(path)
+    try:
+        return _from_text(_text(path), format)
+    except RuleSyntaxError as problem:
+        raise RuleSyntaxError(f"{os.fspath(path)}: {problem}") from None
+
+
+def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str]:
+    """Write rules to a file; if that fails, an existing file stays intact.
+
+    Parameters
+    ----------
+    rules : RuleBase or MamdaniRules
+    path : path
+        The ending selects the format: ``.json``, ``.rules`` or ``.txt`` (the rule language), ``.fll``, ``.fis``,
+        ``.md`` or ``.tex`` (tables).
+
+    Returns
+    -------
+    lost : list of str
+        Sentences about what the format does not keep; see `what_is_lost`.
+
+    Raises
+    ------
+    ParameterError
+        If the format cannot hold these rules.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_rules(rules, f"{folder}/sky.json")
+    []
+    """
+    if not isinstance(rules, RuleBase | MamdaniRules):
+        raise ParameterError(f"Expected a RuleBase or MamdaniRules, got {described(rules)}.")
+    format = _format_of(path)
+    lost = what_is_lost(rules, format)
+    if format == "json":
+        rules.save(path)
+    else:
+        to_text = rules.to_source if format == "rules" else getattr(rules, f"to_{format}")
+        storage.write_atomically(path, to_text())
+    return lost
+
+
+def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
+    """Return what a format does not keep of these rules, as sentences.
+
+    Outputs for single instances (bags of one) stay the same unless a sentence says otherwise; rules that other
+    programs would misinterpret raise an error. Exported files begin with these sentences.
+
+    Parameters
+    ----------
+    rules : RuleBase or MamdaniRules
+    format : {"json", "rules", "fll", "fis", "markdown", "latex"}
+        "rules" is the text of ``to_source``. It and "json" keep everything.
+
+    Raises
+    ------
+    ParameterError
+        If the format cannot hold these rules.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], alpha=5.0)
+    >>> for sentence in what_is_lost(rules, "fll"):
+    ...     print(sentence)
+    The format has no bags: other programs infer one instance at a time.
+    The aggregation over instances (aggregation='softmax', alpha=5) is not kept: it is read back as aggregation='max'.
+    >>> what_is_lost(rules, "json")
+    []
+    """
+    known_name("format", format, FORMATS)
+    return rules._losses(format)
+
+
+def _format_of(path: storage.Path_) -> str:
+    ending = Path(path).suffix.lower()
+    known_name("ending of a rules file", ending, ENDINGS)
+    return ENDINGS[ending]
+
+
+def _from_json(path: storage.Path_) -> RuleBase | MamdaniRules:
+    document = storage.read_document(path, json.VERSIONS)
+    try:
+        return (RuleBase if document["format"] == json.FORMAT else MamdaniRules).from_dict(document)
+    except ModelFileError as problem:
+        raise ModelFileError(f"{os.fspath(path)}: {problem}") from None
+
+
+def _text(path: storage.Path_) -> str:
+    with open(path, "rb") as file:
+        content = file.read(4 * parser.MAX_TEXT + 1)  # a character has at most 4 bytes, and longer texts are rejected
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise RuleSyntaxError(f"Line {line} is not UTF-8 text: save the file in that encoding.") from None
+
+
+def _from_text(text: str, format: str) -> RuleBase | MamdaniRules:
+    if format in ("fll", "fis"):
+        system = fll.read(text) if format == "fll" else fis.read(text)
+        return (RuleBase if system.method.sugeno else MamdaniRules)._from_system(system)
+    said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
+    return MamdaniRules.parse(text) if said and isinstance(said[0], str) else RuleBase.parse(text)

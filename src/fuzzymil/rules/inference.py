@@ -1,0 +1,71 @@
+"""Inference with rules: bags matched by feature names, limited to the variables' ranges, through the network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.errors import InputError, did_you_mean
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.network import inference
+from fuzzymil.network.inference import Activations
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.compile import compiled
+
+__all__ = ["clipped", "infer", "matched", "seen_bags"]
+
+
+def infer(base: RuleSet, bags: Any) -> Activations:
+    """Run inference on bags and return the values of every layer, in 64 bit.
+
+    A missing value (NaN) has membership 1 in every set. Bags with feature names are matched by name;
+    features without a variable of that name are ignored.
+
+    Parameters
+    ----------
+    bags : Bags, or anything `as_bags` accepts
+
+    Returns
+    -------
+    Activations
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> rules.infer([[[0.0]], [[0.0], [1.0]]]).output.round(2).tolist()
+    [[0.0], [0.5]]
+    """
+    params, masks, operators = compiled(base)
+    return inference.infer(params, masks, operators, seen_bags(base, bags), base.default)
+
+
+def seen_bags(base: RuleSet, bags: Any) -> Bags:
+    """Return bags as the rules see them: their features only, within their limits."""
+    return clipped(base, matched(base, as_bags(bags)))
+
+
+def matched(base: RuleSet, bags: Bags) -> Bags:
+    """Return bags with the rules' features, in the rules' order."""
+    if bags.feature_names is None:
+        if bags.n_features != base.n_features:
+            raise InputError(f"X has {bags.n_features} features, but these rules expect {base.n_features}.")
+        return bags
+    if bags.feature_names == base.feature_names:
+        return bags
+    place = {name: d for d, name in enumerate(bags.feature_names)}
+    for name in base.feature_names:
+        if name not in place:
+            raise InputError(f"The bags have no feature {name!r}, which the rules use.{did_you_mean(name, place)}")
+    columns = [place[name] for name in base.feature_names]
+    return bags.map_instances(lambda x: x[:, columns], base.feature_names)
+
+
+def clipped(base: RuleSet, bags: Bags) -> Bags:
+    """Return bags with values clipped to the variables' ranges if the rules are ``limited``."""
+    if not base.limited:
+        return bags
+    low = [-np.inf if variable.low is None else variable.low for variable in base.variables]
+    high = [np.inf if variable.high is None else variable.high for variable in base.variables]
+    return bags.map_instances(lambda x: np.clip(x, low, high))

@@ -1,0 +1,195 @@
+"""Defuzzification: concluded sets are cut by the rules' strengths, joined into one set, and turned into a number.
+
+The range of an output is divided into equal cells, and sets are evaluated at their midpoints. Degrees stay in
+logarithms until their maximum is known, and are then taken relative to it: strengths far below the smallest
+float still yield the right answer, and only a truly empty set yields none.
+
+Axes: b bags, p parts (a concluded set and its degree), c cells.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.membership import MembershipFunction
+
+__all__ = ["ACCUMULATIONS", "DEFUZZIFIERS", "IMPLICATIONS", "cells", "defuzzified", "joined", "log_membership"]
+
+# Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
+_CHUNK_VALUES = 1 << 16
+
+
+def cells(low: float, high: float, resolution: int) -> Array:
+    """Return the midpoints of ``resolution`` equal cells of a range, shape (c,).
+
+    Examples
+    --------
+    >>> cells(0.0, 1.0, 4).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    return low + (high - low) * (np.arange(resolution) + 0.5) / resolution
+
+
+def log_membership(chosen: MembershipFunction, y: Array) -> Array:
+    """Return the log-membership of values ``y`` in a set, of the same shape; ``-inf`` where it is exactly zero."""
+    with jax.enable_x64():
+        return np.asarray(chosen.log_mu(jnp.asarray(y, jnp.float64), *map(jnp.float64, chosen.parameters)))
+
+
+# ---------------------------------------------------------------------- implication: log-degree, log-membership
+# How the strength of a rule limits its conclusion: cut off above, or scaled down.
+
+IMPLICATIONS: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "product": np.add}
+
+# ---------------------------------------------------------------------- accumulation
+# Each takes degrees a and b relative to a common unit, and that unit's logarithm (b, 1), and joins them:
+# with a = u * a', the algebraic sum a + b - a b is u * (a' + b' - u a' b').
+
+
+def _algebraic(a: Array, b: Array, log_unit: Array) -> Array:
+    return np.asarray(a + b - np.exp(log_unit) * a * b)
+
+
+def _bounded(a: Array, b: Array, log_unit: Array) -> Array:
+    with np.errstate(over="ignore"):  # the bound of 1 is infinitely far if all degrees are tiny
+        return np.asarray(np.minimum(a + b, np.exp(-log_unit)))
+
+
+ACCUMULATIONS: dict[str, Callable[[Array, Array, Array], Array]] = {
+    "max": lambda a, b, log_unit: np.maximum(a, b),
+    "algebraic": _algebraic,
+    "bounded": _bounded,
+    "sum": lambda a, b, log_unit: a + b,
+}
+
+
+def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: str) -> tuple[Array, Array]:
+    """Join the concluded sets of each bag into one.
+
+    Parameters
+    ----------
+    log_degrees : array of shape (b, p)
+        Strength of each set's conclusion.
+    log_mu : array of shape (p, c)
+        The sets.
+    implication, accumulation : str
+        Names in `IMPLICATIONS` and `ACCUMULATIONS`.
+
+    Returns
+    -------
+    membership : array of shape (b, c)
+        Relative to ``exp(log_unit)``; zero everywhere if the set is empty.
+    log_unit : array of shape (b, 1)
+        Logarithm of the highest degree of any part; ``-inf`` if the set is empty.
+
+    Examples
+    --------
+    >>> tent, step = np.array([0.5, 1.0, 0.5]), np.array([0.0, 0.0, 1.0])
+    >>> with np.errstate(divide="ignore"):
+    ...     membership, log_unit = joined(np.log([[0.8, 0.4]]), np.log([tent, step]), "min", "max")
+    >>> (np.exp(log_unit) * membership).round(3).tolist()
+    [[0.5, 0.8, 0.5]]
+    """
+    cut = IMPLICATIONS[implication]
+    parts = [cut(log_degrees[:, [p]], log_mu[p]) for p in range(len(log_mu))]
+    highest = functools.reduce(np.maximum, parts)
+    log_unit = highest.max(axis=1, keepdims=True)
+    unit = np.where(np.isneginf(log_unit), 0.0, log_unit)  # an empty set has no unit
+    if accumulation == "max":  # the maximum of the logarithms needs only one exponential
+        return np.exp(highest - unit), log_unit
+    relative = (np.exp(part - unit) for part in parts)
+    join = ACCUMULATIONS[accumulation]
+    return functools.reduce(lambda a, b: join(a, b, unit), relative), log_unit
+
+
+# ---------------------------------------------------------------------- from a set to a number
+# Each takes memberships (b, c), no row all zero, and the cells' midpoints (c,), and returns numbers (b,).
+
+
+def centroid(membership: Array, y: Array) -> Array:
+    """Center of the area under the set: the mean value, weighted by membership."""
+    # Not a matrix product, whose last digits depend on the number of bags.
+    return np.asarray((membership * y).sum(axis=1) / membership.sum(axis=1))
+
+
+def bisector(membership: Array, y: Array) -> Array:
+    """Value that halves the area under the set; the middle of the gap if a gap does.
+
+    Examples
+    --------
+    >>> bisector(np.array([[1.0, 1.0, 1.0, 3.0], [1.0, 0.0, 0.0, 1.0]]), cells(0.0, 4.0, 4)).tolist()
+    [3.0, 2.0]
+    """
+    # At the edge after each cell, the area on the left minus that on the right, each summed from its own end,
+    # so that a symmetric set has the same rounding on both sides.
+    left = np.cumsum(membership, axis=1)
+    right = np.cumsum(membership[:, ::-1], axis=1)[:, ::-1]
+    balance = np.concatenate([-right[:, :1], left[:, :-1] - right[:, 1:], left[:, -1:]], axis=1)
+    before, after = (balance < 0).sum(axis=1) - 1, (balance <= 0).sum(axis=1)  # edges on either side of the half
+    width = (y[-1] - y[0]) / (len(y) - 1)
+    bag = np.arange(len(membership))
+    lack, excess = -balance[bag, before], balance[bag, after]
+    inside = before + lack / (lack + excess)
+    edge = np.where(after == before + 1, inside, (before + after) / 2)
+    return np.asarray(y[0] + width * (edge - 0.5))
+
+
+def _at_maximum(membership: Array) -> Array:
+    return np.asarray(membership == membership.max(axis=1, keepdims=True))
+
+
+def mean_of_maxima(membership: Array, y: Array) -> Array:
+    """Mean of the values with the highest membership."""
+    return centroid(_at_maximum(membership).astype(float), y)
+
+
+def smallest_of_maxima(membership: Array, y: Array) -> Array:
+    """Smallest of the values with the highest membership."""
+    return np.asarray(y[_at_maximum(membership).argmax(axis=1)])
+
+
+def largest_of_maxima(membership: Array, y: Array) -> Array:
+    """Largest of the values with the highest membership."""
+    return np.asarray(y[::-1][_at_maximum(membership)[:, ::-1].argmax(axis=1)])
+
+
+DEFUZZIFIERS: dict[str, Callable[[Array, Array], Array]] = {
+    "centroid": centroid,
+    "bisector": bisector,
+    "mom": mean_of_maxima,
+    "som": smallest_of_maxima,
+    "lom": largest_of_maxima,
+}
+
+
+def defuzzified(log_degrees: Array, log_mu: Array, y: Array, implication: str, accumulation: str, method: str) -> Array:
+    """Return the number (b,) for each bag's joined set; NaN if the set is empty.
+
+    Parameters
+    ----------
+    log_degrees : array of shape (b, p)
+    log_mu : array of shape (p, c)
+    y : array of shape (c,)
+        Midpoints of the cells.
+    implication, accumulation, method : str
+        Names in `IMPLICATIONS`, `ACCUMULATIONS` and `DEFUZZIFIERS`.
+    """
+    found = np.full(len(log_degrees), np.nan)
+    if not len(log_mu):
+        return found
+    for part in _chunks(len(log_degrees), max(_CHUNK_VALUES // len(y), 1)):
+        membership, log_unit = joined(log_degrees[part], log_mu, implication, accumulation)
+        alive = ~np.isneginf(log_unit[:, 0])
+        if alive.any():
+            found[part][alive] = DEFUZZIFIERS[method](membership[alive], y)
+    return found
+
+
+def _chunks(n: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, n, size))
