@@ -1,7 +1,8 @@
-"""Every membership family: values, gradients, translations to free parameters and to other axes, errors."""
+"""Every membership family: values, gradients, conversion to free parameters and to other axes, errors."""
 
 import functools
 import math
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,20 @@ import oracle
 import pytest
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES, Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular, family
+from fuzzymil.membership import (
+    FAMILIES,
+    Bell,
+    Gaussian,
+    Location,
+    MembershipFunction,
+    Shape,
+    Sigmoid,
+    Steepness,
+    Trapezoidal,
+    Triangular,
+    Width,
+    family,
+)
 
 # Sound parameters of each family; `test_every_family_has_an_example` keeps the list complete.
 EXAMPLES = {
@@ -43,7 +57,6 @@ EDGED = [
 
 def test_every_family_has_an_example():
     assert EXAMPLES.keys() == FAMILIES.keys()
-    assert {kind.name: kind for kind in MembershipFunction.__subclasses__()} == FAMILIES
 
 
 @functools.cache
@@ -245,3 +258,40 @@ def test_sets_are_values():
     assert str(Triangular(0, 1 / 3, 2)) == "Triangular(0, 0.3333, 2)"
     assert Gaussian(0, 1)(np.zeros((2, 3))).shape == (2, 3)
     assert Gaussian(0, 1)(0.0) == 1.0
+
+
+def test_defaults_follow_from_the_annotations(monkeypatch):
+    monkeypatch.setitem(FAMILIES, "all_kinds", None)  # removed again after the test
+    del FAMILIES["all_kinds"]
+
+    @dataclass(frozen=True)
+    class AllKinds(MembershipFunction, name="all_kinds"):
+        shape: Shape
+        center: Location
+        width: Width
+        slope: Steepness
+
+        @staticmethod
+        def log_mu(x, *parameters):
+            return -jnp.abs(x)
+
+        @staticmethod
+        def around(center, width):
+            return 1.0, center, width, 1.0
+
+    assert family("all_kinds") is AllKinds
+    assert AllKinds(1, 2, 3, 4)(-1.0) == pytest.approx(math.exp(-1))
+    assert AllKinds.moved(10.0, 2.0, 1.0, 2.0, 3.0, 4.0) == (1.0, 14.0, 6.0, 2.0)
+    free = AllKinds.to_free(1.0, 2.0, 3.0, -4.0)
+    assert free == pytest.approx((0.0, 2.0, math.log(3.0), -4.0))
+    assert AllKinds.from_free(*free) == pytest.approx((1.0, 2.0, 3.0, -4.0))
+    assert (AllKinds.peak(1, 2, 3, 4), AllKinds.spread(1, 2, 3, 4)) == (2, 3)
+    for bad, named in (((0, 2, 3, 4), "shape .*0"), ((1, 2, -3, 4), "width .*-3"), ((1, 2, 3, 0), "slope .*0")):
+        with pytest.raises(ParameterError, match=f"AllKinds: {named}"):
+            AllKinds(*bad)
+
+
+def test_name_of_another_family_is_refused():
+    with pytest.raises(ParameterError, match="'gaussian' is already registered, as Gaussian"):
+        type("Mine", (MembershipFunction,), {}, name="gaussian")
+    assert FAMILIES["gaussian"] is Gaussian

@@ -35,7 +35,7 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> variables_of("inputs", {"hue": {"blue": Gaussian(0.6, 0.1)}})[0].name
     'hue'
     """

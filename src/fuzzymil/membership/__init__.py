@@ -1,14 +1,67 @@
-"""Families of fuzzy sets: Gaussian, bell, sigmoid, triangular, trapezoidal."""
+"""Membership functions: Gaussian, bell, sigmoid, triangular and trapezoidal fuzzy sets.
 
-from fuzzymil.membership._families import (
+A membership function is a small immutable value that can be called on arrays:
+
+>>> Gaussian(center=0.6, width=0.1)([0.6, 0.7]).round(4)
+array([1.    , 0.6065])
+
+To add a family, add one file to this folder with one class in it (or define the class anywhere else; it is registered
+as soon as Python sees it). The rule language, JSON, training and plots then know it by its name:
+
+>>> from dataclasses import dataclass
+>>> import jax.numpy as jnp
+>>> from fuzzymil.membership import Location, MembershipFunction, Width, family
+>>> @dataclass(frozen=True)
+... class Laplace(MembershipFunction, name="laplace"):
+...     '''A set with a sharp peak: ``exp(-|x - center| / width)``.'''
+...
+...     center: Location
+...     width: Width
+...
+...     @staticmethod
+...     def log_mu(x, *parameters):
+...         center, width = parameters
+...         return -jnp.abs(x - center) / width
+...
+...     @staticmethod
+...     def around(center, width):
+...         return center, width
+>>> family("laplace")(center=0, width=2)([0, 2]).round(4)
+array([1.    , 0.3679])
+>>> del FAMILIES["laplace"]
+"""
+
+import importlib
+import pkgutil
+
+from fuzzymil.membership._base import (
     FAMILIES,
-    Bell,
-    Gaussian,
+    Location,
     MembershipFunction,
-    Sigmoid,
-    Trapezoidal,
-    Triangular,
+    Shape,
+    Steepness,
+    Width,
     family,
 )
+from fuzzymil.membership._bell import Bell
+from fuzzymil.membership._gaussian import Gaussian
+from fuzzymil.membership._polygons import Trapezoidal, Triangular
+from fuzzymil.membership._sigmoid import Sigmoid
 
-__all__ = ["FAMILIES", "Bell", "Gaussian", "MembershipFunction", "Sigmoid", "Trapezoidal", "Triangular", "family"]
+__all__ = [
+    "FAMILIES",
+    "Bell",
+    "Gaussian",
+    "Location",
+    "MembershipFunction",
+    "Shape",
+    "Sigmoid",
+    "Steepness",
+    "Trapezoidal",
+    "Triangular",
+    "Width",
+    "family",
+]
+
+for _module in pkgutil.iter_modules(__path__):  # importing a file registers its families
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -64,7 +64,7 @@ def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) 
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Triangular
+    >>> from fuzzymil.membership import Triangular
     >>> hedged(Triangular(0, 1, 2), ("not", "very"), [0.5, 1.0]).tolist()
     [0.75, 0.0]
     """

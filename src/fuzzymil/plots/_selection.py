@@ -179,7 +179,7 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Triangular
+    >>> from fuzzymil.membership import Triangular
     >>> from fuzzymil.rules.rule import Rule
     >>> x = Variable("x", {"low": Triangular(0, 0, 1)}, 0, 1)
     >>> restrictions(RuleBase((x, Variable("y")), (Rule({"x": "low"}, [[1.0]]),))).round(3).tolist()

@@ -32,7 +32,7 @@ class Sketcher:
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Triangular
+    >>> from fuzzymil.membership import Triangular
     >>> hue = Variable("hue", {"blue": Triangular(0.4, 0.6, 0.8)}, low=0.0, high=1.0)
     >>> print(Sketcher([hue], np.array([[0.1], [0.9]])).draw("hue", "blue", value=0.5))
     <svg class="set" viewBox="0 0 120 36" aria-hidden="true" data-low="0.0" data-high="1.0"><polyline
@@ -89,7 +89,7 @@ def outline(chosen: MembershipFunction, hedges: tuple[str, ...], low: float, hig
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Triangular
+    >>> from fuzzymil.membership import Triangular
     >>> outline(Triangular(0, 1, 2), (), 0.0, 2.0)
     '0,34 60,3 120,34'
     """

@@ -35,7 +35,7 @@ def span(variable: Variable, values: Array | None = None) -> tuple[float, float]
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> span(Variable("depth", {"low": Gaussian(0, 1)})), span(Variable("depth", {"low": Gaussian(0, 1)}, 0, 2))
     ((-3.0, 3.0), (0.0, 2.0))
     """
@@ -57,7 +57,7 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian, Triangular
+    >>> from fuzzymil.membership import Gaussian, Triangular
     >>> similarities([Gaussian(0, 1), Gaussian(0.2, 1), Triangular(0, 1, 2)], -3, 3).round(2).tolist()
     [[1.0, 0.85, 0.0], [0.85, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """

@@ -48,7 +48,7 @@ def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunc
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> print(blended([Gaussian(0.0, 0.3), Gaussian(0.8, 0.3)], np.array([0.5, 0.5])))
     Gaussian(0.4, 0.5)
     """

@@ -160,7 +160,7 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.membership._families import Gaussian
+    >>> from fuzzymil.membership import Gaussian
     >>> format_set(Gaussian(1000000.25, 0.5), digits=2)
     'Gaussian(1000000.2, 0.5)'
     """

@@ -1,0 +1,48 @@
+"""The generalized bell family."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Shape, Width
+
+__all__ = ["Bell"]
+
+_HALF_WIDTH = math.sqrt(2 * math.log(2))  # where a Gaussian of width 1, like every bell of width 1, has fallen to 1/2
+
+
+@dataclass(frozen=True)
+class Bell(MembershipFunction, name="bell"):
+    """The generalized bell: ``1 / (1 + |(x - center) / width|**(2 * slope))``.
+
+    Examples
+    --------
+    >>> Bell(center=0, width=2, slope=3)([0, 2]).round(4)
+    array([1. , 0.5])
+    """
+
+    center: Location
+    width: Width
+    slope: Shape
+
+    @staticmethod
+    def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
+        center, width, slope = parameters
+        z = jnp.abs(x - center) / width
+        at_center = z == 0  # log 0 has no derivative there; the bell has one, 0
+        log_z = jnp.log(jnp.where(at_center, 1.0, z))
+        return jnp.where(at_center, 0.0, -jax.nn.softplus(2 * slope * log_z))
+
+    @staticmethod
+    def around(center: Any, width: Any) -> Parameters:
+        return center, width * _HALF_WIDTH, np.full(np.shape(center), 2.0)
+
+    @classmethod
+    def spread(cls, *parameters: Any) -> Any:
+        return parameters[1] / _HALF_WIDTH

@@ -1,0 +1,36 @@
+"""The Gaussian family, the paper's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Width
+
+__all__ = ["Gaussian"]
+
+
+@dataclass(frozen=True)
+class Gaussian(MembershipFunction, name="gaussian"):
+    """A bell curve, equation (6) of the paper: ``exp(-(x - center)**2 / (2 * width**2))``.
+
+    Examples
+    --------
+    >>> Gaussian(center=0.6, width=0.1)([0.6, 0.7]).round(4)
+    array([1.    , 0.6065])
+    """
+
+    center: Location
+    width: Width
+
+    @staticmethod
+    def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
+        center, width = parameters
+        return -0.5 * jnp.square((x - center) / width)
+
+    @staticmethod
+    def around(center: Any, width: Any) -> Parameters:
+        return center, width

@@ -1,0 +1,47 @@
+"""The sigmoid family: sets that are open to one side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Steepness
+
+__all__ = ["Sigmoid"]
+
+
+@dataclass(frozen=True)
+class Sigmoid(MembershipFunction, name="sigmoid"):
+    """A set open to one side: ``1 / (1 + exp(-slope * (x - center)))``; open to the left if the slope is negative.
+
+    Examples
+    --------
+    >>> Sigmoid(center=1, slope=4)([1, 2]).round(4)
+    array([0.5  , 0.982])
+    """
+
+    center: Location
+    slope: Steepness
+
+    @staticmethod
+    def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
+        center, slope = parameters
+        return jax.nn.log_sigmoid(slope * (x - center))
+
+    @staticmethod
+    def around(center: Any, width: Any) -> Parameters:
+        """Return a set that opens away from zero, with ``center`` well inside it (at a membership of 0.88)."""
+        slope = np.where(np.asarray(center) >= 0, 1.0, -1.0) / width
+        return center - 2.0 / slope, slope
+
+    @classmethod
+    def peak(cls, *parameters: Any) -> Any:
+        center, slope = parameters
+        return center + 2.0 / slope
+
+    @classmethod
+    def spread(cls, *parameters: Any) -> Any:
+        return 1.0 / abs(parameters[1])
