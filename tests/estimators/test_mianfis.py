@@ -29,7 +29,8 @@ from fuzzymil import (
 )
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, Trapezoidal, Triangular
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
 
 # One shape of data and rules nearly everywhere, so that tests share compiled programs.

@@ -16,7 +16,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.explain import Reading, explain
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
-from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.rules.premise import And, Is, Not, Or
 from fuzzymil.rules.rule import Rule, Variable
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzymil.explain._shares import SHARES, instance_shares
-from fuzzymil.network.norms import AGGREGATIONS, SOFT_AGGREGATIONS
+from fuzzymil.network.aggregation import AGGREGATIONS, SOFT_AGGREGATIONS
 from fuzzymil.network.segments import OneBag
 
 INF = math.inf

@@ -9,7 +9,7 @@ import pytest
 
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import layers
-from fuzzymil.network.layers import Operators, Params, log_truth
+from fuzzymil.network.layers import Operators, Params, layers_1_and_2
 
 ROWS, RULES, FEATURES = 1000, 3, 4
 
@@ -23,7 +23,7 @@ def value_and_gradients(operators, family, x, known, weights):
 
     def total(sets, x):
         params = Params(sets, jnp.zeros((RULES, 1, 1)), jnp.ones(()), jnp.ones(()))
-        found = log_truth(params, masks, operators, x, known)
+        found = layers_1_and_2(params, masks, operators, x, known)
         return jnp.sum(weights * found), found
 
     gradients, values = jax.jit(jax.grad(total, argnums=(0, 1), has_aux=True))(sets, x)
@@ -56,7 +56,7 @@ def test_memory_of_the_general_path_does_not_grow_with_the_instances():
 
         def total(sets, x):
             params = Params(sets, jnp.zeros((RULES, 1, 1)), jnp.ones(()), jnp.ones(()))
-            return log_truth(params, masks, Operators(), x, None).sum()
+            return layers_1_and_2(params, masks, Operators(), x, None).sum()
 
         return jax.jit(jax.grad(total)).lower(sets, x).compile().memory_analysis().temp_size_in_bytes
 

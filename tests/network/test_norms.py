@@ -10,7 +10,8 @@ import numpy as np
 import oracle
 import pytest
 
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, SOFT_AGGREGATIONS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS, SOFT_AGGREGATIONS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.segments import Each, OneBag, Packed
 
 INF = math.inf

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.segments import Packed, even_size, grouping_of, pack
 
 SIZES = (3, 1, 2, 3, 3)

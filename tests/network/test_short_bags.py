@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from fuzzymil.network.aggregation import softmax
 from fuzzymil.network.kernels.short_bags import is_short
-from fuzzymil.network.norms import softmax
 from fuzzymil.network.segments import Packed
 
 OFFSETS = np.array([0, 3, 3, 4, 9, 10, 10])  # two bags are empty, one of them of padding rows

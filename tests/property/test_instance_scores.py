@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Triangular
-from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Rule, Variable
 

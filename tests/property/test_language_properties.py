@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, S_NORMS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.norms import S_NORMS, T_NORMS
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.language.printer import KEYWORDS

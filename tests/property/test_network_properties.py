@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.norms import AGGREGATIONS
 from fuzzymil.network.segments import Each, OneBag, Packed, pack
 from fuzzymil.rules import RuleBase
 

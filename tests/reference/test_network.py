@@ -12,8 +12,9 @@ import oracle
 import pytest
 
 from fuzzymil.membership import FAMILIES
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.segments import Packed, pack
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.training.step import Plan

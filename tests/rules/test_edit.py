@@ -9,7 +9,8 @@ from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.bags import Bags
 from fuzzymil.membership import FAMILIES, Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.network.norms import AGGREGATIONS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.editing.merge import blended
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import Grouping
 
 __all__ = ["BPMIP"]

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from fuzzymil._utils.errors import known_name
 from fuzzymil.comparators._neural import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.network.norms import COMBINERS
+from fuzzymil.network.aggregation import COMBINERS
 from fuzzymil.network.segments import Grouping, log_sum_exp
 
 __all__ = ["MINet", "MiNet"]

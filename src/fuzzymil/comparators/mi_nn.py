@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzzymil.comparators._base import check_real
 from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.network.norms import AGGREGATIONS
+from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import Grouping
 
 __all__ = ["MINN"]

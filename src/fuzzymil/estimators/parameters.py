@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.training import partition
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.step import OPTIMIZERS

@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean
+from fuzzymil._utils.registry import register
 
 __all__ = ["FAMILIES", "Location", "MembershipFunction", "Parameters", "Shape", "Steepness", "Width", "family"]
 
@@ -57,13 +58,9 @@ class MembershipFunction(ABC):
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         """Register the class under ``name``; a class without a name is a base of others."""
         super().__init_subclass__()
-        if name is None:
-            return
-        known = FAMILIES.get(name)
-        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ParameterError(f"Membership family {name!r} is already registered, as {known.__qualname__}.")
-        cls.name = name
-        FAMILIES[name] = cls
+        if name is not None:
+            register(FAMILIES, "Membership family", name, cls)
+            cls.name = name
 
     def __post_init__(self) -> None:
         for field in self.fields():

@@ -1,4 +1,4 @@
-"""Running a rule base on bags: the compiled network in 64 bit, in pieces that fit in memory."""
+"""Inference: the compiled network on bags, in 64 bit and in chunks that fit in memory."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.bags import Bags
-from fuzzymil.network.layers import Layers, Masks, Operators, Params, from_truth, log_truth
+from fuzzymil.network.layers import Layers, Masks, Operators, Params, forward, layers_1_and_2
 from fuzzymil.network.segments import grouping_of, pack
 
 __all__ = ["Activations", "infer"]
 
-# Values of the general path's largest array (instances x rules x features) held at once.
+# Most values of the largest array (instances x rules x features) in one chunk.
 _CHUNK_VALUES = 1 << 23
 
 
 @dataclasses.dataclass(frozen=True)
 class Activations:
-    """Everything one inference computed, as NumPy arrays; the prediction is its ``output``.
+    """Everything that one inference computed, as NumPy arrays; ``output`` is the prediction.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Activations:
     normalized : array of shape (n_bags, n_rules)
         Strengths that sum to one (Layer 4), exact even where ``firing`` underflows.
     rule_outputs : array of shape (n_bags, n_rules, n_outputs)
-        What each rule concludes (Layer 5, before weighting).
+        Conclusion of each rule (Layer 5, before weighting).
     output : array of shape (n_bags, n_outputs)
         The weighted conclusion (Layer 6).
     log_truth, log_firing : arrays
@@ -58,19 +58,36 @@ class Activations:
 
     @property
     def coverage(self) -> Array:
-        """Greatest firing strength of each bag, shape (n_bags,): near 0, no rule knows the bag."""
+        """Greatest firing strength in each bag, shape (n_bags,); near 0 where no rule covers the bag."""
         return np.asarray(self.firing.max(axis=1))
 
     @property
     def uncovered(self) -> Array:
-        """Bags, shape (n_bags,), on which every rule is truly zero and the default was given."""
+        """Whether every rule is truly zero on a bag, so that it got the default, shape (n_bags,)."""
         return np.asarray(np.isneginf(self.log_firing).all(axis=1))
 
 
 def infer(
     params: Params, masks: Masks, operators: Operators, bags: Bags, default: tuple[float, ...] = (0.0,)
 ) -> Activations:
-    """Run the six layers; bags on which every rule is truly zero get ``default``."""
+    """Run the six layers on bags.
+
+    Parameters
+    ----------
+    params, masks, operators
+        The compiled rule base; see `fuzzymil.RuleBase.compile`.
+    bags : Bags
+    default : tuple of float
+        Output of bags on which every rule is truly zero.
+
+    Examples
+    --------
+    >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
+    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), consequent_alpha=np.ones(()))
+    >>> bags = Bags.from_list([[[0.2], [0.9]], [[1.1]]])
+    >>> infer(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).output.round(2).tolist()
+    [[0.52], [0.92]]
+    """
     make_room()
     limit = max(_CHUNK_VALUES // next(iter(masks.values())).size, 1)
     parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
@@ -78,11 +95,17 @@ def infer(
         np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
     uncovered = np.isneginf(log_firing).all(axis=1, keepdims=True)
-    return Activations(strengths, rule_outputs, np.where(uncovered, default, output), log_truth, log_firing)
+    return Activations(
+        normalized=strengths,
+        rule_outputs=rule_outputs,
+        output=np.where(uncovered, default, output),
+        log_truth=log_truth,
+        log_firing=log_firing,
+    )
 
 
-# Two programs: in one, the compiler computes the truths anew wherever they are used.
-_compiled_truth = functools.partial(jax.jit, static_argnames=("operators",))(log_truth)
+# Two programs: in a single one, the compiler would recompute the truths wherever they are used.
+_compiled_truth = functools.partial(jax.jit, static_argnames=("operators",))(layers_1_and_2)
 
 
 @functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
@@ -92,11 +115,12 @@ def _compiled_rest(
     operators: Operators,
     x: jax.Array,
     known: jax.Array | None,
-    truth: jax.Array,
+    log_truth: jax.Array,
     bag_index: jax.Array | None,
     n_bags: int,
 ) -> Layers:
-    return from_truth(params, masks, operators, x, grouping_of(bag_index, len(x), n_bags), truth, known=known)
+    grouping = grouping_of(bag_index, len(x), n_bags)
+    return forward(params, masks, operators, x, grouping, known=known, log_truth=log_truth)
 
 
 def _infer_part(
@@ -105,16 +129,16 @@ def _infer_part(
     start, stop = bags.offsets[first], bags.offsets[last]
     data = pack(bags.instances[start:stop], bags.offsets[first : last + 1] - start, np.float64)
     with jax.enable_x64():
-        truth = _compiled_truth(params, masks, operators, data.x, data.known)
+        log_truth = _compiled_truth(params, masks, operators, data.x, data.known)
         layers = _compiled_rest(
-            params, masks, operators, data.x, data.known, truth, data.bag_index, n_bags=len(data.offsets) - 1
+            params, masks, operators, data.x, data.known, log_truth, data.bag_index, n_bags=len(data.offsets) - 1
         )
         log_truths, *per_bag = (np.asarray(values) for values in layers)
     return (log_truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
 
 
 def _chunks(offsets: Array, limit: int) -> list[tuple[int, int]]:
-    """Split bags into runs of at most ``limit`` instances (a greater bag makes a run of its own)."""
+    """Split bags into runs of at most ``limit`` instances; a larger bag is a run of its own."""
     bounds, first = [], 0
     while first < len(offsets) - 1:
         last = max(int(np.searchsorted(offsets, offsets[first] + limit, side="right")) - 1, first + 1)

@@ -1,21 +1,27 @@
-"""The six layers of MI-ANFIS as six pure functions in the paper's order, and `forward`.
+"""The six layers of MI-ANFIS, one function each in the paper's order, and `forward`, which runs them.
 
-============  =============================  ==============  ==========================
-paper         here                           shape           equation
-============  =============================  ==============  ==========================
-x_(p,i,j)     ``x``                          (i, d)          Bag
-mu_A(k,j)     ``layer1``, log memberships    (i, r, d)       gmf
-r_(k,i)       ``layer2``, log truths         (i, r)          layer2MI-ANFIS
-S_alpha, w_k  ``layer3``, log firing         (b, r)          smax, layer3MI-ANFIS
-wbar_k        ``layer4``, normalized firing  (b, r)          layer4MI-ANFIS
-f_k           ``layer5``, rule outputs       (b, r, k)       layer5MI-ANFIS1
-O_p           ``layer6``, output             (b, k)          layer6MI-ANFIS
-c, sigma      ``Params.sets["gaussian"]``    2 x (r, d)      gmf
-b^k           ``Params.coefs``               (r, k, 1 + d)   constant first; 1 when zero order
-============  =============================  ==============  ==========================
+============  ===================================  =============  ==============================
+paper         here                                 shape          equation
+============  ===================================  =============  ==============================
+x_(p,i,j)     ``x``                                (i, d)         (1) Bag
+mu_A(k,j)     `layer1`, log-memberships            (i, r, d)      (6) gmf
+r_(k,i)       `layer2`, log-truths                 (i, r)         (7) layer2MI-ANFIS
+S_alpha       `aggregation.softmax`                (b, r)         (8) smax
+w_k           `layer3`, log firing strengths       (b, r)         (9) layer3MI-ANFIS
+wbar_k        `layer4`, normalized strengths       (b, r)         (10) layer4MI-ANFIS
+f_k           `layer5`, rule outputs               (b, r, k)      (11), (12) layer5MI-ANFIS
+O_p           `layer6`, output                     (b, k)         (13) layer6MI-ANFIS
+c, sigma      ``Params.sets["gaussian"]``          2 x (r, d)     (6) gmf
+b^k           ``Params.coefs``, constant first     (r, k, 1 + d)  (12); (r, k, 1) if zero order
+============  ===================================  =============  ==============================
 
-Axes: b bags, i instances (of all bags, packed), r rules, d features, k outputs. Everything up to
-the firing strengths is kept in logarithms: in 166 dimensions the product of memberships underflows.
+Equations are numbered as in the paper; the name after the number is its LaTeX label.
+
+Axes: b bags, i instances (of all bags, packed), r rules, d features, k outputs. Everything up to the firing strengths
+is kept as logarithms, because in 166 dimensions the product of memberships underflows.
+
+The paper's own rules, Gaussian sets joined by the product, do not run `layer1` and `layer2` one after the other:
+`layers_1_and_2` computes both at once, in `kernels.gaussian`.
 """
 
 from __future__ import annotations
@@ -30,45 +36,46 @@ import jax.numpy as jnp
 
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import premises
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.premises import Premises
 from fuzzymil.network.segments import Each, Grouping
 
 __all__ = [
     "Layers",
+    "Masks",
     "Operators",
     "Params",
     "forward",
-    "from_truth",
     "layer1",
     "layer2",
     "layer3",
     "layer4",
     "layer5",
     "layer6",
+    "layers_1_and_2",
 ]
 
-
-Numbers = Any  # an array: JAX's inside compiled code, NumPy's outside
+Numbers = Any  # an array: of JAX inside compiled code, of NumPy outside
 
 
 class Params(NamedTuple):
-    """The numbers of a rule base: a pytree that training moves."""
+    """The numbers of a rule base: a pytree that training changes."""
 
-    sets: dict[str, tuple[Numbers, ...]]  # for each family its parameters, (r, d) each; more rows if premises need them
+    sets: dict[str, tuple[Numbers, ...]]  # per family its parameters, (r, d) each; more rows if premises need them
     coefs: Numbers  # (r, k, 1) or (r, k, 1 + d), constant first
     alpha: Numbers  # of Layer 3, () or (r,)
     consequent_alpha: Numbers  # of Layer 5, ()
 
 
 Masks = dict[str, Numbers]
-"""For each family the terms (r, d) that use it, 1 or 0; a term that no family claims is don't-care."""
+"""For each family, 1 or 0 per term (r, d): whether the term uses it. A term that no family claims is don't-care."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Operators:
-    """The choices that are not numbers; hashable, so that each makes one compiled program."""
+    """The choices that are not numbers; hashable, because each combination is compiled to its own program."""
 
     t_norm: str = "product"
     aggregation: str = "softmax"
@@ -76,12 +83,12 @@ class Operators:
     normalize: bool = True
     update_rule: str = "exact"
     s_norm: str = "algebraic"
-    premises: Premises | None = None  # None: conjunctions, one row of sets a rule
+    premises: Premises | None = None  # None: conjunctions, one row of sets per rule
     weights: tuple[float, ...] | None = None  # of the rules; None: all 1
 
 
 class Layers(NamedTuple):
-    """What each layer computed, for one pass."""
+    """The results of the layers in one pass."""
 
     log_truth: jax.Array  # (i, r)
     log_firing: jax.Array  # (b, r)
@@ -91,67 +98,27 @@ class Layers(NamedTuple):
 
 
 def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, known: jax.Array | None) -> jax.Array:
-    """Log-membership (i, r, d) of each feature in each rule's set; 0 for don't-care and unknown values."""
+    """Equation (6): log-memberships (i, r, d) of each feature in each rule's set.
+
+    They are 0 (a membership of 1) for don't-care terms and unknown values.
+    """
     log_mu = jnp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
     for name, parameters in sets.items():
-        # Where the family is not used its parameters are placeholders, so its value is not read.
+        # Where a family is not used its parameters are placeholders, so its value must not be read.
         log_mu = jnp.where(masks[name] > 0, FAMILIES[name].log_mu(x[:, None, :], *parameters), log_mu)
     return log_mu if known is None else jnp.where(known[:, None, :] > 0, log_mu, 0.0)
 
 
 def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
-    """Log-truth (i, r) of each rule's premise for each instance."""
+    """Equation (7): log-truths (i, r) of each rule's premise for each instance."""
     return T_NORMS[t_norm](log_mu)
 
 
-def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: jax.Array) -> jax.Array:
-    """Log firing strength (b, r) of each rule for each bag: its truths joined over the instances."""
-    if isinstance(grouping, Each):  # one truth, however joined, is itself
-        return log_truth
-    return AGGREGATIONS[aggregation](log_truth, grouping, alpha)
-
-
-def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
-    """Strengths (b, r) that sum to one over the rules; all zero where every rule is truly zero."""
-    if not operators.normalize:
-        return jnp.exp(log_firing)
-    fires = ~jnp.isneginf(log_firing).all(axis=-1, keepdims=True)
-    strengths = jax.nn.softmax(jnp.where(fires, log_firing, 0.0), axis=-1)
-    if operators.update_rule == "paper":
-        # The printed gradients leave out how a rule's strength lowers those of the others: the value
-        # is the softmax, the derivative d wbar_k / d log w_k = wbar_k (1 - wbar_k) on the diagonal only.
-        held = jax.lax.stop_gradient(strengths)
-        moved = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
-        strengths = held * (1.0 + (1.0 - held) * (moved - jax.lax.stop_gradient(moved)))
-    return jnp.where(fires, strengths, 0.0)
-
-
-def layer5(
-    coefs: jax.Array, x: jax.Array, grouping: Grouping, combine: str, alpha: jax.Array, missing: jax.Array | None = None
-) -> jax.Array:
-    """Rule outputs (b, r, k): the instances' linear responses, joined over the bag.
-
-    ``missing`` (i, r, k) is what unknown features add to the responses.
-    """
-    constant = coefs[..., 0]
-    if coefs.shape[-1] == 1:  # zero order: every operator returns the constant
-        return jnp.broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
-    z = constant + jnp.einsum("id,rkd->irk", x, coefs[..., 1:], precision="highest")
-    return COMBINERS[combine](z if missing is None else z + missing, grouping, alpha)
-
-
-def layer6(strengths: jax.Array, rule_outputs: jax.Array) -> jax.Array:
-    """Output (b, k): the rule outputs weighted by the strengths."""
-    return jnp.einsum("br,brk->bk", strengths, rule_outputs, precision="highest")
-
-
-# ---------------------------------------------------------------------- together
-
-# Most values of an array (instances, sets of a rule, features): 64 MB in 32 bit, several of which are in use at once.
+# Largest array (instances, sets of a rule, features) in one piece: 64 MB in 32 bit, and several are in use at once.
 _GREATEST_ARRAY = 1 << 24
 
 
-def log_truth(
+def layers_1_and_2(
     params: Params,
     masks: Masks,
     operators: Operators,
@@ -159,28 +126,33 @@ def log_truth(
     known: jax.Array | None,
     squares: jax.Array | None = None,
 ) -> jax.Array:
-    """Layers 1 and 2: conjunctions of Gaussians under the product take the fast path."""
+    """Equations (6) and (7): log-truths (i, r), by the fastest of three ways.
+
+    - Gaussian sets joined by the product, the paper's rules: both layers at once, as a quadratic form
+      (`fuzzymil.network.kernels.gaussian`), without the memberships (i, r, d) in between.
+    - Other families or T-norms: `layer1`, then `layer2`.
+    - Premises with OR, NOT or hedges: `layer1`, then `fuzzymil.network.premises.log_truth`.
+
+    The first two agree where both apply, in value and gradient.
+    """
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
         return log_truth_of_gaussians(x, known, centers, masks["gaussian"] / widths, squares)
 
-    def of_rows(x: jax.Array, known: jax.Array | None) -> jax.Array:
+    def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
         log_mu = layer1(params.sets, masks, x, known)
         if operators.premises is None:
             return layer2(log_mu, operators.t_norm)
         return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
 
-    return _some_rows_at_a_time(of_rows, _GREATEST_ARRAY // next(iter(masks.values())).size, x, known)
+    return _in_chunks(one_after_the_other, _GREATEST_ARRAY // next(iter(masks.values())).size, x, known)
 
 
-def _some_rows_at_a_time(
+def _in_chunks(
     function: Callable[[jax.Array, jax.Array | None], jax.Array], limit: int, x: jax.Array, known: jax.Array | None
 ) -> jax.Array:
-    """Call ``function`` on at most about ``limit`` rows of its arguments at once.
-
-    What it holds meanwhile is not kept for the gradient but computed again.
-    """
-    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2: padded data leave no rest
+    """Call ``function`` on at most about ``limit`` rows at once; for the gradient, each chunk is computed again."""
+    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2 divides the sizes that data are padded to
     whole = len(x) // n_rows * n_rows
     if whole <= n_rows:
         return function(x, known)
@@ -190,6 +162,48 @@ def _some_rows_at_a_time(
     if whole == len(x):
         return found
     return jnp.concatenate([found, forgetful(*jax.tree.map(lambda values: values[whole:], (x, known)))])
+
+
+def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: jax.Array) -> jax.Array:
+    """Equation (9): log firing strengths (b, r), each rule's truths joined over the instances of a bag."""
+    if isinstance(grouping, Each):  # a single truth, however it is joined, is itself
+        return log_truth
+    return AGGREGATIONS[aggregation](log_truth, grouping, alpha)
+
+
+def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
+    """Equation (10): strengths (b, r) that sum to one over the rules; all zero where every rule is truly zero."""
+    if not operators.normalize:
+        return jnp.exp(log_firing)
+    fires = ~jnp.isneginf(log_firing).all(axis=-1, keepdims=True)
+    strengths = jax.nn.softmax(jnp.where(fires, log_firing, 0.0), axis=-1)
+    if operators.update_rule == "paper":
+        # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
+        # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
+        held = jax.lax.stop_gradient(strengths)
+        moved = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
+        strengths = held * (1.0 + (1.0 - held) * (moved - jax.lax.stop_gradient(moved)))
+    return jnp.where(fires, strengths, 0.0)
+
+
+def layer5(
+    coefs: jax.Array, x: jax.Array, grouping: Grouping, combine: str, alpha: jax.Array, missing: jax.Array | None = None
+) -> jax.Array:
+    """Equations (11) and (12): rule outputs (b, r, k), the instances' linear responses joined over the bag.
+
+    The paper weights them here; `layer6` does so instead. ``missing`` (i, r, k) is what unknown features add to the
+    responses.
+    """
+    constant = coefs[..., 0]
+    if coefs.shape[-1] == 1:  # zero order: every operator returns the constant
+        return jnp.broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
+    z = constant + jnp.einsum("id,rkd->irk", x, coefs[..., 1:], precision="highest")
+    return COMBINERS[combine](z if missing is None else z + missing, grouping, alpha)
+
+
+def layer6(strengths: jax.Array, rule_outputs: jax.Array) -> jax.Array:
+    """Equation (13): output (b, k), the sum of the rule outputs weighted by the strengths."""
+    return jnp.einsum("br,brk->bk", strengths, rule_outputs, precision="highest")
 
 
 def forward(
@@ -203,64 +217,71 @@ def forward(
     keep: jax.Array | None = None,
     renormalize: bool = False,
     squares: jax.Array | None = None,
+    log_truth: jax.Array | None = None,
 ) -> Layers:
     """Run the six layers.
 
     Parameters
     ----------
     params, masks, operators
-        The rule base in numbers.
+        The compiled rule base.
     x : array of shape (i, d)
         Instances; finite everywhere.
     grouping : Grouping
+        Which instances belong to which bag.
     known : array of shape (i, d), optional
-        1 where a value is known, 0 where it is missing: its membership is 1 and, in a first-order
-        consequent, it stands at the most typical value of the rule's set (at what ``x`` holds in its
-        place where the rule has no set for it).
+        1 where a value is known, 0 where it is missing. A missing value has membership 1. In a first-order consequent
+        it is replaced by the most typical value of the rule's set, or, if the rule has no set for it, by the value
+        in ``x``.
     keep : array of shape (b, r), optional
         Rule Dropout: 1 for the rules that take part, per bag.
     renormalize : bool
-        With ``keep``: drop before Layer 4 and share the strength among the kept rules, instead of
-        silencing rule outputs after it as the paper does.
+        With ``keep``: drop rules before Layer 4, so that the others share their strength. By default rule outputs are
+        silenced after Layer 4, as in the paper.
     squares : array of shape (i, d), optional
-        As of `fuzzymil.network.kernels.gaussian.squares_of`.
+        See `fuzzymil.network.kernels.gaussian.squares_of`.
+    log_truth : array of shape (i, r), optional
+        The result of `layers_1_and_2`, if it has been computed already.
+
+    Examples
+    --------
+    One bag of two instances and one feature; two rules, near 0 conclude 0, near 1 conclude 1:
+
+    >>> from fuzzymil.network.segments import OneBag
+    >>> sets = {"gaussian": (jnp.array([[0.0], [1.0]]), jnp.array([[0.5], [0.5]]))}
+    >>> params = Params(sets, coefs=jnp.array([[[0.0]], [[1.0]]]), alpha=jnp.ones(()), consequent_alpha=jnp.ones(()))
+    >>> bag = OneBag(jnp.ones(2, bool))
+    >>> layers = forward(params, {"gaussian": jnp.ones((2, 1))}, Operators(), jnp.array([[0.2], [0.9]]), bag)
+    >>> [values.shape for values in layers]
+    [(2, 2), (1, 2), (1, 2), (1, 2, 1), (1, 1)]
+    >>> layers.output.round(2).item()
+    0.5199999809265137
     """
-    truth = log_truth(params, masks, operators, x, known, squares)
-    return from_truth(params, masks, operators, x, grouping, truth, known=known, keep=keep, renormalize=renormalize)
+    if log_truth is None:
+        log_truth = layers_1_and_2(params, masks, operators, x, known, squares)
 
-
-def from_truth(
-    params: Params,
-    masks: Masks,
-    operators: Operators,
-    x: jax.Array,
-    grouping: Grouping,
-    truth: jax.Array,
-    *,
-    known: jax.Array | None = None,
-    keep: jax.Array | None = None,
-    renormalize: bool = False,
-) -> Layers:
-    """Run Layers 3 to 6 on log-truths (i, r); see `forward`."""
-    log_firing = layer3(truth, grouping, operators.aggregation, params.alpha)
+    log_firing = layer3(log_truth, grouping, operators.aggregation, params.alpha)
     if operators.weights is not None:
         log_firing = log_firing + jnp.log(jnp.asarray(operators.weights, log_firing.dtype))
     empty = (grouping.sizes() == 0)[:, None]
     log_firing = jnp.where(empty, 0.0, log_firing)  # padding bags: before the softmax, or gradients are NaN
     if keep is not None and renormalize:
         log_firing = jnp.where(keep > 0, log_firing, -jnp.inf)
+
     strengths = layer4(log_firing, operators)
+
     missing = None
     if known is not None and params.coefs.shape[-1] > 1:
         missing = _response_of_missing(params, masks, x, 1.0 - known)
     outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha, missing)
     if keep is not None and not renormalize:
         outputs = outputs * keep[:, :, None]
-    return Layers(truth, log_firing, strengths, outputs, layer6(strengths, outputs))
+
+    return Layers(log_truth, log_firing, strengths, outputs, layer6(strengths, outputs))
 
 
 def _response_of_missing(params: Params, masks: Masks, x: jax.Array, unknown: jax.Array) -> jax.Array:
-    """Return what taking unknown values at the rules' typical ones adds to the responses (i, r, k)."""
+    """Return the change of the responses (i, r, k) when unknown values are replaced by the rules' typical ones."""
     slopes = params.coefs[..., 1:]
     has_set = functools.reduce(jnp.maximum, masks.values())
     typical = jnp.zeros_like(has_set)

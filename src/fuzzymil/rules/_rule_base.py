@@ -21,9 +21,10 @@ from fuzzymil._utils.errors import InputError, ParameterError, described, did_yo
 from fuzzymil._utils.storage import Path_
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.membership import FAMILIES
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.inference import Activations, infer
 from fuzzymil.network.layers import Masks, Operators, Params
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, DUAL, S_NORMS, T_NORMS
+from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules._edit_methods import Changing
 from fuzzymil.rules._file_methods import Interchange
 from fuzzymil.rules.language import printer

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import FAMILIES
+from fuzzymil.network.aggregation import SOFT_AGGREGATIONS
 from fuzzymil.network.layers import Masks, Operators, Params
-from fuzzymil.network.norms import SOFT_AGGREGATIONS
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.rule import Rule, Variable

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.network.layers import Masks, Params, layer3, layer4, layer5, layer6, log_truth
+from fuzzymil.network.layers import Masks, Params, layer3, layer4, layer5, layer6, layers_1_and_2
 from fuzzymil.network.segments import grouping_of
 from fuzzymil.rules import RuleBase
 from fuzzymil.training.losses import LOSSES
@@ -124,7 +124,8 @@ def _rises(
     outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha)
 
     def firing(masks: Masks) -> jax.Array:
-        joined = layer3(log_truth(params, masks, operators, x, known), grouping, operators.aggregation, params.alpha)
+        truths = layers_1_and_2(params, masks, operators, x, known)
+        joined = layer3(truths, grouping, operators.aggregation, params.alpha)
         return jnp.where((grouping.sizes() == 0)[:, None], 0.0, joined)
 
     def loss(log_firing: jax.Array) -> jax.Array:

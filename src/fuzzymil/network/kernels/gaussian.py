@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
-from fuzzymil.network.reductions import total
+from fuzzymil.network._numerics import total
 
 __all__ = ["log_truth_of_gaussians", "squares_of"]
 

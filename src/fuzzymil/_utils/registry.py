@@ -1,0 +1,35 @@
+"""Registries: dictionaries of named choices that users may add to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from fuzzymil._utils.errors import ParameterError
+
+__all__ = ["register"]
+
+
+def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None:
+    """Add an entry, unless something else is registered under its name.
+
+    Defining the same thing again, as running a notebook's cell twice does, replaces it.
+
+    Examples
+    --------
+    >>> norms = {"min": min}
+    >>> register(norms, "T-norm", "min", max)
+    Traceback (most recent call last):
+    fuzzymil._utils.errors.ParameterError: T-norm 'min' is already registered (min); choose another name.
+    """
+    known = registry.get(name)
+    if known is not None:
+        if _identity(known) != _identity(entry):
+            raise ParameterError(f"{kind} {name!r} is already registered ({_identity(known)[1]}); choose another name.")
+        jax.clear_caches()  # compiled programs hold the old definition
+    registry[name] = entry
+
+
+def _identity(entry: Any) -> tuple[str, str]:
+    return getattr(entry, "__module__", ""), getattr(entry, "__qualname__", repr(entry))
