@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from fuzzymil.bags import Bags
-from fuzzymil.explain import Explanation, Reading, explain
+from fuzzymil.explain import Explanation, Reading, explain, explain_many
 from fuzzymil.rules import RuleBase
 
 __all__ = ["Explaining"]
@@ -79,5 +79,4 @@ class Explaining(ABC):
         >>> [explanation.bag for explanation in model.explain_many(rows)]
         [0, 1, 2, 3]
         """
-        bags, reading = self._bags_to_read(X), self._reading()
-        return [explain(self.members_, bags[[b]], output=output, reading=reading) for b in range(bags.n_bags)]
+        return explain_many(self.members_, self._bags_to_read(X), output=output, reading=self._reading())

@@ -1,7 +1,8 @@
-"""Why a bag was decided as it was: rule, witness instance, memberships; ``model.explain`` leads here."""
+"""Explanations of predictions: rule, witness instance, conditions; ``model.explain`` returns one."""
 
-from fuzzymil.explain._explain import NUMBERS, Reading, chosen_bag, explain
-from fuzzymil.explain.explanation import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
+from fuzzymil.explain._builder import NUMBERS, Reading, chosen_bag, explain, explain_many
+from fuzzymil.explain.explanation import Explanation
+from fuzzymil.explain.parts import ConditionExplanation, Counterfactual, RuleExplanation
 
 __all__ = [
     "NUMBERS",
@@ -12,4 +13,5 @@ __all__ = [
     "RuleExplanation",
     "chosen_bag",
     "explain",
+    "explain_many",
 ]

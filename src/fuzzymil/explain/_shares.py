@@ -1,29 +1,34 @@
-"""Who made a rule fire: the share of each instance in the strength of a rule for its bag.
+"""The share of each instance in the firing strength of a rule.
 
-Every T-conorm of `norms` adds something up over the instances: the weighted degrees of a mean, the
-``-log(1 - r)`` of the algebraic sum, the powers of the power mean. An instance's share is its part of that
-sum. The greatest degree of ``max`` and the least of ``min`` are shared evenly by the instances that reach it.
+Every aggregation of the library adds something up over the instances: a mean its weighted truths, the algebraic sum
+``-log(1 - r)``, the power mean powers. The share of an instance is its part of that sum (`SHARES`). For ``max`` and
+``min``, the instances that reach the extreme share it evenly. Any other registered aggregation is attributed by its
+gradient.
 
-Shares are taken in logarithms: they sum to one also where all degrees underflow.
+Shares are computed in logarithms, so they sum to one even where all truths underflow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.network.segments import OneBag
 
 __all__ = ["SHARES", "instance_shares"]
 
-# Each takes log-truths (i, r) of one bag and alpha (finite, a number or one a rule), and returns the logarithm of
-# what is added up, less any constant of the bag. +inf: the instance decides the bag, whatever the others are.
+# Each takes the log-truths (i, r) of one bag and alpha (finite; one number, or one per rule), and returns the logarithm
+# of what is added up, up to a constant of the bag. +inf means that the instance decides the bag alone.
 
 
 def _from_decisive(values: Array, alpha: Array) -> Array:
-    """``alpha * values`` less its greatest in the bag; the difference comes first, or great products lose it."""
+    """Return ``alpha * values`` minus its greatest value in the bag, subtracting before large products lose digits."""
     return np.asarray(alpha * (values - np.where(alpha >= 0, values.max(axis=0), values.min(axis=0))))
 
 
@@ -37,7 +42,7 @@ def _softmax_relative(log_r: Array, alpha: Array) -> Array:
 
 
 def _softmax_log(log_r: Array, alpha: Array) -> Array:
-    # The weight r ** alpha of a zero is 0 for alpha > 0, and for alpha < 0 all there is.
+    # A zero has weight r ** alpha = 0 if alpha > 0, and all the weight if alpha < 0.
     return _of_power(log_r, 1.0 + alpha, np.where(alpha < 0, np.inf, -np.inf))
 
 
@@ -53,7 +58,7 @@ def _least(log_r: Array, alpha: Array) -> Array:
 
 def _algebraic(log_r: Array, alpha: Array) -> Array:
     del alpha
-    # -log(1 - r), from the doubt 1 - r where r is near 1, and r itself where it is below the precision.
+    # -log(1 - r): from 1 - r where r is near 1, and r itself where r is below the precision.
     certain, tiny = log_r > -np.finfo(float).tiny, log_r < np.log(np.finfo(float).eps)
     near = (log_r > -0.5) & ~certain
     log_doubt = np.where(
@@ -68,7 +73,7 @@ def _bounded(log_r: Array, alpha: Array) -> Array:
 
 
 def _log_mean_exp(log_r: Array, alpha: Array) -> Array:
-    # expm1(a r) / a = exp(a r) * (1 - exp(-a r)) / a, measured from the greatest exp(a r) where a > 0.
+    # expm1(a r) / a = exp(a r) * (1 - exp(-a r)) / a, relative to the greatest exp(a r) if a > 0.
     r = np.exp(log_r)
     rise = np.maximum(alpha, 0.0)
     t = np.abs(alpha) * r
@@ -82,7 +87,7 @@ def _power(log_r: Array, alpha: Array) -> Array:
 
 
 def _of_power(log_r: Array, exponent: Array, of_zero: Array) -> Array:
-    """Log of ``r ** exponent``, with ``of_zero`` for truly zero degrees."""
+    """Return the logarithm of ``r ** exponent``, or ``of_zero`` where r is truly zero."""
     zero = np.isneginf(log_r)
     top = log_r.max(axis=0)
     score = _from_decisive(np.where(zero, np.where(np.isneginf(top), 0.0, top), log_r), exponent)
@@ -100,26 +105,41 @@ SHARES: dict[str, Callable[[Array, Array], Array]] = {
     "lse": _log_mean_exp,
     "power": _power,
 }
-"""For each T-conorm of `norms.AGGREGATIONS`, what it adds up."""
+"""For each aggregation of the library, the logarithm of what it adds up."""
+
+
+def _by_gradient(aggregation: str, log_r: Array, alpha: Array) -> Array:
+    """Return the logarithm of ``r_i * dw/dr_i``, what instance i contributes to the strength w to first order.
+
+    Where the strength is flat (truly zero, or saturated), the instances with the greatest truth share it evenly.
+    """
+    bag = OneBag(jnp.ones(len(log_r), bool))
+    with jax.enable_x64():
+        slope = np.asarray(
+            jax.grad(lambda log_r: AGGREGATIONS[aggregation](log_r, bag, jnp.asarray(alpha)).sum())(jnp.asarray(log_r))
+        )
+    rises = np.isfinite(log_r) & np.isfinite(slope) & (slope > 0)
+    parts = np.where(rises, np.log(np.where(rises, slope, 1.0)), -np.inf)
+    return np.where(rises.any(axis=0), parts, _greatest(log_r, alpha))
 
 
 def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) -> Array:
-    """Return each instance's share in the strength of each rule for one bag.
+    """Return the share of each instance of a bag in the firing strength of each rule.
 
     Parameters
     ----------
     aggregation : str
-        One of `SHARES`.
+        Name of a registered aggregation.
     log_truth : array of shape (n_instances, n_rules)
-        Of one bag; ``-inf`` is truly zero.
+        Log-truths of one bag; ``-inf`` is truly zero.
     alpha : float, or array of shape (n_rules,)
-        Sharpness of a soft T-conorm, finite.
+        Sharpness of the aggregation; finite.
 
     Returns
     -------
     array of shape (n_instances, n_rules)
-        Not negative; each column sums to one. Where a rule is truly zero, the instances that are truly zero,
-        and so hold it there, share evenly.
+        Nonnegative; each column sums to one. Where a rule is truly zero, the instances that are truly zero, and so
+        keep it at zero, share evenly.
 
     Examples
     --------
@@ -128,7 +148,11 @@ def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) ->
     >>> instance_shares("max", np.array([[-2e6], [-1e6]]), 1.0).tolist()
     [[0.0], [1.0]]
     """
-    log_part = SHARES[aggregation](log_truth, np.asarray(alpha, float))
+    alpha = np.asarray(alpha, float)
+    if aggregation in SHARES:
+        log_part = SHARES[aggregation](log_truth, alpha)
+    else:
+        log_part = _by_gradient(aggregation, log_truth, alpha)
     top = log_part.max(axis=0)
     decided = np.isinf(top)  # by certain instances, or by nothing but zeros
     part = np.where(decided, log_part == top, np.exp(log_part - np.where(decided, 0.0, top)))

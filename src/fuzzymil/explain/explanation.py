@@ -1,260 +1,23 @@
-"""Why a bag was decided as it was, as immutable values; `explain` makes them."""
+"""Why a bag got its prediction, as an immutable value with a text form; `fuzzymil.explain.explain` makes it."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from fuzzymil.explain.parts import Counterfactual, RuleExplanation, finite, plain
+from fuzzymil.explain.text import condition_table, degree, evenly, folded, number, percent, rest_in_words
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import Is
-from fuzzymil.rules.rule import Rule
+from fuzzymil.rules.premise import And, Is
 
-__all__ = ["ConditionExplanation", "Counterfactual", "Explanation", "RuleExplanation"]
-
-
-@dataclasses.dataclass(frozen=True)
-class ConditionExplanation:
-    """One condition of a rule at the rule's witness.
-
-    Attributes
-    ----------
-    variable, term : str
-    hedges : tuple of str
-        As in ``variable is [hedges] term``.
-    unit : str
-    value : float or None
-        Of the witness; None where it is missing.
-    counted_as : float or None
-        What the rules took in its place: another number where they limit values to the variable's range.
-    log_membership : float
-        Logarithm of the degree to which the condition holds, hedges included. A missing value holds fully;
-        inside a NOT it does not hold, which suits the rule just as well.
-    negated : bool
-        Whether the condition stands inside a NOT (or an odd number of them).
-    log_support : float
-        Logarithm of the degree to which the condition speaks for the rule: the membership, or 1 less it if negated.
-    limiting : bool
-        Whether it is the condition that keeps the rule's truth down: the one of least support among those joined by
-        AND; of those joined by OR, the one that carries them.
-
-    Examples
-    --------
-    >>> from fuzzymil import RuleBase
-    >>> from fuzzymil.explain import explain
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> found = explain(rules, [[[0.1], [0.9]]])
-    >>> condition = found.rules[0].conditions[0]
-    >>> condition.text, condition.value, round(condition.membership, 3), condition.limiting
-    ('hue is high', 0.9, 0.946, True)
-    """
-
-    variable: str
-    term: str
-    hedges: tuple[str, ...]
-    unit: str
-    value: float | None
-    counted_as: float | None
-    log_membership: float
-    negated: bool
-    log_support: float
-    limiting: bool
-
-    @property
-    def membership(self) -> float:
-        """Degree to which the condition holds."""
-        return math.exp(self.log_membership)
-
-    @property
-    def missing(self) -> bool:
-        """Whether the witness has no value here."""
-        return self.value is None
-
-    @property
-    def text(self) -> str:
-        """The condition as rules write it."""
-        return printer.premise_text(Is(self.variable, self.term, self.hedges))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
-        return {
-            "variable": self.variable,
-            "term": self.term,
-            "hedges": list(self.hedges),
-            "unit": self.unit,
-            "value": self.value,
-            "counted_as": self.counted_as,
-            "missing": self.missing,
-            "membership": self.membership,
-            "log_membership": _finite(self.log_membership),
-            "negated": self.negated,
-            "limiting": self.limiting,
-        }
-
-
-@dataclasses.dataclass(frozen=True)
-class RuleExplanation:
-    """What one rule said about the bag, and the instance that made it speak.
-
-    Attributes
-    ----------
-    member, index : int
-        Position of the rule's member in ``members_``, and of the rule in that member.
-    name : str
-        As printed: ``Rule 3``, or ``Rule 3 of member 2``.
-    rule : Rule
-        The rule itself.
-    text : str
-        The rule in words.
-    log_firing : float
-        Logarithm of its firing strength.
-    strength : float
-        Its normalized strength.
-    outputs : tuple of float
-        What it concluded for each output.
-    contributions : tuple of float
-        What it added to each output's score.
-    contribution : float
-        What it added to the score that is explained.
-    witness : int or None
-        The instance (position in the bag) with the greatest share in the firing strength; of several the one that
-        satisfies the rule best, then the first. None where no instance satisfies the rule to any degree.
-    shares : tuple of float
-        Of every instance in the firing strength; they sum to one (see `fuzzymil.explain._shares`).
-    log_truth : tuple of float
-        Logarithm of the degree to which each instance satisfies the rule.
-    conditions : tuple of ConditionExplanation
-        At the witness, in the order of the rule.
-
-    Examples
-    --------
-    >>> from fuzzymil import RuleBase
-    >>> from fuzzymil.explain import explain
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> found = explain(rules, [[[0.1], [0.9]]])
-    >>> rule = found.rules[0]
-    >>> rule.name, rule.text, rule.witness, round(rule.share, 2), round(rule.contribution, 2)
-    ('Rule 2', 'IF hue is high THEN y = 1', 1, 1.0, 0.5)
-    """
-
-    member: int
-    index: int
-    name: str
-    rule: Rule
-    text: str
-    log_firing: float
-    strength: float
-    outputs: tuple[float, ...]
-    contributions: tuple[float, ...]
-    contribution: float
-    witness: int | None
-    shares: tuple[float, ...]
-    log_truth: tuple[float, ...]
-    conditions: tuple[ConditionExplanation, ...]
-
-    @property
-    def firing(self) -> float:
-        """Firing strength of the rule for the bag."""
-        return math.exp(self.log_firing)
-
-    @property
-    def truth(self) -> tuple[float, ...]:
-        """Degree to which each instance satisfies the rule."""
-        return tuple(map(math.exp, self.log_truth))
-
-    @property
-    def share(self) -> float | None:
-        """Share of the witness."""
-        return None if self.witness is None else self.shares[self.witness]
-
-    @property
-    def decisive(self) -> tuple[ConditionExplanation, ...]:
-        """The limiting condition first, then those with the least support."""
-        return tuple(sorted(self.conditions, key=lambda condition: (not condition.limiting, condition.log_support)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
-        return {
-            "member": self.member,
-            "index": self.index,
-            "name": self.name,
-            "text": self.text,
-            "firing": self.firing,
-            "log_firing": _finite(self.log_firing),
-            "strength": self.strength,
-            "outputs": list(self.outputs),
-            "contributions": list(self.contributions),
-            "contribution": self.contribution,
-            "witness": self.witness,
-            "share": self.share,
-            "shares": list(self.shares),
-            "truth": list(self.truth),
-            "conditions": [condition.to_dict() for condition in self.conditions],
-        }
-
-
-@dataclasses.dataclass(frozen=True)
-class Counterfactual:
-    """What the rules would have said without one instance.
-
-    Attributes
-    ----------
-    instance : int
-        Position in the bag.
-    score : float
-        The explained score of the bag without the instance.
-    change : float
-        That score less the bag's.
-    prediction : object
-        What would be predicted.
-    log_coverage : float
-        Logarithm of the greatest firing strength; ``-inf`` where no rule would fire at all. Normalized rules answer
-        surely also where they hardly fire: this tells whether they would still know the bag.
-
-    Examples
-    --------
-    >>> from fuzzymil import RuleBase
-    >>> from fuzzymil.explain import explain
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> found = explain(rules, [[[0.1], [0.9]]])
-    >>> found.counterfactuals[0].instance, round(found.counterfactuals[0].score, 2)
-    (1, 0.01)
-    """
-
-    instance: int
-    score: float
-    change: float
-    prediction: Any
-    log_coverage: float
-
-    @property
-    def coverage(self) -> float:
-        """Greatest firing strength without the instance."""
-        return math.exp(self.log_coverage)
-
-    @property
-    def uncovered(self) -> bool:
-        """Whether no rule would fire at all."""
-        return self.log_coverage == -math.inf
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
-        return {
-            "instance": self.instance,
-            "score": self.score,
-            "change": self.change,
-            "prediction": _plain(self.prediction),
-            "coverage": self.coverage,
-            "log_coverage": _finite(self.log_coverage),
-            "uncovered": self.uncovered,
-        }
+__all__ = ["Explanation", "rule_in_words", "score_name", "the_score"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a bag was decided as it was; print it, draw it with `plots.ExplanationDisplay`, or take `to_dict`.
+    """Why a bag got its prediction: print it, plot it with `plots.ExplanationDisplay`, or convert it with `to_dict`.
 
     Attributes
     ----------
@@ -262,38 +25,39 @@ class Explanation:
         Id of the bag.
     n_instances : int
     feature_names, outputs : tuples of str
-        Names of the variables and of the outputs.
+        Names of the features and outputs.
     output : tuple of float
-        The rules' answer, one number an output.
+        The answer of the rules, one number per output.
     prediction : object
-        The class, or the number (or numbers).
+        The predicted class or number, or a tuple of numbers.
     classes : tuple or None
-        Of a classifier.
+        The classes of a classifier.
     probability : tuple of float or None
-        Of each class, where there are classes.
+        Probability of each class, for a classifier that has probabilities.
     target : int
-        The output that is explained.
+        Position of the explained output.
     threshold : float
-        What is taken off an output to make its score.
+        Subtracted from an output to make its score.
     score : float
-        The explained output less the threshold: of a classifier the decision value (of several outputs, that of the
-        explained class), of a regressor the answer. ``baseline`` and the contributions of all rules add up to it.
+        The explained output minus the threshold: for a classifier the decision value (with several outputs, that of
+        the explained class), for a regressor the answer. It is the sum of ``baseline`` and the rules' contributions.
     baseline : float
-        What came from no rule: the default of members none of whose rules fires; and the threshold, where strengths
-        are not normalized.
+        The part that does not come from a rule: the default of members in which no rule fires, and the threshold if
+        strengths are not normalized.
     log_coverage : float
         Logarithm of the greatest firing strength.
     uncovered : tuple of int
-        Members none of whose rules fires; they gave their ``default``.
+        Members in which no rule fires; their output is ``default``.
     default : tuple of float or None
-        What they gave, where there are any.
+        Output of those members, if there are any.
     n_estimators : int
+        Number of members.
     centered : bool
-        Whether contributions are ``strength * (conclusion - threshold)``, or ``strength * conclusion``.
+        Whether contributions are ``strength * (conclusion - threshold)`` rather than ``strength * conclusion``.
     rules : tuple of RuleExplanation
-        The rules of all members, greatest contribution (in size) first.
+        The rules of all members, largest contribution (in absolute value) first.
     counterfactuals : tuple of Counterfactual
-        For each witness, in the order of the rules; none for a bag of one instance.
+        One per witness, in the order of the rules; none for a bag with a single instance.
 
     Examples
     --------
@@ -329,16 +93,16 @@ class Explanation:
 
     @property
     def coverage(self) -> float:
-        """Greatest firing strength of any rule: near 0, no rule knows the bag."""
+        """Greatest firing strength of any rule; near 0 if no rule covers the bag."""
         return math.exp(self.log_coverage)
 
     @property
     def is_uncovered(self) -> bool:
-        """Whether no rule fires, and the answer is the default."""
+        """Whether no rule fires, so that the answer is the default."""
         return len(self.uncovered) == self.n_estimators
 
     def without(self, instance: int) -> Counterfactual | None:
-        """Return the counterfactual of an instance, or None where it is no rule's witness."""
+        """Return the counterfactual without an instance, or None if it is not the witness of a rule."""
         return next((found for found in self.counterfactuals if found.instance == instance), None)
 
     def __repr__(self) -> str:
@@ -352,28 +116,36 @@ class Explanation:
         return self.to_text()
 
     def to_text(self, max_rules: int = 5, max_terms: int = 6) -> str:
-        """Return the explanation in words.
+        """Return the explanation as text.
 
         Parameters
         ----------
         max_rules : int
-            Tell so many rules, those that contribute most; the others in one line.
+            Number of rules to show, by contribution; the others are summed up in one line.
         max_terms : int
-            Tell so many conditions of a rule, those with the least support; the others as a number.
+            Number of conditions to show per rule, by support, least first; the others are counted.
         """
-        from fuzzymil.explain import text  # which builds on this module
-
-        return text.told(self, max_rules=max_rules, max_terms=max_terms)
+        heading = [*_heading(self), *_defaults(self)]
+        if self.is_uncovered:
+            return "\n".join(heading)
+        shown, rest = folded(self.rules, max_rules)
+        blocks = [
+            [*heading, f"Greatest firing strength {degree(self.log_coverage)}."],
+            _contributions(self, shown, rest),
+            *(_rule(self, rule, max_terms) for rule in shown),
+            _without(self, shown),
+        ]
+        return "\n\n".join("\n".join(lines) for lines in blocks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain values that JSON can hold; the logarithm of zero is None."""
-        plain = {
-            field.name: _plain(getattr(self, field.name))
+        """Return a dictionary that can be written as JSON; the logarithm of zero is None."""
+        fields = {
+            field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)
             if field.name not in ("rules", "counterfactuals")
         }
-        return plain | {
-            "log_coverage": _finite(self.log_coverage),
+        return fields | {
+            "log_coverage": finite(self.log_coverage),
             "coverage": self.coverage,
             "is_uncovered": self.is_uncovered,
             "rules": [rule.to_dict() for rule in self.rules],
@@ -381,14 +153,141 @@ class Explanation:
         }
 
 
-def _finite(log_value: float) -> float | None:
-    return log_value if math.isfinite(log_value) else None
+# ---------------------------------------------------------------------- words that the figure and the report share
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it: lists for tuples, text for what is no number, text or truth."""
-    if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+def score_name(explanation: Explanation) -> str:
+    """Return the name of the explained score: ``sky``, ``decision value``, ``decision value of fox``."""
+    if explanation.classes is None:
+        return printer.quoted(explanation.outputs[explanation.target])
+    if len(explanation.outputs) == 1:
+        return "decision value"
+    return f"decision value of {explanation.classes[explanation.target]}"
+
+
+def the_score(explanation: Explanation) -> str:
+    """Return `score_name` with its article, for use in a sentence: ``sky``, ``the decision value``."""
+    return ("" if explanation.classes is None else "the ") + score_name(explanation)
+
+
+def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> tuple[str, str]:
+    """Return the premise and the conclusion of a rule as text.
+
+    A long conjunction is shortened to the ``max_terms`` conditions with the least support. A premise with OR or NOT is
+    given in full, because leaving out a condition would change its meaning.
+    """
+    premise = printer.premise_text(rule.rule.premise)
+    if rule.rule.is_plain and len(rule.conditions) > max_terms:
+        kept = rule.decisive[:max_terms]
+        premise = printer.premise_text(And(tuple(Is(c.variable, c.term, c.hedges) for c in kept)))
+        premise += f" AND ... ({len(rule.conditions) - max_terms} more)"
+    conclusion = ", ".join(
+        printer.conclusion(output, row, explanation.feature_names, 4, max_terms)
+        for output, row in zip(explanation.outputs, rule.rule.coefs, strict=True)
+    )
+    return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
+
+
+# ---------------------------------------------------------------------- the text, block by block
+
+
+def _heading(explanation: Explanation) -> list[str]:
+    count = f"{explanation.n_instances:,} instance{'s' if explanation.n_instances != 1 else ''}"
+    start = f"Bag {explanation.bag} ({count})"
+    if explanation.classes is None:
+        several = f" (explained: {score_name(explanation)})" if len(explanation.output) > 1 else ""
+        return [f"{start}: {_named(explanation.outputs, explanation.output)}{several}."]
+    lines = [f"{start}: predicted {explanation.prediction}"]
+    if explanation.probability is not None:
+        place = explanation.classes.index(explanation.prediction)
+        lines[0] += f", probability {number(explanation.probability[place])}"
+    if len(explanation.outputs) == 1:
+        lines.append(f"Decision value {explanation.score:+.3g}")
+        if len(explanation.classes) == 2:
+            lines[1] += f" ({explanation.classes[1]} above 0)"
+    else:
+        others = ", ".join(
+            f"{label} {number(answer)}"
+            for k, (label, answer) in enumerate(zip(explanation.classes, explanation.output, strict=True))
+            if k != explanation.target
+        )
+        label = explanation.classes[explanation.target]
+        lines.append(f"Decision value of {label}: {number(explanation.score)} ({others})")
+    return [f"{line}." for line in lines]
+
+
+def _named(names: Sequence[str], values: Sequence[float]) -> str:
+    return ", ".join(f"{printer.quoted(name)} = {number(value)}" for name, value in zip(names, values, strict=True))
+
+
+def _defaults(explanation: Explanation) -> list[str]:
+    if explanation.default is None:
+        return []
+    default = _named(explanation.outputs, explanation.default)
+    if explanation.is_uncovered:
+        return [f"No rule fires on this bag, so the answer is the default, {default}."]
+    members = ", ".join(str(member + 1) for member in explanation.uncovered)
+    return [f"In member {members} no rule fires on this bag; the default, {default}, is used there."]
+
+
+def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest: list[RuleExplanation]) -> list[str]:
+    """Return the contributions in columns, then what is left over and the sum."""
+    amounts = [rule.contribution for rule in shown]
+    conclusions = [number(rule.outputs[explanation.target]) for rule in shown]
+    less = f" - {number(explanation.threshold)}" if explanation.centered else ""
+    by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
+    factors = [
+        f"{strength} x ({said}{less}){by_members}" if less else f"{strength} x {said}{by_members}"
+        for strength, said in zip(evenly([r.strength for r in shown], signed=False), conclusions, strict=True)
+    ]
+    labels = [
+        f"{rule.name}, fires at {degree(rule.log_firing)}, witness {rule.witness} ({percent(rule.share or 0.0)})"
+        for rule in shown
+    ]
+    if rest:
+        amounts.append(sum(rule.contribution for rule in rest))
+        labels.append(rest_in_words(rest))
+    if explanation.baseline:
+        amounts.append(explanation.baseline)
+        labels.append("baseline")
+    amounts.append(explanation.score)
+    labels.append(score_name(explanation))
+    width = max(map(len, factors), default=0)
+    formula = f"strength x (conclusion{less})" if less else "strength x conclusion"
+    lines = [f"Contributions to {the_score(explanation)} ({formula}{' / members' if by_members else ''}):"]
+    for place, (amount, label) in enumerate(zip(evenly(amounts), labels, strict=True)):
+        factor = f"= {factors[place]}" if place < len(shown) else ""
+        lines.append(f"  {amount} {factor:{width + 2}}  {label}")
+    lines.insert(-1, f"  {'-' * len(evenly(amounts)[0])}")
+    return lines
+
+
+def _rule(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> list[str]:
+    """Return a rule as text, and its most decisive conditions at the witness in columns."""
+    premise, conclusion = rule_in_words(explanation, rule, max_terms)
+    lines = [f"{rule.name}: IF {premise} THEN {conclusion}"]
+    kept, left = rule.decisive[:max_terms], rule.decisive[max_terms:]
+    if kept and rule.witness is not None:
+        lines.append(f"  Instance {rule.witness} satisfies it to {degree(rule.log_truth[rule.witness])}:")
+    lines += [f"    {line}" for line in condition_table(kept)]
+    if left:
+        lines.append(f"    {len(left)} more, each at least {degree(left[0].log_support)}")
+    return lines
+
+
+def _without(explanation: Explanation, shown: list[RuleExplanation]) -> list[str]:
+    if explanation.n_instances == 1:
+        return ["The bag has a single instance, so none can be left out."]
+    witnesses = {rule.witness for rule in shown}
+    return [_would_be(explanation, found) for found in explanation.counterfactuals if found.instance in witnesses]
+
+
+def _would_be(explanation: Explanation, found: Counterfactual) -> str:
+    score = f"{number(found.score)} ({found.change:+.3g})"
+    text = f"Without instance {found.instance}, {the_score(explanation)} would be {score}"
+    if found.uncovered:
+        text += ", the default, because no rule would fire"
+    if explanation.classes is not None:
+        still = "still " if found.prediction == explanation.prediction else ""
+        text += f" and the prediction {still}{found.prediction}"
+    return f"{text}." if found.uncovered else f"{text}; greatest firing strength {degree(found.log_coverage)}."

@@ -15,8 +15,9 @@ from matplotlib.ticker import MaxNLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.explain.explanation import ConditionExplanation, Explanation, RuleExplanation
-from fuzzymil.explain.text import degree, evenly, rest_in_words, rule_in_words, score_name, the_score
+from fuzzymil.explain import ConditionExplanation, Explanation, RuleExplanation
+from fuzzymil.explain.explanation import rule_in_words, score_name, the_score
+from fuzzymil.explain.text import degree, evenly, rest_in_words
 from fuzzymil.plots.style import HIGH, LOW, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 

@@ -14,8 +14,7 @@ from matplotlib.patches import Circle
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.explain import explain
-from fuzzymil.explain._explain import chosen_bag
+from fuzzymil.explain import chosen_bag, explain
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
 from fuzzymil.plots._selection import axis_name, border, conclusions, feature_at, rules_of
 from fuzzymil.plots._shadow import RuleShadow, draw_shadow, in_view, rule_shadows

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fuzzymil.explain import ConditionExplanation, Counterfactual, Explanation, RuleExplanation
-from fuzzymil.explain.text import degree, evenly, folded, rest_in_words, score_name, the_score
+from fuzzymil.explain.explanation import score_name, the_score
+from fuzzymil.explain.text import degree, evenly, folded, rest_in_words
 from fuzzymil.report import _markup
 from fuzzymil.report._sketches import Sketcher, bar
 from fuzzymil.report.html import Markup, element

@@ -1,4 +1,4 @@
-"""Rules at their witnesses: the degree to which the witness meets each condition, and the one that decides."""
+"""The conditions of a rule at its witness: to which degree each holds, and which one decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.explain.explanation import ConditionExplanation
+from fuzzymil.explain.parts import ConditionExplanation
 from fuzzymil.network.layers import Masks, Params, layer1
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.network.premises import HEDGES, Place
@@ -20,23 +20,26 @@ from fuzzymil.rules.premise import And, Expression, Is, Not
 __all__ = ["conditions_at"]
 
 
-def conditions_at(base: RuleBase, given: Array, seen: Array) -> list[tuple[ConditionExplanation, ...]]:
-    """Return each rule's conditions at the rule's witness.
+def conditions_at(
+    base: RuleBase, params: Params, masks: Masks, given: Array, seen: Array
+) -> list[tuple[ConditionExplanation, ...]]:
+    """Return the conditions of each rule at its witness.
 
     Parameters
     ----------
     base : RuleBase
+    params, masks
+        The rule base, compiled.
     given, seen : arrays of shape (n_rules, n_features)
-        A witness a rule: as the data have it, and as the rules take it (within their limits).
+        One witness per rule: as in the data, and clipped to the ranges of the rules.
     """
-    params, masks, _ = base.compile()
     places = _places(base)
     log_mu = _log_memberships(params, masks, seen, places)
     return [_conditions(base, rule.premise, places[r], log_mu, given[r], seen[r]) for r, rule in enumerate(base.rules)]
 
 
 def _places(base: RuleBase) -> list[tuple[Place, ...]]:
-    """For each rule, where the sets of its conditions stand in the arrays of `RuleBase.compile`."""
+    """Return, for each rule, the places of its conditions' sets in the arrays of `RuleBase.compile`."""
     column = {name: d for d, name in enumerate(base.feature_names)}
     plain = [
         tuple((r, column[condition.variable]) for condition in premise.conditions(rule.premise))
@@ -44,13 +47,13 @@ def _places(base: RuleBase) -> list[tuple[Place, ...]]:
     ]
     for group in base.arrangement.premises or ():
         for r, places in zip(group.rules, group.places, strict=True):
-            plain[r] = places or plain[r]  # a plain conjunction has no list of its own
+            plain[r] = places or plain[r]  # plain conjunctions are not listed in the group
     return plain
 
 
 @jax.jit
 def _rowwise_layer1(sets: Any, masks: Masks, x: jax.Array) -> jax.Array:
-    """Layer 1 with an instance of its own for each row of sets: log-memberships (rows, d)."""
+    """Run Layer 1 with one instance per row of sets; return log-memberships (rows, d)."""
 
     def of_row(sets: Any, masks: Masks, x: jax.Array) -> jax.Array:
         sets, masks = jax.tree.map(lambda values: values[None], (sets, masks))
@@ -60,7 +63,7 @@ def _rowwise_layer1(sets: Any, masks: Masks, x: jax.Array) -> jax.Array:
 
 
 def _log_memberships(params: Params, masks: Masks, x: Array, places: list[tuple[Place, ...]]) -> Array:
-    """Log-memberships (rows, d) of each rule's witness, ``x`` (r, d), in the rule's sets."""
+    """Return the log-memberships (rows, d) of each rule's witness, ``x`` (r, d), in the rule's sets."""
     owner = np.zeros(len(next(iter(masks.values()))), int)
     owner[: len(x)] = np.arange(len(x))
     for r, where in enumerate(places):
@@ -72,11 +75,11 @@ def _log_memberships(params: Params, masks: Masks, x: Array, places: list[tuple[
 def _conditions(
     base: RuleBase, asked: Expression, places: tuple[Place, ...], log_mu: Array, given: Array, seen: Array
 ) -> tuple[ConditionExplanation, ...]:
-    """Look at each condition of a rule at its witness, ``given`` (d,), of which the rules take ``seen`` (d,)."""
+    """Return the conditions of one rule at its witness, ``given`` (d,), which the rules see as ``seen`` (d,)."""
     negated = list(premise.negations(asked))
     known = ~np.isnan(seen)
     degrees = [
-        # As in `premises.log_truth`: what is unknown suits the rule.
+        # As in `premises.log_truth`, an unknown value counts in favor of the rule.
         _hedged(float(log_mu[place]), condition.hedges) if known[place[1]] else -np.inf if negative else 0.0
         for condition, place, negative in zip(premise.conditions(asked), places, negated, strict=True)
     ]
@@ -105,7 +108,7 @@ def _conditions(
 def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: RuleBase) -> tuple[float, int | None]:
     """Return the log-truth of a premise and the number of the condition that decides it.
 
-    That is the least true part of an AND and the truest of an OR; within a NOT too, by De Morgan's laws.
+    This is the least true part of an AND and the truest part of an OR, also inside a NOT (De Morgan's laws).
     """
     if isinstance(asked, Is):
         number, degree = next(degrees)

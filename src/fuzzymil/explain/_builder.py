@@ -1,0 +1,343 @@
+"""From a bag and the rules that decided it to an `Explanation`: rules, witness instances, memberships.
+
+Everything is read from the `Activations` that the prediction itself is computed from, so an explanation cannot disagree
+with the prediction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.explain._conditions import conditions_at
+from fuzzymil.explain._shares import instance_shares
+from fuzzymil.explain.explanation import Explanation
+from fuzzymil.explain.parts import Counterfactual, RuleExplanation
+from fuzzymil.network.inference import Activations
+from fuzzymil.rules import RuleBase
+
+__all__ = ["NUMBERS", "Reading", "chosen_bag", "explain", "explain_many"]
+
+
+def _flat(output: Array) -> Array:
+    return output[:, 0] if output.shape[1] == 1 else output
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How a model reads the output of its rules.
+
+    Parameters
+    ----------
+    predict : callable
+        Maps outputs (n_bags, n_outputs) to predictions, one per bag.
+    probability : callable, optional
+        Maps outputs to probabilities (n_bags, n_classes).
+    classes : sequence, optional
+        The classes of a classifier: two for a single output, otherwise one per output.
+    threshold : float
+        Subtracted from an output to make the decision value.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> sure = Reading(lambda output: np.where(output[:, 0] > 0.5, "yes", "no"), classes=("no", "yes"), threshold=0.5)
+    >>> explain(rules, [[[0.1], [0.8]]], reading=sure).prediction
+    'no'
+    """
+
+    predict: Callable[[Array], Array] = _flat
+    probability: Callable[[Array], Array] | None = None
+    classes: Sequence[Any] | Array | None = None
+    threshold: float = 0.0
+
+
+NUMBERS = Reading()
+"""The output itself is the prediction."""
+
+
+def explain(
+    rules: RuleBase | Sequence[RuleBase],
+    bags: Any,
+    bag: Any = None,
+    *,
+    output: str | None = None,
+    reading: Reading = NUMBERS,
+) -> Explanation:
+    """Explain the prediction for one bag.
+
+    Parameters
+    ----------
+    rules : RuleBase, or sequence of RuleBase
+        If there are several, their outputs are averaged.
+    bags : Bags, or anything `as_bags` takes
+        A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
+    bag : id or position, optional
+        Which of several bags. An integer is an id if the ids are numbers, otherwise a position.
+    output : str, optional
+        The output to explain. Default: the output of the predicted class, or the first output of a regressor.
+    reading : Reading
+        What the output means. Default: it is the prediction itself.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+    ... VARIABLE texture: smooth = Gaussian(0, 0.3)
+    ... IF hue is blue AND texture is smooth THEN sky = 1
+    ... IF hue is red THEN sky = 0
+    ... ''', t_norm="min", aggregation="max")
+    >>> found = explain(rules, [[[0.65, 0.1], [0.2, 0.9]]])
+    >>> [(rule.name, rule.witness, round(rule.contribution, 3)) for rule in found.rules]
+    [('Rule 1', 0, 0.593), ('Rule 2', 1, 0.0)]
+    >>> print(found)
+    Bag 0 (2 instances): sky = 0.593.
+    Greatest firing strength 0.882.
+    <BLANKLINE>
+    Contributions to sky (strength x conclusion):
+      +0.593 = 0.593 x 1  Rule 1, fires at 0.882, witness 0 (100%)
+       0.000 = 0.407 x 0  Rule 2, fires at 0.607, witness 1 (100%)
+      ------
+      +0.593              sky
+    <BLANKLINE>
+    Rule 1: IF hue is blue AND texture is smooth THEN sky = 1
+      Instance 0 satisfies it to 0.882:
+        hue = 0.65     is blue    0.882  decisive
+        texture = 0.1  is smooth  0.946
+    <BLANKLINE>
+    Rule 2: IF hue is red THEN sky = 0
+      Instance 1 satisfies it to 0.607:
+        hue = 0.2  is red  0.607  decisive
+    <BLANKLINE>
+    Without instance 0, sky would be 0.000553 (-0.592); greatest firing strength 0.607.
+    Without instance 1, sky would be 1 (+0.407); greatest firing strength 0.882.
+    """
+    return explain_many(rules, chosen_bag(as_bags(bags), bag), output=output, reading=reading)[0]
+
+
+def explain_many(
+    rules: RuleBase | Sequence[RuleBase],
+    bags: Any,
+    positions: Iterable[int] | None = None,
+    *,
+    output: str | None = None,
+    reading: Reading = NUMBERS,
+    activations: Sequence[Activations] | None = None,
+) -> list[Explanation]:
+    """Explain the predictions for many bags, with one inference for all of them.
+
+    Parameters
+    ----------
+    rules, output, reading
+        See `explain`.
+    bags : Bags, or anything `as_bags` takes
+    positions : iterable of int, optional
+        Positions of the bags to explain. Default: all.
+    activations : sequence of Activations, optional
+        What ``infer(bags)`` of each rule base returned, if that has been computed already.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> [found.bag for found in explain_many(rules, Bags.from_list([[[0.1], [0.8]], [[0.9]]], ids=["a", "b"]))]
+    ['a', 'b']
+    """
+    bases = _checked_members(rules)
+    bags = as_bags(bags)
+    inferred = [base.infer(bags) for base in bases] if activations is None else activations
+    members = [_Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
+    wanted = range(bags.n_bags) if positions is None else map(int, positions)
+    return [_explanation(members, bags, b, output, reading) for b in wanted]
+
+
+class _Member:
+    """A rule base, what it inferred about all bags, and what the explanations of all bags need of it."""
+
+    def __init__(self, base: RuleBase, found: Activations, *, bags: Bags) -> None:
+        self.base, self.found, self.offsets = base, found, bags.offsets
+        self.params, self.masks, self.operators = base.compile()
+        self.texts = [line.partition(": ")[2] for line in base.to_text().split("\n")[: base.n_rules]]
+        given = base._matched(bags)
+        self.given, self.seen = given.instances, base._within_limits(given).instances
+
+    def rows(self, b: int) -> slice:
+        return slice(self.offsets[b], self.offsets[b + 1])
+
+    def uncovered(self, b: int) -> bool:
+        return bool(np.isneginf(self.found.log_firing[b]).all())
+
+    def contributions(self, b: int, threshold: float) -> Array:
+        """Return the contribution of each rule to each score, (r, k); `baseline` is the rest of the score."""
+        outputs = self.found.rule_outputs[b] - (threshold if self.base.normalize else 0.0)
+        return np.asarray(self.found.normalized[b][:, None] * outputs)
+
+    def baseline(self, b: int, target: int, threshold: float) -> float:
+        """Return the part of the score that no rule contributed."""
+        if self.uncovered(b):
+            return self.base.default[target] - threshold
+        return 0.0 if self.base.normalize else -threshold
+
+
+def _explanation(members: Sequence[_Member], bags: Bags, b: int, output: str | None, reading: Reading) -> Explanation:
+    """Explain the bag at position ``b``."""
+    base, threshold = members[0].base, reading.threshold
+    answer = np.mean([member.found.output[[b]] for member in members], axis=0)
+    prediction = reading.predict(answer)[0]
+    target = _target(base.outputs, output, prediction, reading)
+    rules = [rule for m, member in enumerate(members) for rule in _rules_of(members, m, b, target, threshold)]
+    rules.sort(key=lambda rule: (-abs(rule.contribution), -rule.strength, rule.member, rule.index))
+    uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b))
+    score = float(answer[0, target]) - threshold
+    return Explanation(
+        bag=_scalar(bags.ids[b]),
+        n_instances=int(bags.sizes[b]),
+        feature_names=base.feature_names,
+        outputs=base.outputs,
+        output=tuple(answer[0].tolist()),
+        prediction=_scalar(prediction),
+        classes=None if reading.classes is None else tuple(map(_scalar, reading.classes)),
+        probability=None if reading.probability is None else tuple(reading.probability(answer)[0].tolist()),
+        target=target,
+        threshold=threshold,
+        score=score,
+        baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
+        log_coverage=float(max(member.found.log_firing[b].max() for member in members)),
+        uncovered=uncovered,
+        default=members[uncovered[0]].base.default if uncovered else None,
+        n_estimators=len(members),
+        centered=threshold != 0 and all(member.base.normalize for member in members),
+        rules=tuple(rules),
+        counterfactuals=_counterfactuals(members, bags[[b]], rules, target, score, reading),
+    )
+
+
+def _rules_of(members: Sequence[_Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
+    member, several = members[m], len(members) > 1
+    base, found, rows = member.base, member.found, member.rows(b)
+    log_truth = found.log_truth[rows]
+    shares = instance_shares(member.operators.aggregation, log_truth, member.params.alpha)
+    contributions = member.contributions(b, threshold) / len(members)
+    # Among equal shares the instance that satisfies the rule best, then the first.
+    witnesses = np.lexsort((-log_truth, -shares), axis=0)[0]
+    given, seen = member.given[rows][witnesses], member.seen[rows][witnesses]
+    conditions = conditions_at(base, member.params, member.masks, given, seen)
+    for r, rule in enumerate(base.rules):
+        satisfied = bool(np.isfinite(log_truth[:, r]).any())
+        yield RuleExplanation(
+            member=m,
+            index=r,
+            name=f"Rule {r + 1} of member {m + 1}" if several else f"Rule {r + 1}",
+            rule=rule,
+            text=member.texts[r],
+            log_firing=float(found.log_firing[b, r]),
+            strength=float(found.normalized[b, r]),
+            outputs=tuple(found.rule_outputs[b, r].tolist()),
+            contributions=tuple(contributions[r].tolist()),
+            contribution=float(contributions[r, target]),
+            witness=int(witnesses[r]) if satisfied else None,
+            shares=tuple(shares[:, r].tolist()),
+            log_truth=tuple(log_truth[:, r].tolist()),
+            conditions=conditions[r] if satisfied else (),
+        )
+
+
+def _counterfactuals(
+    members: Sequence[_Member],
+    bag: Bags,
+    rules: list[RuleExplanation],
+    target: int,
+    score: float,
+    reading: Reading,
+) -> tuple[Counterfactual, ...]:
+    """Infer the bag without each of its witnesses, all at once."""
+    witnesses = list(dict.fromkeys(rule.witness for rule in rules if rule.witness is not None))
+    if bag.n_instances == 1 or not witnesses:
+        return ()
+    shorter = Bags(
+        np.concatenate([np.delete(bag.instances, witness, axis=0) for witness in witnesses]),
+        np.arange(len(witnesses) + 1) * (bag.n_instances - 1),
+        feature_names=bag.feature_names,
+    )
+    found = [member.base.infer(shorter) for member in members]
+    outputs = np.mean([each.output for each in found], axis=0)
+    scores = outputs[:, target] - reading.threshold
+    log_coverage = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
+    predictions = reading.predict(outputs)
+    return tuple(
+        Counterfactual(
+            instance=witness,
+            score=float(scores[n]),
+            change=float(scores[n]) - score,
+            prediction=_scalar(predictions[n]),
+            log_coverage=float(log_coverage[n]),
+        )
+        for n, witness in enumerate(witnesses)
+    )
+
+
+# ---------------------------------------------------------------------- which bag, which output
+
+
+def chosen_bag(bags: Bags, bag: Any = None) -> Bags:
+    """Return one of several bags, as `Bags` of length 1.
+
+    Parameters
+    ----------
+    bags : Bags
+    bag : id or position, optional
+        An integer is an id if the ids are numbers, otherwise a position. Not needed if there is only one bag.
+
+    Examples
+    --------
+    >>> chosen_bag(Bags.from_list([[[1.0]], [[2.0], [3.0]]], ids=["a", "b"]), "b").n_instances
+    2
+    """
+    if bag is None:
+        if bags.n_bags > 1:
+            hint = " (Pass a single bag with several instances as [array].)" if bags.n_bags == bags.n_instances else ""
+            raise InputError(
+                f"X has {bags.n_bags} bags: select one by its id or position, for example "
+                f"bag={_scalar(bags.ids[0])!r}, or use explain_many.{hint}"
+            )
+        return bags
+    ids = bags.ids.tolist()
+    numbered = all(isinstance(known, numbers.Number) for known in ids)
+    if isinstance(bag, numbers.Integral) and not numbered:
+        if not -len(ids) <= int(bag) < len(ids):
+            raise InputError(f"No bag at position {bag}: positions range from 0 to {len(ids) - 1}.")
+        return bags[[int(bag)]]
+    if bag not in ids:
+        raise InputError(f"No bag {bag!r}; the bags are {listed(ids)}.{did_you_mean(bag, map(str, ids))}")
+    return bags[[ids.index(bag)]]
+
+
+def _checked_members(rules: RuleBase | Sequence[RuleBase]) -> list[RuleBase]:
+    members = [rules] if isinstance(rules, RuleBase) else list(rules)
+    if not members or any(not isinstance(base, RuleBase) for base in members):
+        raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
+    if len({(base.feature_names, base.outputs) for base in members}) > 1:
+        raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
+    return members
+
+
+def _target(outputs: tuple[str, ...], wanted: str | None, prediction: Any, reading: Reading) -> int:
+    if wanted is not None:
+        known_name("output", wanted, outputs)
+        return outputs.index(wanted)
+    if reading.classes is None or len(outputs) == 1:
+        return 0
+    return [_scalar(label) for label in reading.classes].index(_scalar(prediction))
+
+
+def _scalar(value: Any) -> Any:
+    """Return a NumPy scalar as a Python object, and an array as a tuple."""
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,266 @@
+"""The parts of an explanation: conditions, rules and counterfactuals."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from fuzzymil.rules.language import printer
+from fuzzymil.rules.premise import Is
+from fuzzymil.rules.rule import Rule
+
+__all__ = ["ConditionExplanation", "Counterfactual", "RuleExplanation", "finite", "plain"]
+
+
+@dataclasses.dataclass(frozen=True)
+class ConditionExplanation:
+    """One condition of a rule at the rule's witness.
+
+    Attributes
+    ----------
+    variable, term : str
+    hedges : tuple of str
+        The words before the term, as in ``variable is [hedges] term``.
+    unit : str
+    value : float or None
+        The value of the witness; None if it is missing.
+    counted_as : float or None
+        The value after clipping to the variable's range, if the rules limit values.
+    log_membership : float
+        Logarithm of the degree to which the condition holds, hedges included. For a missing value it holds fully, or
+        inside a NOT not at all: always in favor of the rule.
+    negated : bool
+        Whether the condition is inside a NOT (or an odd number of them).
+    log_support : float
+        Logarithm of the degree to which the condition supports the rule: the membership, or 1 minus it if negated.
+    limiting : bool
+        Whether this condition limits the truth of the rule: among conditions joined by AND the one with the least
+        support, among those joined by OR the one with the most.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> found = explain(rules, [[[0.1], [0.9]]])
+    >>> condition = found.rules[0].conditions[0]
+    >>> condition.text, condition.value, round(condition.membership, 3), condition.limiting
+    ('hue is high', 0.9, 0.946, True)
+    """
+
+    variable: str
+    term: str
+    hedges: tuple[str, ...]
+    unit: str
+    value: float | None
+    counted_as: float | None
+    log_membership: float
+    negated: bool
+    log_support: float
+    limiting: bool
+
+    @property
+    def membership(self) -> float:
+        """Degree to which the condition holds."""
+        return math.exp(self.log_membership)
+
+    @property
+    def missing(self) -> bool:
+        """Whether the value of the witness is missing."""
+        return self.value is None
+
+    @property
+    def text(self) -> str:
+        """The condition as it is written in a rule."""
+        return printer.premise_text(Is(self.variable, self.term, self.hedges))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return {
+            "variable": self.variable,
+            "term": self.term,
+            "hedges": list(self.hedges),
+            "unit": self.unit,
+            "value": self.value,
+            "counted_as": self.counted_as,
+            "missing": self.missing,
+            "membership": self.membership,
+            "log_membership": finite(self.log_membership),
+            "negated": self.negated,
+            "limiting": self.limiting,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleExplanation:
+    """What one rule concluded about the bag, and the instance that made it fire.
+
+    Attributes
+    ----------
+    member, index : int
+        Position of the ensemble member in ``members_``, and of the rule in it.
+    name : str
+        ``"Rule 3"``, or ``"Rule 3 of member 2"``.
+    rule : Rule
+        The rule itself.
+    text : str
+        The rule as text.
+    log_firing : float
+        Logarithm of the firing strength.
+    strength : float
+        Normalized strength.
+    outputs : tuple of float
+        Conclusion for each output.
+    contributions : tuple of float
+        Contribution to the score of each output.
+    contribution : float
+        Contribution to the explained score.
+    witness : int or None
+        Position in the bag of the instance with the greatest share in the firing strength; among equals, the one that
+        satisfies the rule best, then the first. None if no instance satisfies the rule to any degree.
+    shares : tuple of float
+        Share of each instance in the firing strength; they sum to one.
+    log_truth : tuple of float
+        Logarithm of the degree to which each instance satisfies the rule.
+    conditions : tuple of ConditionExplanation
+        The conditions at the witness, in the order of the rule.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> found = explain(rules, [[[0.1], [0.9]]])
+    >>> rule = found.rules[0]
+    >>> rule.name, rule.text, rule.witness, round(rule.share, 2), round(rule.contribution, 2)
+    ('Rule 2', 'IF hue is high THEN y = 1', 1, 1.0, 0.5)
+    """
+
+    member: int
+    index: int
+    name: str
+    rule: Rule
+    text: str
+    log_firing: float
+    strength: float
+    outputs: tuple[float, ...]
+    contributions: tuple[float, ...]
+    contribution: float
+    witness: int | None
+    shares: tuple[float, ...]
+    log_truth: tuple[float, ...]
+    conditions: tuple[ConditionExplanation, ...]
+
+    @property
+    def firing(self) -> float:
+        """Firing strength of the rule for the bag."""
+        return math.exp(self.log_firing)
+
+    @property
+    def truth(self) -> tuple[float, ...]:
+        """Degree to which each instance satisfies the rule."""
+        return tuple(map(math.exp, self.log_truth))
+
+    @property
+    def share(self) -> float | None:
+        """Share of the witness."""
+        return None if self.witness is None else self.shares[self.witness]
+
+    @property
+    def decisive(self) -> tuple[ConditionExplanation, ...]:
+        """The limiting condition first, then those with the least support."""
+        return tuple(sorted(self.conditions, key=lambda condition: (not condition.limiting, condition.log_support)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return {
+            "member": self.member,
+            "index": self.index,
+            "name": self.name,
+            "text": self.text,
+            "firing": self.firing,
+            "log_firing": finite(self.log_firing),
+            "strength": self.strength,
+            "outputs": list(self.outputs),
+            "contributions": list(self.contributions),
+            "contribution": self.contribution,
+            "witness": self.witness,
+            "share": self.share,
+            "shares": list(self.shares),
+            "truth": list(self.truth),
+            "conditions": [condition.to_dict() for condition in self.conditions],
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Counterfactual:
+    """The answer if one instance were left out.
+
+    Attributes
+    ----------
+    instance : int
+        Position in the bag.
+    score : float
+        Score of the bag without the instance.
+    change : float
+        That score minus the score of the whole bag.
+    prediction : object
+        Prediction for the bag without the instance.
+    log_coverage : float
+        Logarithm of the greatest firing strength without the instance; ``-inf`` if no rule would fire. Normalized
+        rules can give a confident answer even where they hardly fire; this shows whether they still cover the bag.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> found = explain(rules, [[[0.1], [0.9]]])
+    >>> found.counterfactuals[0].instance, round(found.counterfactuals[0].score, 2)
+    (1, 0.01)
+    """
+
+    instance: int
+    score: float
+    change: float
+    prediction: Any
+    log_coverage: float
+
+    @property
+    def coverage(self) -> float:
+        """Greatest firing strength without the instance."""
+        return math.exp(self.log_coverage)
+
+    @property
+    def uncovered(self) -> bool:
+        """Whether no rule would fire at all."""
+        return self.log_coverage == -math.inf
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return {
+            "instance": self.instance,
+            "score": self.score,
+            "change": self.change,
+            "prediction": plain(self.prediction),
+            "coverage": self.coverage,
+            "log_coverage": finite(self.log_coverage),
+            "uncovered": self.uncovered,
+        }
+
+
+def finite(log_value: float) -> float | None:
+    """Return a logarithm, or None for the logarithm of zero."""
+    return log_value if math.isfinite(log_value) else None
+
+
+def plain(value: Any) -> Any:
+    """Return a value that can be written as JSON: tuples as lists, other objects as text."""
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
