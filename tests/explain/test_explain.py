@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, MISugeno, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.explain import Reading, explain
+from fuzzymil.explain import Reading, explain, explain_many
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.rules.premise import And, Is, Not, Or
@@ -168,7 +168,7 @@ def test_a_single_instance_cannot_be_left_out():
     found = model("plain").explain([[[0.5, 0.5]]])
     assert found.counterfactuals == ()
     assert all(rule.witness == 0 and rule.shares == (1.0,) for rule in found.rules)
-    assert str(found).endswith("The bag has one instance: there is none to leave out.")
+    assert "Without" not in str(found)
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
@@ -307,7 +307,7 @@ def test_values_beyond_the_limits_say_what_they_count_as():
     rule = explain(rules, [[[7.0, 0.1], [0.6, 0.1]]]).rules
     condition = next(each for each in rule if each.index == 2).conditions[0]
     assert (condition.value, condition.counted_as) == (7.0, 1.0)
-    assert "hue = 7 (counts as 1)" in str(explain(rules, [[[7.0, 0.1], [0.6, 0.1]]]))
+    assert "hue = 7 (clipped to 1)" in str(explain(rules, [[[7.0, 0.1], [0.6, 0.1]]]))
 
 
 # ---------------------------------------------------------------------- bags that no rule knows
@@ -326,10 +326,7 @@ def test_an_uncovered_bag_says_so():
     assert (rule.witness, rule.share, rule.conditions, rule.contribution) == (None, None, (), 0)
     assert rule.shares == (0.5, 0.5)
     assert found.counterfactuals == ()
-    assert str(found) == (
-        "Bag 0 (2 instances, numbered from 0): the rules say sky = 0.3.\n"
-        "No rule fires on this bag: this is the default, sky = 0.3."
-    )
+    assert re.fullmatch(r"Bag 0 \(2 instances\).* sky = 0\.3\.\nNo rule fires .*default.* sky = 0\.3\.", str(found))
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["is_uncovered"]
     assert content["log_coverage"] is None
@@ -344,15 +341,15 @@ def test_an_uncovered_member_gives_its_default():
     assert found.baseline == pytest.approx((0.5 - 0.25) / 2)
     assert found.score == pytest.approx((0.5 + 1) / 2 - 0.25)
     assert sum(rule.contribution for rule in found.rules) + found.baseline == pytest.approx(found.score)
-    assert "No rule of member 1 fires on this bag: the default, sky = 0.5, counts there." in str(found)
-    assert "from no rule" in str(found)
+    assert re.search(r"member 1 .*default, sky = 0\.5", str(found))
+    assert "baseline" in str(found)
 
 
 def test_a_counterfactual_may_be_uncovered():
     found = explain(dataclasses.replace(SHARP, default=(0.3,)), [[[1.0, 0.0], [6.0, 0.0]]])
     (left,) = found.counterfactuals
     assert (left.instance, left.score, left.uncovered, left.coverage) == (0, 0.3, True, 0)
-    assert "Without instance 0 sky would be 0.3 (-0.7), the default, as no rule would fire." in str(found)
+    assert re.search(r"Without instance 0,? sky would be 0\.3 \(-0\.7\).*default", str(found))
 
 
 def test_strengths_below_the_smallest_number_are_explained():
@@ -363,63 +360,56 @@ def test_strengths_below_the_smallest_number_are_explained():
     assert found.score == 1
     assert [rule.witness for rule in found.rules] == [1, 1]
     assert [rule.share for rule in found.rules] == [1, 1]
-    assert "The greatest firing strength is 3.39e-1954326." in str(found)
+    assert "3.39e-1954326" in str(found)
     json.dumps(found.to_dict(), allow_nan=False)
 
 
 # ---------------------------------------------------------------------- words
 
 
-# Worked out by hand: rules fire at exp(-1/8), exp(-1/2) / 2 and 1; without instance 0 the first at 1/2.
-PHOTO_7 = """\
-Bag photo 7 (3 instances, numbered from 0): the rules say sky = 0.449.
-The greatest firing strength is 1.
-
-Contributions to sky, strength x conclusion:
-  +0.404 = 0.404 x 1     Rule 1, fires at 0.882, witness 0 (100%)
-  +0.114 = 0.458 x 0.25  Rule 3, fires at 1, witness 1 (100%)
-  -0.069 = 0.139 x -0.5  Rule 2, fires at 0.303, witness 1 (100%)
-  ------
-  +0.449                 sky
-
-Rule 1: IF hue is blue AND texture is smooth THEN sky = 1
-  at instance 0, which satisfies it to 0.882:
-    hue = 0.65        is blue    0.882  decisive
-    texture = 0.1 mm  is smooth  0.9
-
-Rule 3: IF hue is not blue OR texture is rough THEN sky = 0.25
-  at instance 1, which satisfies it to 1:
-    hue = 0.2          is not blue  1
-    texture = 0.75 mm  is rough     1
-
-Rule 2: IF hue is red AND NOT (texture is very smooth OR hue is blue) THEN sky = -0.5 WITH 0.5
-  at instance 1, which satisfies it to 0.607:
-    hue = 0.2          is red          0.607     decisive
-    texture = 0.75 mm  is very smooth  0.0625    in a NOT
-    hue = 0.2          is blue         0.000335  in a NOT
-
-Without instance 0 sky would be 0.332 (-0.117), the greatest firing strength 1.
-Without instance 1 sky would be 0.655 (+0.207), the greatest firing strength 0.882."""
-
-
 def test_text_of_a_small_system():
+    # Worked out by hand: rules fire at exp(-1/8), exp(-1/2) / 2 and 1; without instance 0 the first at 1/2.
     found = explain(SKY, Bags.from_list([PATCHES], ids=["photo 7"]))
-    assert str(found) == PHOTO_7
+    heading, contributions, *rules, without = str(found).split("\n\n")
+    assert re.match(r"Bag photo 7 \(3 instances\).* sky = 0\.449", heading)
+    assert [line.split() for line in contributions.splitlines()[1:]] == [
+        ["+0.404", "=", "0.404", "x", "1", "Rule", "1,", "fires", "at", "0.882,", "witness", "0", "(100%)"],
+        ["+0.114", "=", "0.458", "x", "0.25", "Rule", "3,", "fires", "at", "1,", "witness", "1", "(100%)"],
+        ["-0.069", "=", "0.139", "x", "-0.5", "Rule", "2,", "fires", "at", "0.303,", "witness", "1", "(100%)"],
+        ["------"],
+        ["+0.449", "sky"],
+    ]
+    first, third, second = (block.splitlines() for block in rules)
+    assert first[0] == "Rule 1: IF hue is blue AND texture is smooth THEN sky = 1"
+    assert third[0] == "Rule 3: IF hue is not blue OR texture is rough THEN sky = 0.25"
+    assert second[0].endswith("AND NOT (texture is very smooth OR hue is blue) THEN sky = -0.5 WITH 0.5")
+    assert re.search(r"nstance 1 .*0\.607", second[1])
+    assert [line.split() for line in first[2:]] == [
+        ["hue", "=", "0.65", "is", "blue", "0.882", "decisive"],
+        ["texture", "=", "0.1", "mm", "is", "smooth", "0.9"],
+    ]
+    assert [line.split() for line in second[2:]] == [
+        ["hue", "=", "0.2", "is", "red", "0.607", "decisive"],
+        ["texture", "=", "0.75", "mm", "is", "very", "smooth", "0.0625", "negated"],
+        ["hue", "=", "0.2", "is", "blue", "0.000335", "negated"],
+    ]
+    assert re.match(r"Without instance 0,? sky would be 0\.332 \(-0\.117\).* 1\.\n", without)
+    assert re.search(r"Without instance 1,? sky would be 0\.655 \(\+0\.207\).* 0\.882\.$", without)
     assert repr(found) == "Explanation(bag='photo 7', score=0.4488, 3 rules, 3 instances)"
 
 
 def test_text_leaves_rules_out_and_says_so():
     text = explain(SKY, [PATCHES]).to_text(max_rules=1)
-    assert re.search(r"\n  \+0\.045 +2 further rules\n  ------\n  \+0\.449 +sky\n", text)
+    assert re.search(r"\n  \+0\.045 +2 other rules\n  ------\n  \+0\.449 +sky\n", text)
     assert "Rule 3" not in text
     assert text.count("Without instance") == 1
     far = explain(SHARP, [[[1.0, 0.0]]])
-    assert "further" not in str(far)
+    assert "other rule" not in str(far)
     mute = dataclasses.replace(SKY, rules=(*SKY.rules, Rule({}, [[9.0]], weight=0.0)))
-    assert "1 further rule that does not fire" in str(explain(mute, [PATCHES]))
+    assert "1 other rule that does not fire" in str(explain(mute, [PATCHES]))
 
 
-def test_text_of_long_rules_tells_the_decisive_conditions():
+def test_text_of_long_rules_shows_the_decisive_conditions():
     rng = np.random.default_rng(0)
     rules = RuleBase.from_arrays(rng.normal(size=(2, 40)), np.full((2, 40), 3.0), rng.normal(size=(2, 1, 41)))
     found = explain(rules, [rng.normal(size=(3, 40))])
@@ -429,7 +419,7 @@ def test_text_of_long_rules_tells_the_decisive_conditions():
     named = " AND ".join(condition.text for condition in lowest[:4])
     assert f"{first.name}: IF {named} AND ... (36 more) THEN y = " in text
     assert " + ... (36 smaller)" in text
-    assert f"    36 more, with {lowest[4].membership:.3g} or more each" in text
+    assert re.search(rf"36 more.* {lowest[4].membership:.3g}\n", text)
     assert text.count("decisive") == 2
     assert first.text.count(" AND ") == 39
     assert max(map(len, text.splitlines())) < 220
@@ -440,14 +430,13 @@ def test_text_of_classifiers():
     found = model(name).explain(BAGS, bag="concept1-1")
     assert repr(found).startswith(f"Explanation(bag='concept1-1', prediction={found.prediction}, score=")
     text = str(found)
-    assert text.startswith(
-        f"Bag concept1-1 ({len(BAGS[0])} instances, numbered from 0): {found.prediction} is predicted, "
-    )
-    assert f"The decision value is {found.score:+.3g}: above 0 it speaks for 1, else for 0.\n" in text
-    assert "Contributions to the decision value, strength x (conclusion - 0.5):\n" in text
-    assert "be predicted." in text
-    change = found.counterfactuals[0].prediction != found.prediction
-    assert ("would be predicted" in text.splitlines()[-len(found.counterfactuals)]) == change
+    first, second, *_, last = text.splitlines()
+    assert re.match(rf"Bag concept1-1 \({len(BAGS[0])} instances\): predicted {found.prediction}, probability ", first)
+    assert re.match(rf"Decision value {re.escape(f'{found.score:+.3g}')} \(1 above 0\)", second)
+    assert "Contributions to the decision value (strength x (conclusion - 0.5)):\n" in text
+    left = found.counterfactuals[-1]
+    assert re.search(rf"Without instance {left.instance}, .* prediction (still )?{left.prediction};", last)
+    assert ("still" in last) == (left.prediction == found.prediction)
 
 
 def test_text_of_several_classes():
@@ -455,22 +444,22 @@ def test_text_of_several_classes():
     others = ", ".join(
         f"{c} {o:.3g}" for c, o in zip(found.classes, found.output, strict=True) if c != found.prediction
     )
-    assert f"The decision value of {found.prediction} is {max(found.output):.3g} ({others}).\n" in str(found)
+    assert f"Decision value of {found.prediction}: {max(found.output):.3g} ({others})" in str(found)
     other = next(label for label in found.classes if label != found.prediction)
     why_not = model("classes").explain(BAGS, bag="concept2-3", output=other)
     assert why_not.prediction == found.prediction
     assert why_not.score == pytest.approx(dict(zip(found.classes, found.output, strict=True))[other])
-    assert f"Contributions to the decision value of {other}, strength x conclusion:" in str(why_not)
+    assert f"Contributions to the decision value of {other} (strength x conclusion):" in str(why_not)
 
 
 def test_text_of_committees_and_numbers():
     text = str(model("committee").explain(BAGS, bag=0))
-    assert "strength x (conclusion - 0.5) / members:" in text
+    assert "(strength x (conclusion - 0.5) / members):" in text
     assert " / 3 " in text
     assert "of member " in text
     assert "y1 = " in str(model("two numbers").explain(BAGS, bag=0))
-    assert "; explained is y1." in str(model("two numbers").explain(BAGS, bag=0))
-    assert "from no rule" in str(model("not normalized").explain(BAGS, bag=0))
+    assert "explained: y1" in str(model("two numbers").explain(BAGS, bag=0))
+    assert "baseline" in str(model("not normalized").explain(BAGS, bag=0))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -506,7 +495,7 @@ def test_whole_numbers_are_ids_where_ids_are_numbers():
     bags = Bags.from_list([PATCHES, PATCHES[:1]], ids=[7, 0])
     assert explain(SKY, bags, bag=7).n_instances == 3
     assert explain(SKY, bags, bag=0).n_instances == 1
-    with pytest.raises(InputError, match=r"There is no bag 1; the bags are 7, 0\."):
+    with pytest.raises(InputError, match=r"No bag 1; .*7, 0\."):
         explain(SKY, bags, bag=1)
 
 
@@ -516,17 +505,17 @@ def test_whole_numbers_are_ids_where_ids_are_numbers():
         (
             BAGS,
             {},
-            r"There are 24 bags: say which one to explain, bag='concept1-1' say .*explain_many for all of them\.$",
+            r"24 bags: .*bag='concept1-1'.*explain_many\.$",
         ),
-        (BAGS[0], {}, r"One bag of several instances is given as \[array\]"),
-        (BAGS, {"bag": "concpt1-3"}, r"no bag 'concpt1-3'; the bags are concept1-1, .* Did you mean 'concept1-"),
-        (BAGS, {"bag": 24}, r"There is no bag at position 24: there are 24, 0 to 23\."),
-        (BAGS, {"bag": 0, "output": "z"}, r"Unknown output: 'z'; known are y\."),
+        (BAGS[0], {}, r"as \[array\]"),
+        (BAGS, {"bag": "concpt1-3"}, r"No bag 'concpt1-3'; the bags are concept1-1, .* Did you mean 'concept1-"),
+        (BAGS, {"bag": 24}, r"No bag at position 24: .*0 to 23\."),
+        (BAGS, {"bag": 0, "output": "z"}, r"'z'.* y\."),
         (np.zeros((1, 3)), {}, "3 features"),
     ],
     ids=["which of many", "rows", "misspelt", "position", "output", "features"],
 )
-def test_mistakes_are_told(bags, settings, message):
+def test_mistakes_are_reported(bags, settings, message):
     with pytest.raises(ValueError, match=message):
         model("classifier").explain(bags, **settings)
 
@@ -551,6 +540,19 @@ def test_features_are_matched_by_name():
     assert explain(SKY, swapped).counterfactuals == explain(SKY, [PATCHES]).counterfactuals
 
 
+def test_many_bags_share_one_inference(monkeypatch):
+    bags = Bags.from_list([PATCHES, PATCHES[:1], PATCHES[1:]], ids=["a", "b", "c"])
+    one_by_one = [explain(SKY, bags, bag) for bag in "abc"]
+    activations, calls, infer = SKY.infer(bags), [], RuleBase.infer
+    monkeypatch.setattr(RuleBase, "infer", lambda base, given: calls.append(len(given)) or infer(base, given))
+    assert explain_many(SKY, bags) == one_by_one
+    assert calls == [3, 2, 2]  # all bags at once, then two of them without each witness
+    calls.clear()
+    assert explain_many(SKY, bags, np.array([2, 1]), activations=[activations]) == one_by_one[:0:-1]
+    assert calls == [2]
+    assert explain_many(SKY, bags, []) == []
+
+
 # ---------------------------------------------------------------------- written rules
 
 
@@ -564,7 +566,7 @@ def test_written_rules_are_explained_like_learned_ones():
     assert [rule.conditions for rule in found.rules if rule.index == 1] == [
         rule.conditions for rule in explain(SKY, [PATCHES]).rules if rule.index == 1
     ]
-    assert "strength x (conclusion - 0.4):" in str(found)
+    assert "strength x (conclusion - 0.4)" in str(found)
     assert [each.bag for each in written.explain_many(bags)] == ["a", "b"]
 
 

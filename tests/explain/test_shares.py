@@ -1,4 +1,4 @@
-"""The share of each instance in a rule's strength, for every T-conorm, against exact arithmetic."""
+"""The share of each instance in a rule's strength, for every aggregation, against exact arithmetic."""
 
 import math
 
@@ -8,8 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from fuzzymil import RuleBase
+from fuzzymil.explain import explain
 from fuzzymil.explain._shares import SHARES, instance_shares
-from fuzzymil.network.aggregation import AGGREGATIONS, SOFT_AGGREGATIONS
+from fuzzymil.network.aggregation import AGGREGATIONS, SOFT_AGGREGATIONS, register_aggregation
 from fuzzymil.network.segments import OneBag
 
 INF = math.inf
@@ -29,7 +31,7 @@ def exact(log_r):
 
 
 def parts(name, log_r, alpha):
-    """What the T-conorm adds up, one number an instance."""
+    """What the aggregation adds up, one number per instance."""
     r = [exact(value) for value in log_r]
     a = mpmath.mpf(alpha)
     return {
@@ -46,7 +48,7 @@ def parts(name, log_r, alpha):
 
 
 def put_together(name, log_r, alpha):
-    """Log of the T-conorm, from the sum of the parts."""
+    """Log of the aggregation, from the sum of the parts."""
     r = [exact(value) for value in log_r]
     a, n, total = mpmath.mpf(alpha), len(r), sum(parts(name, log_r, alpha))
     weights = {
@@ -148,3 +150,35 @@ def test_great_alphas_leave_one_instance(name):
     least = instance_shares(name, log_r, -1e25)[:, 0]
     # What lse adds up is bounded for negative alpha: all instances take part in the doubt alike.
     np.testing.assert_allclose(least, [1 / 3] * 3 if name == "lse" else [0, 0, 1], atol=1e-12)
+
+
+def largest_two(log_r, grouping, alpha):
+    """Mean of the two greatest truths, of a single bag."""
+    return jnp.log(jnp.sort(jnp.exp(log_r), axis=0)[-2:].mean(axis=0, keepdims=True))
+
+
+@pytest.fixture
+def registered():
+    register_aggregation("largest_two", largest_two)
+    yield
+    del AGGREGATIONS["largest_two"]
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_aggregation_has_shares_by_its_gradient():
+    log_r = np.log(
+        [[0.6, 0.5], [0.1, 0.5], [0.2, 0.0]], out=np.full((3, 2), -INF), where=np.arange(6).reshape(3, 2) < 5
+    )
+    found = instance_shares("largest_two", log_r, 1.0)
+    np.testing.assert_allclose(found, [[0.75, 0.5], [0, 0.5], [0.25, 0]], atol=1e-12)
+    flat = instance_shares("largest_two", np.array([[-INF], [-INF], [-INF]]), 1.0)
+    np.testing.assert_allclose(flat, 1 / 3)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_aggregation_is_explained():
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="largest_two")
+    found = explain(rules, [[[0.1], [0.9], [3.0]]])
+    assert {rule.index: rule.witness for rule in found.rules} == {0: 0, 1: 1}
+    assert sum(rule.contribution for rule in found.rules) + found.baseline == pytest.approx(found.score)
+    assert "Rule 2" in str(found)

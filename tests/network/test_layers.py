@@ -1,4 +1,4 @@
-"""The layers, computed some rows at a time."""
+"""Layers 1 and 2: at once and one after the other, whole and in chunks."""
 
 import functools
 
@@ -10,6 +10,7 @@ import pytest
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import layers
 from fuzzymil.network.layers import Operators, Params, layers_1_and_2
+from fuzzymil.network.norms import T_NORMS
 
 ROWS, RULES, FEATURES = 1000, 3, 4
 
@@ -28,6 +29,20 @@ def value_and_gradients(operators, family, x, known, weights):
 
     gradients, values = jax.jit(jax.grad(total, argnums=(0, 1), has_aux=True))(sets, x)
     return values, gradients
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_layers_1_and_2_at_once_agree_with_one_after_the_other(monkeypatch, missing):
+    rng = np.random.default_rng(2)
+    with jax.enable_x64():
+        x, weights = jnp.asarray(rng.normal(size=(ROWS, FEATURES))), jnp.asarray(rng.normal(size=(ROWS, RULES)))
+        known = jnp.asarray(rng.random((ROWS, FEATURES)) < 0.8, jnp.float64) if missing else None
+        at_once = value_and_gradients(Operators(), "gaussian", x, known, weights)
+        monkeypatch.setitem(T_NORMS, "plain product", T_NORMS["product"])  # by another name it takes the general path
+        one_by_one = value_and_gradients(Operators(t_norm="plain product"), "gaussian", x, known, weights)
+    np.testing.assert_allclose(at_once[0], one_by_one[0], rtol=1e-12)
+    for one, other in zip(jax.tree.leaves(at_once[1]), jax.tree.leaves(one_by_one[1]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("missing", [False, True])

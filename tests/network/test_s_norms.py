@@ -9,7 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, complement
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, complement, register_s_norm, register_t_norm
 
 INF = math.inf
 
@@ -163,3 +164,40 @@ def test_equal_alternatives_share_the_gradient(name):
     np.testing.assert_allclose(found[0], found[0, 0])
     np.testing.assert_allclose(found[1, :2], found[1, 0])
     assert found[1, 2] == 0
+
+
+@pytest.fixture
+def registries():
+    """Undo registrations after a test."""
+    before = [dict(registry) for registry in (T_NORMS, S_NORMS, DUAL)]
+    yield
+    for registry, entries in zip((T_NORMS, S_NORMS, DUAL), before, strict=True):
+        registry.clear()
+        registry.update(entries)
+
+
+@pytest.mark.usefixtures("registries")
+@pytest.mark.parametrize("name", T_NORMS)
+def test_t_norm_without_a_dual_gets_one_by_de_morgan(name):
+    register_t_norm("mine", T_NORMS[name])
+    assert DUAL["mine"] == "mine"
+    degrees = np.log(np.random.default_rng(4).uniform(0.01, 0.99, (200, 3)))
+    np.testing.assert_allclose(value(S_NORMS["mine"], degrees), value(S_NORMS[DUAL[name]], degrees), atol=1e-12)
+
+
+@pytest.mark.usefixtures("registries")
+def test_registered_names_are_checked():
+    register_t_norm("again", T_NORMS["min"], dual="max")
+    assert DUAL["again"] == "max"
+    assert "again" not in S_NORMS
+    register_t_norm("again", T_NORMS["min"], dual="bounded")  # the same function once more
+    assert DUAL["again"] == "bounded"
+    with pytest.raises(ParameterError, match="'product'"):
+        register_t_norm("product", T_NORMS["min"], dual="max")
+    with pytest.raises(ParameterError, match="'max'"):
+        register_t_norm("max", T_NORMS["min"])
+    assert "max" not in T_NORMS
+    with pytest.raises(ParameterError, match="'mine'.*'nothing'"):
+        register_t_norm("mine", T_NORMS["min"], dual="nothing")
+    with pytest.raises(ParameterError, match="'bounded'"):
+        register_s_norm("bounded", T_NORMS["min"])

@@ -1,1 +1,9 @@
-"""The paper's six layers, with norms, aggregation over instances and the segments they work on."""
+"""The paper's six layers, with norms, aggregation over instances and the segments they work on.
+
+- `layers`: the six layers and `forward`, with a table of the paper's equations
+- `norms`, `premises`: AND, OR, NOT and hedges within a rule
+- `aggregation`: joining the instances of a bag
+- `segments`: which instances belong to which bag, inside compiled code
+- `inference`: running a compiled rule base on bags
+- `kernels`: faster ways to compute the same values
+"""

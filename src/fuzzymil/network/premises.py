@@ -1,12 +1,12 @@
-"""Premises inside the network: conditions joined by AND, OR and NOT, as the truth of numbered memberships.
+"""Premises with AND, OR, NOT and hedges, inside the network (Layer 2).
 
-`fuzzymil.rules.premise` gives every condition a place in the arrays of fuzzy sets; `log_truth` computes the truth of
-all premises from the memberships there. Rules of the same form are computed together.
+`fuzzymil.rules.premise` assigns every condition a place in the arrays of fuzzy sets; `log_truth` computes the truth of
+all premises from the memberships at these places. Rules whose premises have the same form are computed together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -15,34 +15,35 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.network._numerics import LogFunction
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 
 __all__ = ["HEDGES", "Form", "Group", "Place", "Premises", "hedged", "log_truth"]
 
 
 # ---------------------------------------------------------------------- hedges
-# Each takes log-memberships and returns those of the modified set.
+# Each maps log-memberships to those of the modified set.
 
 
 def _very(log_mu: jax.Array) -> jax.Array:
-    """``mu ** 2``."""
+    """Return ``mu ** 2``."""
     return 2.0 * log_mu
 
 
 def _somewhat(log_mu: jax.Array) -> jax.Array:
-    """``sqrt(mu)``."""
+    """Return ``sqrt(mu)``."""
     return 0.5 * log_mu
 
 
 def _extremely(log_mu: jax.Array) -> jax.Array:
-    """``2 mu**2`` up to one half, ``1 - 2 (1 - mu)**2`` above: contrast."""
+    """Return ``2 mu**2`` up to one half and ``1 - 2 (1 - mu)**2`` above: more contrast."""
     low = log_mu <= jnp.log(0.5)
     above = jnp.log1p(-2.0 * jnp.square(jnp.expm1(jnp.where(low, 0.0, log_mu))))
     return jnp.where(low, jnp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
 
 
 def _seldom(log_mu: jax.Array) -> jax.Array:
-    """``sqrt(mu / 2)`` up to one half, ``1 - sqrt((1 - mu) / 2)`` above: the inverse of *extremely*."""
+    """Return ``sqrt(mu / 2)`` up to one half and ``1 - sqrt((1 - mu) / 2)`` above: the inverse of *extremely*."""
     low = log_mu <= jnp.log(0.5)
     full = log_mu == 0  # the root has no derivative there
     doubt = -jnp.expm1(jnp.where(low | full, -1.0, log_mu))
@@ -50,17 +51,18 @@ def _seldom(log_mu: jax.Array) -> jax.Array:
     return jnp.where(low, 0.5 * (log_mu - jnp.log(2.0).astype(log_mu.dtype)), above)
 
 
-HEDGES: dict[str, Callable[[jax.Array], jax.Array]] = {
+HEDGES: dict[str, LogFunction] = {
     "not": complement,
     "very": _very,
     "somewhat": _somewhat,
     "extremely": _extremely,
     "seldom": _seldom,
 }
+"""The words that may stand before a term, as in ``hue is very blue``."""
 
 
 def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the degree of ``x`` in a set that hedges modify, of its shape.
+    """Return the degree of ``x`` in a set modified by hedges, an array of the same shape.
 
     Examples
     --------
@@ -78,7 +80,8 @@ def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) 
 # ---------------------------------------------------------------------- premises in numbers
 
 Form = tuple[Any, ...]
-"""A premise with its conditions numbered: ("row",), ("is", n, hedges, favorable), ("not", form), ("and", ...)..."""
+"""A premise with numbered conditions: ("row",), ("is", n, hedges, favorable), ("not", form), ("and", form, ...) or
+("or", form, ...)."""
 
 Place = tuple[int, int]
 """Row and feature of a fuzzy set in the network's arrays."""
@@ -89,17 +92,16 @@ class Group(NamedTuple):
 
     form: Form
     rules: tuple[int, ...]
-    places: tuple[tuple[Place, ...], ...]  # of each rule its conditions' places, in the numbering of the form
+    places: tuple[tuple[Place, ...], ...]  # per rule the places of its conditions, numbered as in the form
 
 
 Premises = tuple[Group, ...]
 
 
 def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_norm: str, s_norm: str) -> jax.Array:
-    """Log-truth (i, r) of the premises from log-memberships (i, rows, d).
+    """Return the log-truths (i, r) of premises, given log-memberships (i, rows, d).
 
-    An unknown value counts as the one that suits the rule best: it satisfies a condition, and fails one
-    that is negated.
+    An unknown value counts in favor of the rule: it satisfies a condition, and fails one that is negated.
     """
 
     def value(form: Form, group: Group) -> jax.Array:

@@ -1,8 +1,8 @@
-"""How instances belong to bags inside compiled code: reductions over the instances of each bag.
+"""Which instances belong to which bag, inside compiled code: reductions over the instances of each bag.
 
-The layers of the network are written once against these few operations. `Packed` serves batches
-(segment reductions over packed instances), `OneBag` a single bag (on-line learning) and `Each`
-one-instance bags (the plain ANFIS), where there is nothing to reduce.
+The layers use only the operations of `Grouping`. `Packed` is for batches (segment reductions over packed instances),
+`OneBag` for a single bag (on-line learning), and `Each` for one-instance bags (plain ANFIS), where there is nothing to
+reduce.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class Grouping(Protocol):
     """Reductions over the instances of each bag; arrays are (instances, ...) in, (bags, ...) out."""
 
     def sum(self, values: jax.Array) -> jax.Array:
-        """Sum over each bag's instances; 0 for an empty bag."""
+        """Return the sum over the instances of each bag; 0 for an empty bag."""
         ...
 
     def max(self, values: jax.Array) -> jax.Array:
-        """Greatest value of each bag, -inf for an empty bag. Carries no gradient."""
+        """Return the greatest value of each bag, without a gradient; -inf for an empty bag."""
         ...
 
     def spread(self, values: jax.Array) -> jax.Array:
-        """Give every instance the value of its bag."""
+        """Return the value of its bag for every instance."""
         ...
 
     def sizes(self) -> jax.Array:
-        """Instances in each bag, shape (bags,)."""
+        """Return the number of instances in each bag, shape (bags,)."""
         ...
 
 
@@ -58,13 +58,13 @@ class Grouping(Protocol):
 class Packed:
     """Bags packed one after another; ``bag_index`` (instances,) is sorted.
 
-    Padding rows belong to a bag of their own that is left out of every result later; bags may be empty.
+    Padding rows belong to an extra bag, which is dropped from all results later. Bags may be empty.
     """
 
     bag_index: jax.Array
     n_bags: int = dataclasses.field(metadata={"static": True})
-    offsets: jax.Array | None = None  # (bags + 1,); with ``longest``
-    longest: int = dataclasses.field(default=0, metadata={"static": True})  # size of the greatest bag; 0 if unknown
+    offsets: jax.Array | None = None  # (bags + 1,); goes with ``longest``
+    longest: int = dataclasses.field(default=0, metadata={"static": True})  # size of the largest bag; 0 if unknown
 
     def sum(self, values: jax.Array) -> jax.Array:
         if self.offsets is not None:
@@ -85,7 +85,7 @@ class Packed:
 
 
 def _by_bag(longest: int, offsets: jax.Array, values: jax.Array, instead: float) -> jax.Array:
-    """Values (bags, longest, ...) of each bag's instances, and ``instead`` where a bag has no more of them."""
+    """Return the values (bags, longest, ...) of each bag's instances, padded with ``instead``."""
     place = offsets[:-1, None] + jnp.arange(longest, dtype=offsets.dtype)
     real = place < offsets[1:, None]
     found = values[jnp.minimum(place, len(values) - 1)]
@@ -115,7 +115,7 @@ _sum_of_bags.defvjp(_sum_forward, _sum_backward)
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class OneBag:
-    """A single bag, padded to a fixed number of rows; ``real`` (instances,) marks its own."""
+    """A single bag, padded to a fixed number of rows; ``real`` (instances,) marks its instances."""
 
     real: jax.Array
 
@@ -138,7 +138,7 @@ class OneBag:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Each:
-    """Every instance is a bag of its own."""
+    """Every instance is its own bag."""
 
     n_bags: int = dataclasses.field(metadata={"static": True})
 
@@ -160,17 +160,17 @@ def log_sum_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
     top = grouping.max(values)
     top = jnp.where(jnp.isfinite(top), top, 0.0)
     total = grouping.sum(jnp.exp(values - grouping.spread(top)))
-    none = total == 0  # log 0 would send NaN back through the gradient; a NaN itself must come through
+    none = total == 0  # the gradient of log 0 would be NaN; lets NaN values through
     return jnp.where(none, -jnp.inf, top + jnp.log(jnp.where(none, 1.0, total)))
 
 
-# ---------------------------------------------------------------------- the door of compiled code
+# ---------------------------------------------------------------------- packing bags for compiled code
 
 
 def padded_size(n: int) -> int:
     """Round up to one of a few sizes, so that similar data share one compiled program.
 
-    Two sizes an octave up to 65,536 and eight above, where padding costs more than compiling.
+    There are two sizes per power of two up to 65,536, and eight above, where padding costs more than compiling.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def padded_size(n: int) -> int:
 
 
 def _padded_bags(n: int) -> int:
-    """Round up coarsely: folds that fall on both sides of a size should differ in instances alone."""
+    """Round up coarsely, so that the folds of a cross-validation rarely differ in their number of bags."""
     if n > 2048:
         return padded_size(n)
     size = 8
@@ -194,19 +194,19 @@ def _padded_bags(n: int) -> int:
     return size
 
 
-_ROWS = 1 << 16  # scaled at once
-_LINE = 64  # bytes
+_ROWS = 1 << 16  # rows scaled at once
+_LINE = 64  # bytes of a cache line
 
 
 class PackedBags(NamedTuple):
-    """Bags as compiled code takes them: padded to a few sizes, missing values told apart.
+    """Bags for compiled code: padded to one of a few sizes, with missing values marked.
 
     Rows from ``n_instances`` on belong to padding bags; bags from ``n_bags`` on are padding.
     """
 
-    x: Array  # (i, d); finite, also where unknown
+    x: Array  # (i, d); finite even where a value is unknown
     known: Array | None  # (i, d), 1 or 0; None when everything is known
-    bag_index: Array | None  # (i,); None when every instance is a bag of its own
+    bag_index: Array | None  # (i,); None when every instance is its own bag
     offsets: Array  # (b + 1,)
     n_instances: int
     n_bags: int
@@ -219,15 +219,16 @@ def pack(
     fill: Array | float = 0.0,
     scaled: Callable[[Array], Array] = lambda rows: rows,
 ) -> PackedBags:
-    """Pad packed bags for compiled code; unknown values are replaced by ``fill``, a number a feature.
+    """Pad packed bags for compiled code.
 
-    ``scaled`` is applied to the instances, some rows at a time.
+    Unknown values are replaced by ``fill``, one number or one per feature. ``scaled`` is applied to the instances, a
+    chunk of rows at a time.
     """
     n_instances, n_features = instances.shape
     n_bags = len(offsets) - 1
     single = n_bags == n_instances
     rows = padded_size(n_instances)
-    bags = rows if single else _padded_bags(n_bags + 1)  # padding rows need a bag of their own
+    bags = rows if single else _padded_bags(n_bags + 1)  # padding rows need an extra bag
     x = _aligned_zeros((rows, n_features), dtype)
     any_missing = False
     for first in range(0, n_instances, _ROWS):
@@ -245,11 +246,11 @@ def pack(
         index[:n_instances] = np.repeat(np.arange(n_bags, dtype=np.int32), np.diff(offsets))
     ends = np.full(bags + 1, n_instances, np.int32)
     ends[: n_bags + 1] = offsets
-    return PackedBags(x, known, index, ends, n_instances, n_bags)
+    return PackedBags(x=x, known=known, bag_index=index, offsets=ends, n_instances=n_instances, n_bags=n_bags)
 
 
 def _aligned_zeros(shape: tuple[int, int], dtype: npt.DTypeLike) -> Array:
-    """Zeros that begin where a cache line does: such arrays XLA reads on a CPU as they are, others it copies."""
+    """Return zeros aligned to a cache line: on a CPU, XLA reads such arrays in place and copies others."""
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(n_bytes + _LINE, np.uint8)
     start = -room.ctypes.data % _LINE
@@ -257,9 +258,9 @@ def _aligned_zeros(shape: tuple[int, int], dtype: npt.DTypeLike) -> Array:
 
 
 def even_size(all_bags: Sequence[PackedBags]) -> int:
-    """Return the size of the greatest bag if gathering that many instances a bag is no waste, else 0.
+    """Return the size of the largest bag if padding all bags to it wastes little, otherwise 0.
 
-    A GPU reduces gathered bags faster than it adds up scattered instances, and in a fixed order.
+    A GPU reduces bags of equal size faster than it adds up scattered instances, and in a fixed order.
     """
     sizes = [np.diff(bags.offsets) for bags in all_bags]
     longest = max(int(each.max()) for each in sizes)
@@ -270,7 +271,7 @@ def even_size(all_bags: Sequence[PackedBags]) -> int:
 def grouping_of(
     bag_index: jax.Array | None, n_rows: int, n_bags: int, offsets: jax.Array | None = None, longest: int = 0
 ) -> Grouping:
-    """Return the grouping that a `PackedBags` stands for, inside compiled code; ``longest`` as of `even_size`."""
+    """Return the grouping of `PackedBags` inside compiled code; ``longest`` comes from `even_size`."""
     if bag_index is None:
         return Each(n_rows)
     return Packed(bag_index, n_bags, offsets, longest) if longest else Packed(bag_index, n_bags)

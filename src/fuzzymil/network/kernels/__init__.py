@@ -1,1 +1,1 @@
-"""Fast paths: the same values as the layers they stand for, computed another way."""
+"""Fast paths: the same values as the layers they replace, computed in another way."""

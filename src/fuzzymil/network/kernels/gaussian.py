@@ -1,11 +1,12 @@
-"""Layers 1 and 2 at once: conjunctions of Gaussian sets under the product, a quadratic form.
+"""Layers 1 and 2 at once, equations (6) and (7): Gaussian sets joined by the product are a quadratic form.
 
-The value ``-1/2 sum_d ((x - c) / s)**2`` is taken by direct differences: it is never above 0, and no digits
-are lost at small widths. On a GPU, expanding the square into matrix products is several times faster, but it
-loses digits where ``|x| / s`` is great: there a bound on the error decides between the two, epoch by epoch.
-Many instances go to the GPU's tensor cores (`tensorcores`).
-The gradient needs less care and is always taken by matrix products, several times faster than
-differentiating the differences.
+On a CPU the value ``-1/2 sum_d ((x - c) / s)**2`` is computed from the differences: it is never above 0, and no digits
+are lost at small widths. On a GPU, expanding the square into matrix products is several times faster, but loses digits
+where ``|x| / s`` is large; a bound on the error decides between the two in every epoch. Large data use the GPU's tensor
+cores (`tensor_cores`).
+
+The gradient needs less precision and is always computed by matrix products, several times faster than differentiating
+the differences.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ __all__ = ["log_truth_of_gaussians", "squares_of"]
 Known = jax.Array | None
 _Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array | None, jax.Array]
 
-_GREATEST_ERROR = 1000  # that matrix products may make in a log-truth, in units of the precision: 1e-4 in 32 bit
-_COPIED, _UNCOPIED = 1 << 20, 1 << 24  # numbers that some rows have, and numbers that are taken in one piece
-_SLICES = 8  # features whose differences a GPU adds up in one go
+_GREATEST_ERROR = 1000  # allowed in a log-truth by matrix products, in units of the precision: 1e-4 in 32 bit
+_COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size below which data are not split
+_SLICES = 8  # features that a GPU adds up at once
 
 
 def log_truth_of_gaussians(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None = None
 ) -> jax.Array:
-    """Log-truths (i, r) of rules with Gaussian sets.
+    """Return the log-truths (i, r) of rules with Gaussian sets.
 
     Parameters
     ----------
     x : array of shape (i, d)
     known : array of shape (i, d), optional
-        1 or 0; an unknown value fits every set.
+        1 or 0; an unknown value has membership 1 in every set.
     centers : array of shape (r, d)
     inverse : array of shape (r, d)
         1 / width; 0 where a rule does not use a feature.
     squares : array of shape (i, d), optional
-        ``x**2``, if it is at hand; see `squares_of`.
+        ``x**2``, if already computed; see `squares_of`.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def log_truth_of_gaussians(
 
 
 def squares_of(x: jax.Array, known: Known) -> jax.Array | None:
-    """Return the squares that `log_truth_of_gaussians` may need on a GPU, to have them once and not every epoch.
+    """Return the squares that `log_truth_of_gaussians` uses on a GPU, to compute them once and not in every epoch.
 
     Examples
     --------
@@ -68,20 +69,20 @@ def squares_of(x: jax.Array, known: Known) -> jax.Array | None:
 
 
 def _suits_tensor_cores(x: jax.Array, known: Known) -> bool:
-    """Tell whether `fuzzymil.network.kernels.tensor_cores` takes these instances on this machine."""
+    """Return whether `fuzzymil.network.kernels.tensor_cores` can be used for these instances on this machine."""
     if jax.default_backend() != "gpu" or known is not None or x.dtype != jnp.float32:
         return False
     try:
-        from fuzzymil.network.kernels.tensor_cores import (  # nobody else need import the compiler
+        from fuzzymil.network.kernels.tensor_cores import (  # imports a compiler that only GPUs need
             LEAST_FEATURES,
             LEAST_ROWS,
             ROWS,
         )
-    except ImportError:  # it is an experimental part of JAX
+    except ImportError:  # an experimental part of JAX
         return False
     n_rows, n_features = x.shape
     enough = n_rows >= LEAST_ROWS and n_rows % ROWS == 0 and n_features % LEAST_FEATURES == 0
-    capability = getattr(jax.local_devices()[0], "compute_capability", "0")  # NVIDIA's; others have none
+    capability = getattr(jax.local_devices()[0], "compute_capability", "0")  # only NVIDIA GPUs have it
     return enough and float(capability) >= 8
 
 
@@ -94,7 +95,7 @@ def _log_truth(
     inverse: jax.Array,
     squares: jax.Array | None = None,
 ) -> jax.Array:
-    """`log_truth_of_gaussians`, with the choice between products and differences made ``anywhere``, or on GPUs."""
+    """Compute `log_truth_of_gaussians`; choose between products and differences ``anywhere``, or only on GPUs."""
     return _value(anywhere, x, known, centers, inverse, squares)[0]
 
 
@@ -131,7 +132,7 @@ def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax
 
 
 def _by_slices(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
-    """Add up the differences some features at a time: as a reduction, GPU compilers take minutes over them."""
+    """Add up the differences a few features at a time; a single reduction takes GPU compilers minutes."""
 
     def squares(first: int | jax.Array, n: int) -> jax.Array:
         own, c, v = (jax.lax.dynamic_slice_in_dim(values, first, n, 1) for values in (x, centers, inverse))
@@ -151,16 +152,16 @@ def _by_slices(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Arra
 def _guarded(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None = None
 ) -> tuple[jax.Array, jax.Array]:
-    """Take the matrix products if the bound on their error allows it, else the differences."""
+    """Use matrix products if the bound on their error allows it, otherwise the differences."""
     if _suits_tensor_cores(x, known):
         from fuzzymil.network.kernels.tensor_cores import truths_and_size
 
         value, size = truths_and_size(x, centers, inverse)
     else:
         square, cross, constant = _expanded(x, known, centers, inverse, squares)
-        # Rounding must not make a truth greater than 1.
+        # Rounding must not make a truth exceed 1.
         value, size = jnp.minimum(cross - 0.5 * (square + constant), 0.0), jnp.max(square + constant)
-    # Each term is off by some eps of its size, and 2 |x c| <= x**2 + c**2. A NaN is not below the tolerance.
+    # Each term is off by a few eps of its size, and 2 |x c| <= x**2 + c**2. The comparison is false for NaN.
     good = _for_all(2 * size < _GREATEST_ERROR)
     found: jax.Array = jax.lax.cond(good, lambda *_: value, _by_slices, *(x, known, centers, inverse))
     return found, good
@@ -169,7 +170,7 @@ def _guarded(
 def _expanded(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, squares: jax.Array | None
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Sum up, over the features, (x/s)**2, x c / s**2 and (c/s)**2: (i, r) each, the last (r,) if all is known."""
+    """Return the sums over the features of (x/s)**2, x c / s**2 and (c/s)**2: (i, r); the last (r,) if all is known."""
     precision = jnp.square(inverse)
     constant = jnp.square(centers) * precision
     own = x if known is None else known * x
@@ -181,12 +182,12 @@ def _expanded(
 
 
 def _product(a: jax.Array, b: jax.Array) -> jax.Array:
-    return jnp.matmul(a, b, precision="highest")  # GPUs would round to 10 bits
+    return jnp.matmul(a, b, precision="highest")  # GPUs would round to 10 bits by default
 
 
 @custom_vmap
 def _for_all(good: jax.Array) -> jax.Array:
-    """Return what holds for all fits that are computed together, so that they take one way and not both."""
+    """Return whether this holds for all fits that are computed together, so that they take one branch and not both."""
     return good
 
 
@@ -215,9 +216,9 @@ def _backward(
     anywhere: bool, saved: _Saved, g: jax.Array
 ) -> tuple[jax.Array, jax.Array | None, jax.Array, jax.Array, None]:
     x, known, centers, inverse, squares, good = saved
-    # Moments about the middle of the centers, so that an offset common to x and c costs no digits. (The
-    # middle of the data would let bags that do not count touch the last bits.) Where the products were good
-    # enough there is no such offset, and a copy of x is saved.
+    # Moments about the mean of the centers, so that an offset common to x and c costs no digits. (About the mean of
+    # the data, bags with weight 0 would change the last bits.) Where the products were good enough there is no such
+    # offset, and no copy of x is needed.
     middle = centers.mean(axis=0)
 
     def about_the_middle(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -248,8 +249,10 @@ def _backward(
 def _summed_up(
     function: Callable[..., tuple[jax.Array, jax.Array]], x: jax.Array, known: Known, g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the sum of what ``function`` gives for some rows after others, if they are many: they need copies."""
-    n_rows = 1 << max((_COPIED // x.shape[1]).bit_length() - 1, 0)  # a power of 2: padded data leave no rest
+    """Return the sum of ``function`` over chunks of rows; of large data it would copy too much at once."""
+    n_rows = 1 << max(
+        (_COPIED // x.shape[1]).bit_length() - 1, 0
+    )  # a power of 2: divides padded sizes
     whole = len(x) // n_rows * n_rows
     if x.size <= _UNCOPIED or whole <= n_rows:
         return function(x, known, g)
@@ -270,7 +273,7 @@ def _moments(
     g: jax.Array,
     squares: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
-    """Gradients (r, d) by the centers and by ``inverse``, of the gradient ``g`` (i, r) by the log-truths."""
+    """Return the gradients (r, d) by ``centers`` and ``inverse``, given the gradient ``g`` (i, r) by the log-truths."""
     if known is None:
         g0, g1 = g.sum(axis=0)[:, None], _product(g.T, x)
     else:
@@ -288,7 +291,7 @@ def _moments_where_good(
     g: jax.Array,
     squares: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
-    """`_moments`, where the matrix products of the value were good enough."""
+    """Compute `_moments` where the matrix products of the value were good enough."""
     if not _suits_tensor_cores(x, known):
         return _moments(x, known, centers, inverse, g, squares)
     from fuzzymil.network.kernels.tensor_cores import moments
@@ -300,7 +303,7 @@ def _moments_where_good(
 def _of_moments(
     centers: jax.Array, inverse: jax.Array, g0: jax.Array, g1: jax.Array, g2: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Gradients by the sums over the instances of g, g x and g x**2."""
+    """Return the gradients, given the sums over the instances of g, g x and g x**2."""
     d_centers = jnp.square(inverse) * (g1 - centers * g0)
     return d_centers, -inverse * (g2 - 2 * centers * g1 + jnp.square(centers) * g0)
 

@@ -1,8 +1,8 @@
-"""Layer 3 on GPUs: the softmax T-conorm over bags of similar size, in one pass over the truths each way.
+"""Layer 3 on GPUs: the softmax of equation (8) over bags of similar size, in one pass over the truths each way.
 
-The general formula in `norms` reduces each bag four times and lets the gradient be derived, which keeps several
-arrays of (instances, rules). Here the reductions are written out, so that a compiler makes one loop of them, and the
-gradient is given: it needs nothing but the truths and three numbers for each bag and rule.
+The general formula in `fuzzymil.network.aggregation` reduces each bag four times, and its automatic gradient keeps
+several arrays (instances, rules). Here the reductions are unrolled, so that the compiler fuses them into one loop, and
+the gradient is explicit: it needs only the truths and three numbers per bag and rule.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fuzzymil.network.segments import Packed
 
 __all__ = ["is_short", "softmax_of_short_bags"]
 
-_MOST_INSTANCES = 32  # of a bag; they are compiled one by one
+_MOST_INSTANCES = 32  # per bag; each is compiled separately
 
 
 def is_short(grouping: object) -> bool:
-    """Tell whether `softmax_of_short_bags` takes these bags.
+    """Return whether `softmax_of_short_bags` can be used for these bags.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def is_short(grouping: object) -> bool:
 
 
 class _Pooled(NamedTuple):
-    """What the softmax of bags gave, (b, r) each. Weights are ``exp(alpha * (r - reference))``."""
+    """Results of the softmax over bags, (b, r) each. Weights are ``exp(alpha * (r - reference))``."""
 
     log_mean: jax.Array  # of r under the weights; -inf where every r is 0 or the bag is empty
     reference: jax.Array
@@ -42,13 +42,13 @@ class _Pooled(NamedTuple):
 
 @jax.custom_vjp
 def softmax_of_short_bags(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> jax.Array:
-    """Log (b, r) of the mean of r weighted by ``exp(alpha * r)``, as `fuzzymil.network.norms.softmax` has it.
+    """Return the logarithm (b, r) of the mean of r weighted by ``exp(alpha * r)``, like `aggregation.softmax`.
 
     Parameters
     ----------
     log_r : array of shape (i, r)
     bags : Packed
-        With ``offsets``, and short (see `is_short`).
+        Short bags with ``offsets``; see `is_short`.
     alpha : array of shape () or (r,)
 
     Examples
@@ -70,7 +70,7 @@ def _pooled(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> _Pooled:
         functools.reduce(join, [jnp.where(own, v, none) for own, v in zip(real, truths, strict=True)])
         for join, none in ((jnp.maximum, -jnp.inf), (jnp.minimum, jnp.inf))
     )
-    # Of the instance with the greatest weight; 0 for an empty bag.
+    # The truth of the instance with the greatest weight; 0 for an empty bag.
     reference = jnp.exp(jnp.where(starts[:, None] < ends[:, None], jnp.where(alpha >= 0, greatest, smallest), -jnp.inf))
     scores = [jnp.where(own, alpha * (jnp.exp(v) - reference), -jnp.inf) for own, v in zip(real, truths, strict=True)]
     terms = [jnp.where(own, v + score, -jnp.inf) for own, v, score in zip(real, truths, scores, strict=True)]
@@ -79,7 +79,7 @@ def _pooled(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> _Pooled:
     all_weights = functools.reduce(jnp.add, map(jnp.exp, scores))
     shares = [jnp.exp(term - top) for term in terms]
     share = functools.reduce(jnp.add, shares)
-    nothing = share == 0  # a NaN must come through
+    nothing = share == 0  # lets NaN through
     share = jnp.where(nothing, 1.0, share)
     log_sum = jnp.where(nothing, -jnp.inf, top + jnp.log(share))
     log_mean = log_sum - jnp.log(jnp.where(all_weights == 0, 1.0, all_weights))
@@ -87,7 +87,7 @@ def _pooled(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> _Pooled:
         jnp.add, [jnp.where(own, each * jnp.exp(v), 0.0) for own, each, v in zip(real, shares, truths, strict=True)]
     )
     pooled = _Pooled(log_mean, reference, log_sum, of_squares / share - jnp.exp(log_mean))
-    # The sums over rules that follow would draw all this into their own loop, and take it several times as slowly.
+    # Otherwise the compiler would fuse this into the sums over rules that follow, which is several times slower.
     found: _Pooled = jax.lax.optimization_barrier(pooled)  # type: ignore[no-untyped-call]
     return found
 
@@ -101,8 +101,8 @@ def _forward(
 
 def _backward(saved: tuple[jax.Array, Packed, jax.Array, _Pooled], g: jax.Array) -> tuple[jax.Array, None, jax.Array]:
     log_r, bags, alpha, pooled = saved
-    # With weights w that add up to 1 and their mean m: dm/dr = w (1 + alpha (r - m)), in logarithms r w / m times
-    # the same bracket. A bag whose truths are all 0, or that is empty, moves nothing.
+    # With weights w that sum to 1 and mean m: dm/dr = w (1 + alpha (r - m)); in logarithms, r w / m times the same
+    # bracket. A bag that is empty or whose truths are all 0 has no gradient.
     log_sum = jnp.where(jnp.isneginf(pooled.log_sum), jnp.inf, pooled.log_sum)
     g_own, reference, log_sum, log_mean = map(bags.spread, (g, pooled.reference, log_sum, pooled.log_mean))
     r = jnp.exp(log_r)

@@ -1,10 +1,10 @@
-"""Matrix products of Gaussian rules on the tensor cores of NVIDIA GPUs, nearly as accurate as in 32 bit.
+"""Layers 1 and 2 at once on the tensor cores of NVIDIA GPUs, nearly as accurate as in 32 bit.
 
-Tensor cores multiply numbers of 16 bit and add up in 32. A number of 32 bit is taken as the sum of two halves of 16
-bit, ``a = high + low``; of the four products of halves that make a product, three matter. Multiples that are powers of
-two keep the halves in their narrow range, and cost no digits.
+Tensor cores multiply 16-bit numbers and add in 32 bit. A 32-bit number is split into two 16-bit halves, ``a = high +
+low``; of the four products of halves that make up a product, three matter. Scaling by powers of two keeps the halves in
+their narrow range without losing digits.
 
-Each kernel reads the instances once, and makes their squares on the way.
+Each kernel reads the instances once and squares them on the way.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from jax.experimental.pallas import triton
 
 __all__ = ["LEAST_FEATURES", "LEAST_ROWS", "ROWS", "moments", "truths_and_size"]
 
-ROWS = 8192  # the kernels take multiples of this
-LEAST_ROWS = 1 << 16  # from here on data are padded to such multiples
-LEAST_FEATURES = 16  # a number of features has to be a multiple of this
-_ROWS, _ROWS_OF_MOMENTS = 128, 32  # in one product
-_FEATURES, _FEATURES_OF_MOMENTS = 32, 128  # likewise, at most; tensor cores cut off digits of long sums
-_LEAST_RULES, _RULES = 16, 64  # likewise
-_WRITTEN_OUT = 8  # parts of a sum; more make a loop
+ROWS = 8192  # the number of rows must be a multiple of this
+LEAST_ROWS = 1 << 16  # larger data are padded to such multiples
+LEAST_FEATURES = 16  # the number of features must be a multiple of this
+_ROWS, _ROWS_OF_MOMENTS = 128, 32  # per product
+_FEATURES, _FEATURES_OF_MOMENTS = 32, 128  # at most, per product; tensor cores truncate long sums
+_LEAST_RULES, _RULES = 16, 64  # at least and at most, per product
+_WRITTEN_OUT = 8  # parts of a sum that are unrolled; more become a loop
 
-# Where truths are good to 1e-4, an instance is at most 23 widths off and its square 500. Greatest of a half: 65504.
+# Where truths are accurate to 1e-4, an instance is at most 23 widths away and its square 500; 16 bit reach 65504.
 _OF_X, _OF_LINEAR, _OF_SQUARE, _OF_GRADIENT = 2.0**3, 2.0**12, 2.0**18, 2.0**14
 
 
 def _features_at_once(n_features: int, most: int) -> int:
-    return min(n_features & -n_features, most)  # the greatest power of 2 that leaves no rest
+    return min(n_features & -n_features, most)  # the greatest power of 2 that divides it
 
 
 def _padded_rules(n_rules: int) -> tuple[int, int]:
-    """Rules that are computed, and how many of them in one product."""
+    """Return the padded number of rules, and how many of them go into one product."""
     at_once = min(max(1 << (n_rules - 1).bit_length(), _LEAST_RULES), _RULES)
     return -(-n_rules // at_once) * at_once, at_once
 
 
 def _unit(inverse: jax.Array) -> jax.Array:
-    """Multiples (d,) of the features, near the reciprocal of the least width; 0 for a feature without any."""
+    """Return the scale (d,) of each feature, about the reciprocal of its least width; 0 for an unused feature."""
     return _OF_X * jax.lax.reduce_precision(jnp.abs(inverse).max(axis=0), exponent_bits=8, mantissa_bits=0)
 
 
@@ -56,7 +56,7 @@ def _halves(values: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _product(a: tuple[jax.Array, jax.Array], b: tuple[jax.Array, jax.Array], axis: int) -> jax.Array:
-    """Sum over an axis of ``a`` and the first of ``b``; the small products first."""
+    """Return the product over an axis of ``a`` and the first axis of ``b``, adding the small terms first."""
     dot = functools.partial(
         jax.lax.dot_general, dimension_numbers=(((axis,), (0,)), ((), ())), preferred_element_type=jnp.float32
     )
@@ -78,15 +78,15 @@ def _compiled(kernel: Any, *, interpret: bool, **settings: Any) -> Any:
 def truths_and_size(
     x: jax.Array, centers: jax.Array, inverse: jax.Array, *, interpret: bool = False
 ) -> tuple[jax.Array, jax.Array]:
-    """Log-truths (i, r), and the greatest ``sum((x/s)**2 + (c/s)**2)`` over the features, inf if it is no number.
+    """Return the log-truths (i, r), and the greatest ``sum((x/s)**2 + (c/s)**2)`` over the features (inf if NaN).
 
     Parameters
     ----------
     x : array of shape (i, d)
-        Rows and features in numbers as above.
+        With numbers of rows and features as required above.
     centers, inverse : arrays of shape (r, d)
     interpret : bool
-        Without a GPU, for tests.
+        Run without a GPU, for tests.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def truths_and_size(
     )
     constant = (jnp.square(centers) * precision).sum(axis=1)
     weights = jnp.pad(jnp.swapaxes(weights, 1, 2), ((0, 0), (0, 0), (0, padded - n_rules)))
-    # Not by `_halves`: outside of kernels compilers take a conversion there and back for none.
+    # Not `_halves`: outside of kernels, compilers remove a conversion to 16 bit and back.
     high = jax.lax.reduce_precision(weights, exponent_bits=5, mantissa_bits=10)
     halves = jnp.concatenate([high, weights - high]).astype(jnp.float16)  # (4, d, r)
     truths, sizes = _compiled(
@@ -157,8 +157,8 @@ def _truth_kernel(
     else:
         cross, square = jax.lax.fori_loop(0, n_parts, part, (zeros, zeros))
     size = square * (1 / _OF_SQUARE) + constant_ref[...][None, :]
-    truth_ref[...] = jnp.minimum(cross * (1 / _OF_LINEAR) - 0.5 * size, 0.0)  # rounding makes no truth above 1
-    size_ref[...] = jnp.max(jnp.where(size < jnp.inf, size, jnp.inf), axis=0)  # a NaN might not be the greatest
+    truth_ref[...] = jnp.minimum(cross * (1 / _OF_LINEAR) - 0.5 * size, 0.0)  # rounding must not make a truth exceed 1
+    size_ref[...] = jnp.max(jnp.where(size < jnp.inf, size, jnp.inf), axis=0)  # max may ignore NaN
 
 
 # ---------------------------------------------------------------------- the gradient
@@ -167,7 +167,7 @@ def _truth_kernel(
 def moments(
     x: jax.Array, g: jax.Array, inverse: jax.Array, *, interpret: bool = False
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Return the sums over the instances of ``g`` (r,), ``g x`` and ``g x**2`` (r, d), where truths are of small size.
+    """Return the sums over the instances of ``g`` (r,), ``g x`` and ``g x**2`` (r, d), if the size above is small.
 
     The last two are 0 for features that no rule uses.
 
@@ -177,7 +177,7 @@ def moments(
     g : array of shape (i, r)
     inverse : array of shape (r, d)
     interpret : bool
-        Without a GPU, for tests.
+        Run without a GPU, for tests.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def moments(
     n_rules, n_features = inverse.shape
     padded, rules = _padded_rules(n_rules)
     features = _features_at_once(n_features, _FEATURES_OF_MOMENTS)
-    rows = min(1 << max(len(x) >> 10, _ROWS_OF_MOMENTS).bit_length() - 1, ROWS)  # some 1000 programs
+    rows = min(1 << max(len(x) >> 10, _ROWS_OF_MOMENTS).bit_length() - 1, ROWS)  # about 1000 programs
     unit = _unit(inverse)
     out = pl.BlockSpec((None, features, rules), lambda row, feature, rule: (row, feature, rule))
     zeroth, *found = _compiled(
@@ -219,8 +219,8 @@ def _moments_kernel(
     def part(number: Any, sums: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         own = pl.ds(number * _ROWS_OF_MOMENTS, _ROWS_OF_MOMENTS)
         x, g = x_ref[own, :] * unit_ref[...][None, :], g_ref[own, :]
-        # A power of 2 for each rule that brings its greatest gradient here to between 1 and 2: the reciprocal of what
-        # its exponent alone stands for.
+        # Per rule, the power of 2 that scales its greatest gradient to between 1 and 2: the reciprocal of the power
+        # that its exponent bits encode.
         bits = jax.lax.bitcast_convert_type(jnp.max(jnp.abs(g), axis=0), jnp.int32)
         unit = jax.lax.bitcast_convert_type(0x7F000000 - (bits & 0x7F800000), g.dtype)
         halves = _halves(g * unit[None, :] * _OF_GRADIENT)
