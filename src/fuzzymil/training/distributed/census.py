@@ -64,7 +64,7 @@ def take_census(
     >>> bags = Bags(np.arange(6.0)[:, None], [0, 2, 5, 6], labels=[0, 1, 0])
     >>> census = take_census(BagStream.from_bags(bags, 2), ProcessGroup(), lambda part: part, lambda *_: None)
     >>> census.labels.tolist(), census.part_rows.tolist(), census.greatest_bag
-    ([0, 1, 0], [5, 1], 3)
+    ([0, 1, 0], [2, 4], 3)
     """
     found: dict[str, Array] = {}
     problem = None
