@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import signal
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ import pytest
 from fuzzymil.network.layers import Operators, Params, forward
 from fuzzymil.network.segments import Each, pack
 from fuzzymil.rules import RuleBase
+from fuzzymil.training import trainer
 from fuzzymil.training._step import Plan, _draw_keep
 from fuzzymil.training.trainer import Group, train_groups
 
@@ -245,6 +247,22 @@ def test_an_interrupt_keeps_the_model():
     assert result.n_epochs.tolist() == [3]
     assert_identical(result.params, fit(max_epochs=3).params)
     assert len(result.history[0]["loss"]) == 3
+
+
+def test_ctrl_c_once_keeps_the_model_and_twice_stops_everything(monkeypatch):
+    monkeypatch.setattr(trainer, "_last_interrupt", -math.inf)
+
+    def press(progress):
+        if progress.epoch == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    result = fit(callbacks=(press,))
+    assert result.interrupted
+    assert result.n_epochs.tolist() == [3]
+    assert_identical(result.params, fit(max_epochs=3).params)
+    with pytest.raises(KeyboardInterrupt):
+        fit(callbacks=(press, press))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_callback_sees_the_epoch_and_can_stop_it():

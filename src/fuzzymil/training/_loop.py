@@ -33,21 +33,6 @@ from fuzzymil.training._step import (
     to_free,
 )
 
-__all__ = [
-    "CHUNK",
-    "Group",
-    "Position",
-    "State",
-    "Trace",
-    "concluded",
-    "evaluate",
-    "first_states",
-    "mean_one",
-    "run",
-    "stacked",
-    "stacked_limits",
-]
-
 CHUNK = 256  # most epochs in one compiled call; the length of its history
 
 

@@ -35,8 +35,6 @@ from fuzzymil.training._loop import (
 )
 from fuzzymil.training._step import Data, Plan, bucket_sizes
 
-__all__ = ["InMemory"]
-
 _STRETCH_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
 
 

@@ -21,21 +21,6 @@ from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Grouping, OneBag, Packed, grouping_of
 from fuzzymil.training.losses import LOSSES
 
-__all__ = [
-    "OPTIMIZERS",
-    "Data",
-    "Free",
-    "Limits",
-    "Plan",
-    "bucket_sizes",
-    "clean_costs",
-    "from_free",
-    "gradient_of_all",
-    "step",
-    "steps_through",
-    "to_free",
-]
-
 Array = npt.NDArray[Any]
 Free = dict[str, Any]  # unconstrained parameters: the pytree that the optimizer updates
 

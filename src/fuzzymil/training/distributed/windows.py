@@ -104,30 +104,22 @@ class Windows:
         plan, mesh = self._plan, self._feed.processes.mesh
         done = underway.n_windows + 1
         if plan.batch_size is None:
-            arguments = (states.free, keys, self._fixed, self._masks)
+            arguments: tuple[Any, ...] = (states.free, keys, self._fixed, self._masks)
             gradient, loss, error = _numpy(_gradient(plan, mesh, arguments, data))
             gradient = jax.tree.map(np.add, underway.gradient, gradient)
             return underway._replace(
                 n_windows=done, gradient=gradient, loss=underway.loss + loss, error=underway.error + error
             )
+        arguments = (underway.free, underway.optimizer, keys, self._fixed, self._masks)
         buckets = self._feed.bucket_sizes(plan.batch_size)
-        free, optimizer, (total, error), count = _numpy(
-            _steps(
-                plan,
-                buckets,
-                mesh,
-                (underway.free, underway.optimizer, keys, self._fixed, self._masks),
-                self._limits,
-                self._rate,
-                data,
-            )
+        free, optimizer, (loss, error), count = _numpy(
+            _steps(plan, buckets, mesh, arguments, self._limits, self._rate, data)
         )
-        return _Underway(
+        return underway._replace(
             n_windows=done,
             free=free,
             optimizer=optimizer,
-            gradient=underway.gradient,
-            loss=underway.loss + total,
+            loss=underway.loss + loss,
             error=underway.error + error,
             n_bags=underway.n_bags + count,
         )
