@@ -55,9 +55,9 @@ def test_what_cannot_be_streamed(folder, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_one_process_of_a_crew_writes_the_model(folder, tmp_path, monkeypatch):
+def test_one_process_of_several_writes_the_model(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(_console, "_speaks", [True])
-    monkeypatch.setattr(processes, "_joined", processes.Crew())
+    monkeypatch.setattr(processes, "_joined", processes.ProcessGroup())
     good("fit", folder / "bags.csv", "--distributed", *SMALL, "-o", tmp_path / "first.json")
     assert (tmp_path / "first.json").exists()
 

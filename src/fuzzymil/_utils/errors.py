@@ -9,12 +9,12 @@ import warnings
 from collections.abc import Collection, Iterable
 
 __all__ = [
-    "CrewError",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
     "ModelFileError",
     "ParameterError",
+    "ProcessLostError",
     "RuleSyntaxError",
     "described",
     "did_you_mean",
@@ -40,8 +40,10 @@ class ParameterError(ValueError):
     """A setting outside its range or unknown by name."""
 
 
-class CrewError(RuntimeError):
-    """Processes that train together have lost each other."""
+class ProcessLostError(RuntimeError):
+    """Another process of a distributed training is gone."""
+
+    exit_status = 75  # tells the parent that another process is to blame
 
 
 class RuleSyntaxError(ParameterError):

@@ -19,8 +19,8 @@ from fuzzymil.estimators._initialize import Coding, Job
 from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.labels import class_labels, output_names
 from fuzzymil.explain import Reading
+from fuzzymil.training import Result
 from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.trainer import Result
 
 __all__ = ["NetworkClassifier"]
 

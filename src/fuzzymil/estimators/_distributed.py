@@ -14,11 +14,11 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators._initialize import Coding, Job, Overview
 from fuzzymil.estimators.features import bag_labels
+from fuzzymil.training import Result
 from fuzzymil.training.distributed.census import Census, take_census
 from fuzzymil.training.distributed.feed import Feed
-from fuzzymil.training.distributed.processes import Crew, current
+from fuzzymil.training.distributed.processes import ProcessGroup, current
 from fuzzymil.training.progress import counting_bar
-from fuzzymil.training.trainer import Result, mean_one
 
 if TYPE_CHECKING:
     from fuzzymil.estimators._network import Network
@@ -43,25 +43,25 @@ def train_spread(estimator: Network, X: Any, y: Any, sample_weight: Any) -> tupl
     result : Result
     """
     estimator._check_settings()
-    crew = current() if estimator.distributed else Crew()
+    processes = current() if estimator.distributed else ProcessGroup()
     going_on = bool(estimator.warm_start) and hasattr(estimator, "members_")
-    rng = _agreed_generator(estimator.random_state, crew)
+    rng = _agreed_generator(estimator.random_state, processes)
     stream, labels, own_weights = _as_stream(estimator, X, y, sample_weight)
 
     def check(part: Bags) -> Bags:
         return estimator._bags_to_fit(part, going_on=going_on)
 
     with counting_bar("Reading", enabled=bool(estimator.verbose)) as look:
-        census = take_census(stream, crew, check, look, labels)
-    return _trained(estimator, stream, crew, census, own_weights, going_on, rng)
+        census = take_census(stream, processes, check, look, labels)
+    return _trained(estimator, stream, processes, census, own_weights, going_on, rng)
 
 
-def _agreed_generator(random_state: Any, crew: Crew) -> np.random.RandomState:
+def _agreed_generator(random_state: Any, processes: ProcessGroup) -> np.random.RandomState:
     """Return a generator from which every process draws the same: where no seed is given, the first one's."""
     drawn: np.random.RandomState = check_random_state(random_state)
-    if crew.size == 1 or isinstance(random_state, numbers.Integral):
+    if processes.size == 1 or isinstance(random_state, numbers.Integral):
         return drawn
-    seed = crew.gather({"seed": np.array(drawn.randint(2**31 - 1))})[0]["seed"]
+    seed = processes.gather({"seed": np.array(drawn.randint(2**31 - 1))})[0]["seed"]
     return np.random.RandomState(int(seed))
 
 
@@ -89,13 +89,13 @@ def _as_stream(estimator: Network, X: Any, y: Any, sample_weight: Any) -> tuple[
 def _trained(
     estimator: Network,
     stream: BagStream,
-    crew: Crew,
+    processes: ProcessGroup,
     census: Census,
     own_weights: Array | None,
     going_on: bool,
     rng: np.random.RandomState,
 ) -> tuple[Job, Result]:
-    coding = _coding(estimator, census, crew, own_weights, going_on)
+    coding = _coding(estimator, census, processes, own_weights, going_on)
     sample = coding.only(census.places)
     overview = Overview(census.measures, coding.targets, coding.weights)
     if going_on:
@@ -107,34 +107,29 @@ def _trained(
     group = estimator._group(learned, census.sample, sample, weights[:, census.places], held, rng)
     job = Job(census.sample, sample, learned, group, estimator._plan(learned), going_on)
     axes = learned.scaling
-    own = slice(census.first, census.first + int(census.part_bags.sum()))
     feed = Feed(
-        stream,
-        crew,
-        axes.apply,
-        -axes.shift / axes.scale,
-        axes.apply_to_targets(coding.targets[own]),
-        mean_one(weights)[:, own],
-        np.zeros_like(weights[:, own]) if held_out is None else held_out[:, own],
-        (weights > 0).sum(axis=1),
-        census.first,
-        census.part_bags,
-        census.part_rows,
-        census.greatest_bag,
-        census.any_missing,
-        estimator._dtype(),
-        census.digest,
+        stream=stream,
+        processes=processes,
+        census=census,
+        transform=axes.apply,
+        fill=-axes.shift / axes.scale,
+        targets=axes.apply_to_targets(coding.targets),
+        weights=weights,
+        held_out=held_out,
+        dtype=estimator._dtype(),
     )
     return estimator._train_jobs([job], estimator.max_epochs, feed)[0]
 
 
-def _coding(estimator: Network, census: Census, crew: Crew, own_weights: Array | None, going_on: bool) -> Coding:
+def _coding(
+    estimator: Network, census: Census, processes: ProcessGroup, own_weights: Array | None, going_on: bool
+) -> Coding:
     """Return what the labels of all bags mean."""
     n_bags = len(census.labels)
     if n_bags < 2:
         raise InputError("There is one sample, that is one bag: learning needs at least two.")
     weights = np.ones(int(census.part_bags.sum())) if own_weights is None else own_weights
-    everyone = np.concatenate([other["weights"] for other in crew.gather({"weights": weights})])
+    everyone = np.concatenate([other["weights"] for other in processes.gather({"weights": weights})])
     # Labels are all that is looked at, so bags of a single zero stand in for the others.
     stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
     return estimator._encode(stand_in, census.labels, everyone, going_on=going_on, classes=None)

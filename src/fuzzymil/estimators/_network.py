@@ -27,16 +27,13 @@ from fuzzymil.estimators.features import bag_labels, compare_features, complete_
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.network.segments import pack
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.checkpoints import Checkpoints
-from fuzzymil.training.distributed.census import sampled
+from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
 from fuzzymil.training.distributed.feed import Feed
-from fuzzymil.training.distributed.trainer import train_widely
 from fuzzymil.training.limits import limits_of, unmoved
+from fuzzymil.training.partition import sampled
 from fuzzymil.training.progress import progress_bar
 from fuzzymil.training.pruning import longest, schedule, shortened, with_conditions
 from fuzzymil.training.scaling import Measures, Scaling
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import Group, Result, train_groups
 
 __all__ = ["Network", "checked_weights"]
 
@@ -79,16 +76,16 @@ class Network(Starting, Explaining, ABC):
         """Everything that training needs to know of the data, on standardized axes."""
         axes = learned.scaling
         return Group(
-            learned.params,
-            learned.masks,
-            pack(bags.instances, bags.offsets, self._dtype(), -axes.shift / axes.scale, axes.apply),
-            axes.apply_to_targets(coding.targets),
-            weights,
-            [int(seed) for seed in rng.randint(2**31 - 1, size=len(learned.params))],
-            held_out,
-            learned.n_epochs,
-            learned.optimizer_state,
-            learned.limits,
+            starts=learned.params,
+            masks=learned.masks,
+            bags=pack(bags.instances, bags.offsets, self._dtype(), -axes.shift / axes.scale, axes.apply),
+            targets=axes.apply_to_targets(coding.targets),
+            weights=weights,
+            seeds=[int(seed) for seed in rng.randint(2**31 - 1, size=len(learned.params))],
+            held_out=held_out,
+            first_epoch=learned.n_epochs,
+            optimizer_state=learned.optimizer_state,
+            limits=learned.limits,
         )
 
     def _dtype(self) -> Any:
@@ -112,10 +109,7 @@ class Network(Starting, Explaining, ABC):
                 "report": report,
                 "checkpoints": checkpoints,
             }
-            if feed is None:
-                results = train_groups(groups, plan, **settings)
-            else:
-                results = [train_widely(groups[0], plan, feed, **settings)]
+            results = train_groups(groups, plan, feed=feed, **settings)
         if results[0].interrupted:
             warn_user(
                 f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "

@@ -15,9 +15,8 @@ from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
-from fuzzymil.training import partition
+from fuzzymil.training import OPTIMIZERS, partition
 from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.step import OPTIMIZERS
 
 __all__ = ["Settings", "check_integer", "check_real"]
 
