@@ -1,6 +1,7 @@
 """The command line on more data and more processes: `fit --stream`, `fit --distributed` and `launch`."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -81,7 +82,7 @@ def test_launch_says_what_went_wrong(folder, tmp_path):
     done = launched("fit", folder / "none.csv", "-o", tmp_path / "m.json")
     assert done.returncode == 2
     assert "none.csv" in done.stderr
-    assert "of 2 ended with exit status 2; the others were ended." in done.stderr
+    assert re.search(r"of 2 .* status 2\b", done.stderr)
     assert "Traceback" not in done.stderr
     assert "launch starts fit, or a Python script (its name ends in .py), not 'fot'. Did you mean 'fit'?" in bad(
         "launch", "fot", "bags.csv"

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from fuzzymil import MIANFISClassifier
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.training.losses import LOSSES, Loss, register
 
@@ -34,3 +35,8 @@ def test_a_registered_loss_codes_targets_decides_and_gives_probabilities(signed_
     np.testing.assert_allclose(model.predict_proba(bags)[:, 1], np.clip((output + 1) / 2, 0.0, 1.0))
     assert (model.predict(bags) == (output > 0.25)).all()
     assert model.score(bags) > 0.9
+
+
+def test_the_name_of_a_loss_is_taken_once():
+    with pytest.raises(ParameterError, match="'hinge'"):
+        register("hinge", Loss(per_bag=lambda output, target: output[:, 0]))

@@ -31,7 +31,6 @@ from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
 from fuzzymil.training.distributed.feed import Feed
 from fuzzymil.training.limits import limits_of, unmoved
 from fuzzymil.training.partition import sampled
-from fuzzymil.training.progress import progress_bar
 from fuzzymil.training.pruning import longest, schedule, shortened, with_conditions
 from fuzzymil.training.scaling import Measures, Scaling
 
@@ -99,17 +98,18 @@ class Network(Starting, Explaining, ABC):
         checkpoints: Checkpoints | None = None,
         feed: Feed | None = None,
     ) -> list[Result]:
-        with progress_bar(type(self).__name__, enabled=bool(self.verbose)) as report:
-            settings: dict[str, Any] = {
-                "learning_rate": float(self.learning_rate),
-                "max_epochs": max_epochs,
-                "tol": float(self.tol),
-                "n_iter_no_change": self.n_iter_no_change,
-                "callbacks": tuple(self.callbacks or ()),
-                "report": report,
-                "checkpoints": checkpoints,
-            }
-            results = train_groups(groups, plan, feed=feed, **settings)
+        results = train_groups(
+            groups,
+            plan,
+            learning_rate=float(self.learning_rate),
+            max_epochs=max_epochs,
+            tol=float(self.tol),
+            n_iter_no_change=self.n_iter_no_change,
+            callbacks=tuple(self.callbacks or ()),
+            progress=type(self).__name__ if self.verbose else None,
+            checkpoints=checkpoints,
+            feed=feed,
+        )
         if results[0].interrupted:
             warn_user(
                 f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "
@@ -245,7 +245,8 @@ class Network(Starting, Explaining, ABC):
         """
         checkpoints = None if self.checkpoint is None else Checkpoints(self.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
-        for n_terms in schedule(max(longest(job.group) for job in jobs), self.max_terms):
+        stops = () if self.max_terms is None else schedule(max(longest(job.group) for job in jobs), self.max_terms)
+        for n_terms in stops:
             if results[0].interrupted:
                 break
             jobs = [

@@ -127,6 +127,12 @@ def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> 
     )
 
 
+def natural(free: Free, fixed: Params, plan: Plan) -> Params:
+    """Return the parameters, axes (g, m), that belong to free ones, as float64 NumPy arrays."""
+    params = jax.vmap(jax.vmap(lambda free, fixed: from_free(free, fixed, plan)))(free, fixed)
+    return Params(*jax.tree.map(lambda values: np.asarray(values, np.float64), jax.device_get(tuple(params))))
+
+
 def mean_one(weights: Array) -> Array:
     """Scale weights (m, b) to a mean of 1 over the bags with a positive weight."""
     active = np.maximum((weights > 0).sum(axis=1, keepdims=True), 1)

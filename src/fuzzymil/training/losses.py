@@ -28,6 +28,8 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.special import softmax as scipy_softmax
 
+from fuzzymil._utils import registry
+
 __all__ = ["LOSSES", "Loss", "register"]
 
 Array = npt.NDArray[np.float64]
@@ -76,6 +78,8 @@ def register(name: str, loss: Loss) -> None:
     True
     >>> del LOSSES["absolute_error"]
     """
+    costs = {known: entry.per_bag for known, entry in LOSSES.items()}
+    registry.register(costs, "loss", name, loss.per_bag)  # raises if the name is taken
     LOSSES[name] = loss
 
 

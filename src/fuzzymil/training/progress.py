@@ -58,11 +58,8 @@ class Progress:
 
 
 @contextlib.contextmanager
-def progress_bar(title: str, *, enabled: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Show a training progress bar on standard error; provide the function that updates it, or None if disabled."""
-    if not enabled:
-        yield None
-        return
+def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
+    """Show a training progress bar on standard error; provide the function that updates it."""
     with _bar(title, "{task.fields[loss]}", loss="compiling") as update:
 
         def report(now: Progress) -> None:

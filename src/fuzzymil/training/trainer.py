@@ -8,6 +8,7 @@ in memory, `fuzzymil.training.distributed.windows.Windows` goes through the wind
 
 from __future__ import annotations
 
+import contextlib
 import math
 import signal
 import threading
@@ -21,13 +22,13 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.network.layers import Params
-from fuzzymil.training._loop import Group, Position, State, Trace
+from fuzzymil.training._loop import Group, Position, State, Trace, natural
 from fuzzymil.training._memory import InMemory
-from fuzzymil.training._step import Free, Plan, from_free
+from fuzzymil.training._step import Plan
 from fuzzymil.training.checkpoints import Checkpoint, Checkpoints, as_arrays, from_arrays
 from fuzzymil.training.distributed.feed import Feed
 from fuzzymil.training.distributed.windows import Windows
-from fuzzymil.training.progress import Progress
+from fuzzymil.training.progress import Progress, progress_bar
 
 __all__ = ["Group", "Result", "Runner", "train_groups"]
 
@@ -94,7 +95,7 @@ def train_groups(
     tol: float = 0.0,
     n_iter_no_change: int = 10,
     callbacks: tuple[Callable[[Progress], Any], ...] = (),
-    report: Callable[[Progress], Any] | None = None,
+    progress: str | None = None,
     checkpoints: Checkpoints | None = None,
     feed: Feed | None = None,
 ) -> list[Result]:
@@ -112,8 +113,8 @@ def train_groups(
         Number of epochs without a better validation loss after which a fit stops.
     callbacks : tuple of callables
         Called with a `Progress` after each epoch; returning True stops training.
-    report : callable, optional
-        Called with a `Progress` a few times per second.
+    progress : str, optional
+        Title of a progress bar on standard error; None shows no bar.
     checkpoints : Checkpoints, optional
         Where to save training regularly. If this training was saved there before, it resumes.
     feed : Feed, optional
@@ -150,11 +151,12 @@ def train_groups(
             InMemory(groups, plan, **numbers) if feed is None else Windows(groups[0], plan, feed, **numbers)
         )
         checkpoint = None if checkpoints is None else _checkpoint_of(checkpoints, groups, plan, numbers, feed)
-        driver = _Driver(runner, plan, max_epochs, callbacks, report, checkpoint, feed)
-        interrupted = driver.drive()
+        with contextlib.nullcontext() if progress is None else progress_bar(progress) as report:
+            driver = _Driver(runner, plan, max_epochs, callbacks, report, checkpoint, feed)
+            interrupted = driver.drive()
         history = driver.trace()
         states, loss, validation = runner.finish(driver.position, history)
-        params = _natural(states.trained(plan), runner.fixed, plan)
+        params = natural(states.trained(plan), runner.fixed, plan)
         optimizer = jax.device_get(states.optimizer)
     seconds = time.perf_counter() - began
     return [
@@ -189,7 +191,7 @@ def _checkpoint_of(
 
 
 class _Driver:
-    """Training under way: how far it has come, its history, and whom to tell about it."""
+    """A training in progress: its position and history, and where to report them."""
 
     def __init__(
         self,
@@ -231,7 +233,7 @@ class _Driver:
                     if self.checkpoint is not None and time.monotonic() - written > _CHECKPOINT_SECONDS:
                         self.write()
                         written = time.monotonic()
-                    stop = max(int(self.tell(trace, fraction)), 2 * interrupts.pressed)
+                    stop = max(int(self.announce(trace, fraction)), 2 * interrupts.pressed)
                     if self.processes is not None:  # all stop at the same position
                         (stop,) = self.processes.greatest(stop)
                     if stop:
@@ -254,7 +256,7 @@ class _Driver:
         """Return the whole history, axes (g, m, epochs)."""
         return Trace(*(np.concatenate(values, axis=-1) for values in zip(*self.history, strict=True)))
 
-    def tell(self, trace: Trace, fraction: float) -> bool:
+    def announce(self, trace: Trace, fraction: float) -> bool:
         """Report progress and, after an epoch, call the callbacks; return whether one of them asks to stop."""
         if self.report is None and not self.callbacks:
             return False
@@ -272,7 +274,7 @@ class _Driver:
 
     def _progress(self, states: State, latest: Trace, fraction: float) -> Progress:
         def params() -> list[Params]:
-            groups = _entries(_natural(states.free, self.runner.fixed, self.plan))
+            groups = _entries(natural(states.free, self.runner.fixed, self.plan))
             return [fit for group in groups for fit in _entries(group)]
 
         epochs = np.asarray(states.epoch) - np.asarray(self.runner.start.states.epoch)
@@ -325,12 +327,6 @@ def _entry(tree: Any, place: int) -> Any:
 def _entries(tree: Any) -> list[Any]:
     """Split a tree along its leading axis."""
     return [_entry(tree, place) for place in range(len(jax.tree.leaves(tree)[0]))]
-
-
-def _natural(free: Free, fixed: Params, plan: Plan) -> Params:
-    """Return the parameters, axes (g, m), that belong to free ones, as float64 NumPy arrays."""
-    params = jax.vmap(jax.vmap(lambda free, fixed: from_free(free, fixed, plan)))(free, fixed)
-    return Params(*jax.tree.map(lambda values: np.asarray(values, np.float64), jax.device_get(tuple(params))))
 
 
 def _n_epochs(trace: Trace) -> int:
