@@ -447,9 +447,9 @@ def test_what_bags_tell(bags):
 
 
 def test_repr(bags):
-    assert repr(bags) == "Bags(3 bags, 6 instances, 2 features, 1-3 instances a bag)"
-    assert repr(as_bags([[1.0]])) == "Bags(1 bag, 1 instance, 1 feature, 1 instance a bag)"
-    assert repr(as_bags(np.zeros((2000, 3)))) == "Bags(2,000 bags, 2,000 instances, 3 features, 1 instance a bag)"
+    assert repr(bags) == "Bags(3 bags, 6 instances, 2 features, 1-3 instances per bag)"
+    assert repr(as_bags([[1.0]])) == "Bags(1 bag, 1 instance, 1 feature, 1 instance per bag)"
+    assert repr(as_bags(np.zeros((2000, 3)))) == "Bags(2,000 bags, 2,000 instances, 3 features, 1 instance per bag)"
 
 
 def test_iteration(bags):

@@ -8,7 +8,7 @@ import pytest
 
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
-from fuzzymil.bags import ahead
+from fuzzymil._utils.prefetch import prefetch
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.training.distributed import census
 from fuzzymil.training.distributed.feed import Feed
@@ -143,12 +143,12 @@ def test_the_next_is_made_meanwhile_and_no_more():
         made.append((item, threading.current_thread() is threading.main_thread()))
         return item
 
-    coming = ahead(make, range(5))
+    coming = prefetch(make, range(5))
     assert next(coming) == 0
     assert list(coming) == [1, 2, 3, 4]
     assert not any(main for _, main in made)
     with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda item: 1 // item, [1, 0]))
+        list(prefetch(lambda item: 1 // item, [1, 0]))
 
 
 def test_a_stream_tells_what_is_wrong_with_its_parts():

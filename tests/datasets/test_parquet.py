@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, MissingExtraError, ParameterError
 from fuzzymil.bags import BagStream
-from fuzzymil.datasets import DataFileError, guess_format, make_two_concepts, read_bags, write_bags
-from fuzzymil.datasets.formats import parquet, parquet_table
+from fuzzymil.datasets import DataFileError, guess_format, make_two_concepts, read_bags, stream_bags, write_bags
+from fuzzymil.datasets.formats import _parquet_table, parquet
 from fuzzymil.datasets.formats.parquet import ParquetBags
 
 COLUMNS = {"bag": ["a", "a", "b", "c"], "label": [1, 1, 0, 1], "f1": [1.0, None, 3.0, 4.0], "f2": [5, 6, 7, 8]}
@@ -172,7 +172,7 @@ def test_parts_hold_whole_bags_wherever_row_groups_end(tmp_path_factory, given):
         pq.write_table(rows.slice(low, high - low), folder / f"{number}.parquet", row_group_size=group_rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet, "PART", 2 * part_rows)
-        patch.setattr(parquet_table, "BATCH", 3)
+        patch.setattr(_parquet_table, "BATCH", 3)
         table = ParquetBags(folder)
         assert (table.n_bags, table.n_instances) == (bags.n_bags, bags.n_instances)
         assert (table.feature_names, table.bag, table.label) == (("u", "v"), "bag", "label")
@@ -203,7 +203,7 @@ def test_equal_hashes_of_different_ids_are_no_repeat(put, monkeypatch):
 
 def test_large_row_groups_are_warned_of(put, monkeypatch):
     monkeypatch.setattr(parquet, "LARGE", 7)
-    with pytest.warns(UserWarning, match=r"row group of 4 rows.*to_parquet\(\.\.\.\) makes small row groups"):
+    with pytest.warns(UserWarning, match=r"row group of 4 rows.*small row groups.*write_bags\(stream_bags"):
         ParquetBags(put(COLUMNS))
 
 
@@ -216,10 +216,10 @@ def test_streams_are_written_and_read_a_part_at_a_time(tmp_path, monkeypatch):
         bags.instances, bags.offsets, ids=[f"n{b}" for b in bags.ids], labels=bags.labels, feature_names=bags.names
     )
     path = tmp_path / "a.parquet"
-    BagStream.from_bags(named, 4).to_parquet(path)
+    write_bags(BagStream.from_bags(named, 4), path)
     assert pq.ParquetFile(path).num_row_groups == 4
     monkeypatch.setattr(parquet, "PART", 1)
-    stream = BagStream.from_parquet(path)
+    stream = stream_bags(path)
     assert len(stream) == 4
     assert_same(Bags.concatenate(list(stream)), named)
 
@@ -237,7 +237,7 @@ def test_large_parts_are_written_as_small_row_groups(tmp_path, monkeypatch):
 
 def test_bags_without_names_get_running_numbers(tmp_path):
     path = tmp_path / "a.parquet"
-    BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]]), 3).to_parquet(path)
+    write_bags(BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]]), 3), path)
     bags = read_bags(path)
     assert bags.ids.tolist() == [0, 1, 2, 3, 4, 5]
     assert bags.instances.ravel().tolist() == [0, 0.5, 1, 1.5, 2, 2.5]
@@ -261,11 +261,11 @@ def test_streams_are_written_whole_or_not_at_all(tmp_path, load, match):
     path.write_text("before")
     stream = BagStream(load, 2)
     if match is None:
-        stream.to_parquet(path)
+        write_bags(stream, path)
         assert read_bags(path).labels.tolist() == [0, 0.5]
         return
     with pytest.raises((InputError, ZeroDivisionError), match=match):
-        stream.to_parquet(path)
+        write_bags(stream, path)
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == [path.name]
 
@@ -358,7 +358,7 @@ def test_odd_arguments_are_refused(put, tmp_path):
     with pytest.raises(DataFileError, match=r"holds no \.parquet files"):
         ParquetBags(tmp_path / "empty")
     with pytest.raises(InputError, match="nowhere is not there: make it first"):
-        BagStream.from_bags(read_bags(put(COLUMNS))).to_parquet(tmp_path / "nowhere" / "a.parquet")
+        write_bags(BagStream.from_bags(read_bags(put(COLUMNS))), tmp_path / "nowhere" / "a.parquet")
     with pytest.raises(ParameterError, match="'parquet' is not packed"):
         write_bags(make_two_concepts(2, 2, random_state=0), tmp_path / "a.parquet.gz")
 
@@ -371,7 +371,7 @@ def test_without_pyarrow_the_extra_is_named(put, tmp_path, monkeypatch):
         lambda: read_bags(path),
         lambda: ParquetBags(path),
         lambda: write_bags(bags, tmp_path / "b.parquet"),
-        lambda: BagStream.from_bags(bags).to_parquet(tmp_path / "b.parquet"),
+        lambda: write_bags(BagStream.from_bags(bags), tmp_path / "b.parquet"),
     ):
         with pytest.raises(MissingExtraError, match=r'pip install "fuzzymil\[parquet\]"') as caught:
             attempt()

@@ -14,7 +14,7 @@ from scipy.io import savemat
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import FORMATS, DataFileError, guess_format, make_two_concepts, read_bags, write_bags
-from fuzzymil.datasets.formats import table
+from fuzzymil.datasets.formats import _fields
 
 WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
 KEEPS_NAMES = {"csv", "arff", "mat", "npy", "parquet"}
@@ -60,10 +60,10 @@ def put(tmp_path):
 def assert_same(found, expected, *, names=True, truth=True):
     np.testing.assert_array_equal(found.instances, expected.instances)
     np.testing.assert_array_equal(found.offsets, expected.offsets)
-    assert table.texts(found.ids) == table.texts(expected.ids)
+    assert _fields.texts(found.ids) == _fields.texts(expected.ids)
     assert (found.labels is None) == (expected.labels is None)
     if expected.labels is not None:
-        assert table.texts(found.labels) == table.texts(expected.labels)
+        assert _fields.texts(found.labels) == _fields.texts(expected.labels)
     if names:
         assert found.feature_names == expected.feature_names
     if truth and expected.instance_labels is not None:
@@ -208,7 +208,7 @@ def test_a_folder_of_arrays(tmp_path):
 # ---------------------------------------------------------------- round trips
 
 words = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" "), min_size=1, max_size=8).filter(
-    lambda text: text == text.strip() and text.lower() not in table.ABSENT and not _numeric(text)
+    lambda text: text == text.strip() and text.lower() not in _fields._ABSENT and not _numeric(text)
 )
 plain_words = words.filter(lambda text: not set(text) & set(" :#,"))
 

@@ -16,7 +16,7 @@ import numpy as np
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
 from fuzzymil.bags import Bags
 from fuzzymil.datasets._download import MIRROR, DownloadError, address, content_checksum, fetch
-from fuzzymil.datasets._readers import read_bags, write_bags
+from fuzzymil.datasets._io import read_bags, write_bags
 from fuzzymil.datasets.formats import DataFileError
 
 __all__ = [

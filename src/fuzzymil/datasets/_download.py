@@ -15,7 +15,7 @@ import numpy as np
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import _lzw
-from fuzzymil.datasets._readers import read_bags
+from fuzzymil.datasets._io import read_bags
 
 __all__ = ["MIRROR", "RETRIES", "DownloadError", "address", "content_checksum", "fetch"]
 

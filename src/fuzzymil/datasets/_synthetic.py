@@ -53,7 +53,7 @@ def make_two_concepts(
     --------
     >>> bags = make_two_concepts(random_state=0)
     >>> bags
-    Bags(150 bags, 882 instances, 2 features, 2-10 instances a bag)
+    Bags(150 bags, 882 instances, 2 features, 2-10 instances per bag)
     >>> int(bags.labels.sum())
     100
     """

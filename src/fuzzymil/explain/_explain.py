@@ -173,7 +173,7 @@ def chosen_bag(bags: Bags, bag: Any = None) -> Bags:
     Examples
     --------
     >>> chosen_bag(Bags.from_list([[[1.0]], [[2.0], [3.0]]], ids=["a", "b"]), "b")
-    Bags(1 bag, 2 instances, 1 feature, 2 instances a bag)
+    Bags(1 bag, 2 instances, 1 feature, 2 instances per bag)
     """
     if bag is None:
         if bags.n_bags > 1:

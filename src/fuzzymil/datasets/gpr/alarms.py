@@ -284,7 +284,7 @@ def make_gpr_alarms(
     >>> detectors = calibrate("easy", random_state=0, counts=few)
     >>> bags = make_gpr_alarms(2, 1, 2, "easy", random_state=1, detectors=detectors)
     >>> bags
-    Bags(5 bags, 75 instances, 4 features, 15 instances a bag)
+    Bags(5 bags, 75 instances, 4 features, 15 instances per bag)
     >>> bags.ids[:3].tolist()
     ['high-metal mine 1', 'high-metal mine 2', 'low-metal mine 1']
     """
@@ -314,7 +314,7 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
     >>> by_hand = Prototypes(np.eye(35)[:2], np.array([1.0, 0.0]), reach=1.0)
     >>> cube = draw_alarm("high-metal mine", "easy", random_state=5).cube
     >>> features_of([cube], Detectors(by_hand, by_hand))
-    Bags(1 bag, 15 instances, 4 features, 15 instances a bag)
+    Bags(1 bag, 15 instances, 4 features, 15 instances per bag)
     """
     given, detectors = _several(cubes), _checked(detectors)
     if isinstance(ids, str):

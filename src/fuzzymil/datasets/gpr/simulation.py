@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.datasets.gpr._echoes import body_echoes, pulse, record, surface_echoes
+from fuzzymil.datasets.gpr._objects import CLUTTER, KINDS, MINES, Facts, draw_object
+from fuzzymil.datasets.gpr._scene import draw_clutter, draw_ground, draw_layers, scaled
 from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
-from fuzzymil.datasets.gpr.echoes import body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
-from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES, Facts, draw_object
 from fuzzymil.datasets.gpr.prescreener import screened
-from fuzzymil.datasets.gpr.scene import draw_clutter, draw_ground, draw_layers, scaled
 
 __all__ = ["CLUTTER", "GRID", "KINDS", "MINES", "Alarm", "Grid", "draw_alarm", "simulate_alarm"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fuzzymil.datasets.gpr._echoes import Body, interface_reflection
 from fuzzymil.datasets.gpr.conditions import Conditions
-from fuzzymil.datasets.gpr.echoes import Body, interface_reflection
 
 __all__ = ["CLUTTER", "KINDS", "MINES", "Facts", "draw_object"]
 

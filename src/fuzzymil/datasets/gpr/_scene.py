@@ -9,10 +9,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.datasets.gpr._echoes import Body, Ground, interface_echoes
+from fuzzymil.datasets.gpr._objects import draw_object
 from fuzzymil.datasets.gpr.conditions import Conditions, Counts
-from fuzzymil.datasets.gpr.echoes import Body, Ground, interface_echoes
 from fuzzymil.datasets.gpr.geometry import Grid
-from fuzzymil.datasets.gpr.objects import draw_object
 
 __all__ = ["draw_clutter", "draw_ground", "draw_layers", "scaled"]
 

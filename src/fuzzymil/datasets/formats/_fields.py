@@ -1,4 +1,4 @@
-"""From fields of text to bags: numbers, names and labels, with the line of whatever is wrong."""
+"""Text fields to numbers, ids, labels and bags, with errors that name the line; and back to text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
-from fuzzymil.bags import Bags, conversion
-from fuzzymil.datasets.formats.files import DataFile
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats._files import DataFile
 
 __all__ = [
-    "ABSENT",
     "MISSING",
+    "as_texts",
     "assemble",
-    "check_writable",
+    "check_present",
     "flat_numbers",
     "identities",
+    "is_number",
     "labels_of",
     "number_text",
     "numbers",
@@ -28,32 +29,39 @@ __all__ = [
 ]
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
-"""What stands for a missing number, in any case."""
+"""Text that marks a missing number, in any case."""
 
-ABSENT = frozenset({"", "?", "nan"})
-"""What stands for a missing bag id or label; a class may well be called none."""
+_ABSENT = frozenset({"", "?", "nan"})  # marks a missing bag id or label; a class may well be called "none"
+
+
+def is_number(field: str) -> bool:
+    """Return whether a field is a number or marks a missing one."""
+    try:
+        return field.lower() in MISSING or float(field) is not None
+    except ValueError:
+        return False
 
 
 def numbers(file: DataFile, rows: Sequence[Sequence[str]], lines: Sequence[int], names: Sequence[str]) -> Array:
-    """Return fields as numbers of shape (n_rows, n_columns); missing ones are ``NaN``."""
+    """Convert fields to numbers of shape (n_rows, n_columns); missing ones are ``NaN``."""
     width = len(names)
     found = flat_numbers(file, list(chain.from_iterable(rows)), lambda n: (lines[n // width], repr(names[n % width])))
     return found.reshape(len(rows), width)
 
 
 def flat_numbers(file: DataFile, fields: Sequence[str], place: Callable[[int], tuple[int, str]]) -> Array:
-    """Return fields as numbers; ``place(n)`` tells line and column of a field that is none."""
+    """Convert fields to numbers; ``place(n)`` returns the line and column of a field, for errors."""
     found: Array | None = None
-    if "_" not in "".join(fields):  # float() would read 1_000 as a thousand, which no other program does
+    if "_" not in "".join(fields):  # float() would read 1_000 as a thousand, unlike other programs
         try:
             found = np.fromiter(map(float, fields), np.float64, len(fields))
         except ValueError:
-            found = None  # something is missing or no number: look at each
+            found = None  # a field is missing or not a number: look at each
     if found is None:
         found = np.array([_number(file, field, n, place) for n, field in enumerate(fields)])
     if np.isinf(found).any():
         n = int(np.argmax(np.isinf(found)))
-        raise file.error(f"{fields[n]!r} is infinite: write a number, or nothing where it is unknown", *place(n))
+        raise file.error(f"{fields[n]!r} is infinite: write a number, or leave it empty if unknown", *place(n))
     return found
 
 
@@ -66,18 +74,15 @@ def _number(file: DataFile, field: str, n: int, place: Callable[[int], tuple[int
             return float(field)
     except ValueError:
         pass
-    advice = "write numbers only, or leave the column out with drop=..."
+    advice = "use numbers only, or exclude the column with drop=..."
     if field.count(",") == 1:
-        advice = "write a decimal point, not a comma"
-    raise file.error(f"expected a number, found {_short(field)}; {advice}", *place(n))
-
-
-def _short(text: str) -> str:
-    return repr(text) if len(text) <= 40 else repr(text[:40]) + "..."
+        advice = "use a decimal point, not a comma"
+    shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
+    raise file.error(f"expected a number, found {shown}; {advice}", *place(n))
 
 
 def identities(values: Iterable[str]) -> Array:
-    """Return bag names: integers where all are written as such, else text as it stands.
+    """Return bag ids: integers if all of them are written as such, otherwise text.
 
     ``007`` stays text, because as a number it would be the same bag as ``7``.
 
@@ -85,7 +90,7 @@ def identities(values: Iterable[str]) -> Array:
     --------
     >>> identities(["1", "10"]), identities(["1", "007"])
     (array([ 1, 10]), array(['1', '007'], dtype='<U3'))
-    >>> identities(["1.0e+00", "2.0e+00"])  # a table of numbers that MATLAB or NumPy wrote
+    >>> identities(["1.0e+00", "2.0e+00"])  # a table of numbers written by MATLAB or NumPy
     array([1, 2])
     """
     items = [value.strip() for value in values]
@@ -94,14 +99,14 @@ def identities(values: Iterable[str]) -> Array:
         if list(map(str, whole)) == items:
             return np.array(whole, dtype=np.int64)
     elif all("." in item for item in items):
-        found = _whole(items)
-        if found is not None:
+        found = _floats(items)
+        if found is not None and found.dtype.kind == "i":
             return found
     return np.array(items)
 
 
 def labels_of(values: Iterable[str]) -> Array:
-    """Return labels: integers where all are whole numbers, else numbers, else text.
+    """Return labels: integers if all are whole numbers, else floats if all are numbers, else text.
 
     Examples
     --------
@@ -109,25 +114,28 @@ def labels_of(values: Iterable[str]) -> Array:
     (array([1, 0]), array([0.5, 1. ]), array(['yes', 'no'], dtype='<U3'))
     """
     items = [value.strip() for value in values]
-    found = _whole(items)
-    if found is None:
-        try:
-            found = np.array(list(map(float, items)))
-        except ValueError:
-            return np.array(items)
-        if not np.isfinite(found).all() or "_" in "".join(items):
-            return np.array(items)
-    return found
+    found = _floats(items)
+    return np.array(items) if found is None else found
 
 
-def _whole(items: Sequence[str]) -> Array | None:
+def _floats(items: Sequence[str]) -> Array | None:
+    """Return numbers, as integers where all are whole, or None where something is not a finite number."""
     try:
         found = np.array(list(map(float, items)))
     except ValueError:
         return None
-    if "_" in "".join(items) or not (np.abs(found) < 2**53).all() or (found != np.floor(found)).any():
+    if "_" in "".join(items) or not np.isfinite(found).all():
         return None
-    return found.astype(np.int64)
+    whole = (np.abs(found) < 2**53).all() and (found == np.floor(found)).all()
+    return found.astype(np.int64) if whole else found
+
+
+def check_present(file: DataFile, lines: Sequence[int], ids: Sequence[str], labels: Sequence[str] | None) -> None:
+    """Raise if a row has no bag id or no label."""
+    for what, column in (("bag id", ids), ("label", labels)):
+        blank = next((n for n, value in enumerate(column or ()) if value.strip().lower() in _ABSENT), None)
+        if blank is not None:
+            raise file.error(f"this row has no {what}: every row needs one", lines[blank])
 
 
 def assemble(
@@ -141,11 +149,8 @@ def assemble(
     instance_labels: Sequence[str] | None = None,
     hint: str = "",
 ) -> Bags:
-    """Put rows into bags; a bag without a name, a label or with two labels is named with its lines."""
-    for what, column in (("bag id", owners), ("label", labels)):
-        blank = next((n for n, value in enumerate(column or ()) if value.strip().lower() in ABSENT), None)
-        if blank is not None:
-            raise file.error(f"this row has no {what}: give every row one", lines[blank])
+    """Group rows into bags; errors name the lines of a bag with a missing id or label, or with two labels."""
+    check_present(file, lines, owners, labels)
     ids = identities(owners)
     found = None if labels is None else labels_of(labels)
     if found is not None:
@@ -158,7 +163,7 @@ def assemble(
                     f"a bag has one label; correct the file{hint}",
                     lines[n],
                 )
-    try:
+    with file.naming_errors():
         return Bags.from_long(
             instances,
             ids,
@@ -166,15 +171,13 @@ def assemble(
             feature_names=feature_names,
             instance_labels=None if instance_labels is None else labels_of(instance_labels),
         )
-    except InputError as problem:
-        raise file.error(f"holds no usable bags. {str(problem).removesuffix('.')}") from None
 
 
-# ---------------------------------------------------------------- the way back
+# ---------------------------------------------------------------- writing
 
 
 def number_text(value: float) -> str:
-    """Return the shortest text that reads back as the same number; nothing for ``NaN``.
+    """Return the shortest text that reads back as the same number; empty for ``NaN``.
 
     Examples
     --------
@@ -187,25 +190,28 @@ def number_text(value: float) -> str:
 
 
 def texts(values: Array) -> list[str]:
-    """Return ids or labels as text: whole numbers without a point, true and false as 1 and 0."""
+    """Return ids or labels as text: whole numbers without a point, True and False as 1 and 0."""
     items = values.astype(np.int64).tolist() if values.dtype.kind == "b" else values.tolist()
     return [number_text(item) if isinstance(item, float) else str(item) for item in items]
 
 
-def check_writable(bags: Bags, what: str, *, needs_labels: bool = False) -> None:
-    """Refuse bags that a file could not give back: two of one name, or no labels where they must be."""
+def as_texts(bags: Bags, what: str, *, needs_labels: bool = False) -> tuple[list[str], list[str] | None]:
+    """Return the ids and labels of bags as text; raise if a file could not preserve them."""
     names = texts(bags.ids)
-    codes = conversion.codes(np.array(names))
-    if codes.max() + 1 < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"Bag {twice} stands twice: {what} would make one bag of both. Give bags different ids.")
-    blank = next((name for name in names if name.strip() != name or name.lower() in ABSENT), None)
+    at = first_repeated(names)
+    if at is not None:
+        raise InputError(f"Duplicate bag id {names[at]}: {what} would merge the bags. Give every bag its own id.")
+    blank = next((name for name in names if name.strip() != name or name.lower() in _ABSENT), None)
     if blank is not None:
-        raise InputError(f"The bag id {blank!r} cannot be told from a missing one or a shorter one: rename the bag.")
+        raise InputError(f"The bag id {blank!r} would be read back as missing or without its spaces: rename the bag.")
     if bags.labels is None:
         if needs_labels:
-            raise InputError(f"These bags have no labels, but {what} cannot do without: write CSV, or give labels.")
-        return
-    for name, label in zip(names, texts(bags.labels), strict=True):
-        if label.strip() != label or label.lower() in ABSENT:
-            raise InputError(f"The label {label!r} of bag {name} cannot be told from a missing one: rename it.")
+            raise InputError(f"These bags have no labels, but {what} requires them: add labels, or write CSV.")
+        return names, None
+    labels = texts(bags.labels)
+    for name, label in zip(names, labels, strict=True):
+        if label.strip() != label or label.lower() in _ABSENT:
+            raise InputError(
+                f"The label {label!r} of bag {name} would be read back as missing or without its spaces: rename it."
+            )
+    return names, labels
