@@ -1,6 +1,5 @@
 """Streams: parts loaded when needed, trained on and predicted from as bags in memory are."""
 
-import threading
 import weakref
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
-from fuzzymil._utils.prefetch import prefetch
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.training.distributed import census
 from fuzzymil.training.distributed.feed import Feed
@@ -134,21 +132,6 @@ def test_few_parts_are_in_memory_at_a_time(monkeypatch):
     model.predict(BagStream(load, 30))
     assert len(parts) == 90  # once for the census, the epoch and the prediction
     assert 2 <= max(alive) <= 5
-
-
-def test_the_next_is_made_meanwhile_and_no_more():
-    made = []
-
-    def make(item):
-        made.append((item, threading.current_thread() is threading.main_thread()))
-        return item
-
-    coming = prefetch(make, range(5))
-    assert next(coming) == 0
-    assert list(coming) == [1, 2, 3, 4]
-    assert not any(main for _, main in made)
-    with pytest.raises(ZeroDivisionError):
-        list(prefetch(lambda item: 1 // item, [1, 0]))
 
 
 def test_a_stream_tells_what_is_wrong_with_its_parts():

@@ -197,7 +197,7 @@ def test_each_large_row_group_is_a_part(put, monkeypatch):
 
 
 def test_equal_hashes_of_different_ids_are_no_repeat(put, monkeypatch):
-    monkeypatch.setattr(parquet.arrow, "keys", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(parquet._arrow, "keys", lambda ids: np.zeros(len(ids), np.uint64))
     assert ParquetBags(put(COLUMNS)).n_bags == 3
 
 
@@ -246,7 +246,7 @@ def test_bags_without_names_get_running_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("load", "match"),
     [
-        (lambda part: Bags.from_list([[[1.0]]], ids=["a"]), "A bag of part 1 has the id of one of part 0"),
+        (lambda part: Bags.from_list([[[1.0]]], ids=["a"]), "Parts 0 and 1.*same id"),
         (lambda part: Bags.from_list([[[1.0]]], ids=[part + 1], labels=[part / 2]), None),
         (lambda part: Bags.from_list([[[1.0]]], labels=[[1, "no"][part]]), r"Part 1 .*label \(string\).*label \(int64"),
         (lambda part: Bags.from_list([[[1.0]]], labels=[[1, 0.5][part]]), r"Part 1 .*label \(double\).*label \(int64"),
@@ -285,10 +285,10 @@ LATE = (lambda path, **options: whole(ParquetBags(path, **options)), read_bags) 
         (LATE, {"bag": [1, 2], "label": [None, 1], "f": [1, 2]}, {}, "row 0: this row has no label"),
         (LATE, {"bag": [0, 1, 1], "label": [0, 0, 1], "f": [1, 2, 3]}, {}, "ag 1 has two labels, 0 and 1"),
         (LATE[:1], {"bag": [0, 1, 1], "label": [0, 0, 1], "f": [1, 2, 3]}, {}, "row 2: bag 1 has two labels"),
-        (LATE, {"bag": [0], "f": [np.inf]}, {}, "holds no usable bags.*infinite"),
-        (BOTH[:1], {"bag": [1, 2, 2, 1], "f": [1, 2, 3, 4]}, {}, r"row 3: bag 1 goes on.*sort the table by 'bag'"),
-        (BOTH, {"u": [1], "f": [1]}, {}, "no column looks like the name of the bag.*'u', 'f'"),
-        (BOTH, {"bag": [1], "bag_id": [1], "f": [1]}, {}, "several columns may be the bag"),
+        (LATE, {"bag": [0], "f": [np.inf]}, {}, "bags.*infinite"),
+        (BOTH[:1], {"bag": [1, 2, 2, 1], "f": [1, 2, 3, 4]}, {}, "row 3: bag 1.*sort the table by 'bag'"),
+        (BOTH, {"u": [1], "f": [1]}, {}, "no column.*bag=.*'u', 'f'"),
+        (BOTH, {"bag": [1], "bag_id": [1], "f": [1]}, {}, "several columns.*bag"),
         (BOTH, {"bag": [1], "f": [1]}, {"bag": "bug"}, "no column 'bug' for bag=.*Did you mean 'bag'"),
         (BOTH, {"bag": [1], "f": [1]}, {"label": "bag"}, "cannot be both"),
         (BOTH, {"bag": [1], "label": [1]}, {}, "no feature column"),
@@ -298,12 +298,12 @@ LATE = (lambda path, **options: whole(ParquetBags(path, **options)), read_bags) 
             BOTH,
             {"bag": [1], "f": [1], "who": ["x"], "day": pa.array([1], pa.date32())},
             {},
-            r"hold no numbers: 'who' \(string\), 'day' \(date32\[day\]\); leave them out with drop=\.\.\.",
+            r"'who' \(string\), 'day' \(date32\[day\]\);.*them.*drop=\.\.\.",
         ),
-        (BOTH, {"bag": [[1]], "f": [1]}, {}, r"column 'bag' is of type list<.*ids and labels are numbers or text"),
-        (BOTH, {"bag": [1], "f": [1], "__index_level_0__": [0]}, {}, "index of a pandas frame.*index=False"),
+        (BOTH, {"bag": [[1]], "f": [1]}, {}, "column 'bag'.*type list<.*ids and labels.*numbers or text"),
+        (BOTH, {"bag": [1], "f": [1], "__index_level_0__": [0]}, {}, "index.*pandas.*frame.*index=False"),
         (BOTH, {"bag": pa.array([], pa.int64()), "f": pa.array([], pa.int64())}, {}, "no row"),
-        (BOTH, pa.table([[1], [1], [2]], ["bag", "f", "f"]), {}, "'f' stands twice"),
+        (BOTH, pa.table([[1], [1], [2]], ["bag", "f", "f"]), {}, "duplicate column 'f'"),
     ],
 )
 def test_mistakes_are_named_with_their_place(put, readers, columns, options, match):
@@ -317,17 +317,17 @@ def test_mistakes_are_named_with_their_place(put, readers, columns, options, mat
 def test_rows_are_counted_in_their_file(put, tmp_path):
     put({"bag": [1, 2], "f": [1, 2]}, "folder/1.parquet")
     put({"bag": [3, 1], "f": [1, 2]}, "folder/2.parquet")
-    with pytest.raises(DataFileError, match=r"2\.parquet, row 1: bag 1 goes on here"):
+    with pytest.raises(DataFileError, match=r"2\.parquet, row 1: bag 1.*here"):
         ParquetBags(tmp_path / "folder")
 
 
 @pytest.mark.parametrize(
     ("second", "match"),
     [
-        ({"bag": [2], "g": [1]}, "differs in the column 'g'"),
-        ({"f": [1], "bag": [2]}, "columns in another order"),
-        ({"bag": ["b"], "f": [1]}, "column 'bag' of type string, but in 1.parquet it is of type int64"),
-        ({"bag": [2], "f": ["x"]}, "column 'f' of type string"),
+        ({"bag": [2], "g": [1]}, "differs.*column 'g'"),
+        ({"f": [1], "bag": [2]}, "order of its columns"),
+        ({"bag": ["b"], "f": [1]}, r"column 'bag'.*type string, but in 1\.parquet it.*type int64"),
+        ({"bag": [2], "f": ["x"]}, "column 'f'.*type string"),
     ],
 )
 def test_files_of_a_folder_need_equal_columns(put, tmp_path, second, match):
@@ -345,14 +345,14 @@ def test_damaged_files_are_refused(put, tmp_path):
     for name, damaged in (("cut", content[:-100]), ("text", b"bag,f\n1,2\n"), ("empty", b""), ("hurt", bytes(hurt))):
         bad = tmp_path / f"{name}.parquet"
         bad.write_bytes(damaged)
-        with pytest.raises(DataFileError, match=f"{name}.parquet is no Parquet file, or a damaged one"):
+        with pytest.raises(DataFileError, match=f"{name}.parquet is not a Parquet file"):
             read_bags(bad)
 
 
 def test_odd_arguments_are_refused(put, tmp_path):
-    with pytest.raises(ParameterError, match=r"drop must be a list of columns, got 'f1': write \['f1'\]"):
+    with pytest.raises(ParameterError, match=r"drop must be a list of columns, got 'f1':.*\['f1'\]"):
         ParquetBags(put(COLUMNS), drop="f1")
-    with pytest.raises(DataFileError, match="is not there"):
+    with pytest.raises(DataFileError, match="File not found"):
         ParquetBags(tmp_path / "nowhere.parquet")
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataFileError, match=r"holds no \.parquet files"):

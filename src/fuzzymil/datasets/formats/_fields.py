@@ -192,7 +192,7 @@ def number_text(value: float) -> str:
 def texts(values: Array) -> list[str]:
     """Return ids or labels as text: whole numbers without a point, True and False as 1 and 0."""
     items = values.astype(np.int64).tolist() if values.dtype.kind == "b" else values.tolist()
-    return [number_text(item) if isinstance(item, float) else str(item) for item in items]
+    return [number_text(item + 0.0) if isinstance(item, float) else str(item) for item in items]  # -0.0 is 0
 
 
 def as_texts(bags: Bags, what: str, *, needs_labels: bool = False) -> tuple[list[str], list[str] | None]:
