@@ -45,7 +45,7 @@ def test_a_registered_format_is_read_and_written(tmp_path):
 
 @pytest.mark.usefixtures("registered")
 def test_errors_list_a_registered_format(tmp_path):
-    with pytest.raises(ParameterError, match="'jsn'.*npy, json.*Did you mean 'json'"):
+    with pytest.raises(ParameterError, match=r"'jsn'.*npy, json.*Did you mean 'json'"):
         write_bags(BAGS, tmp_path / "a", "jsn")
     with pytest.raises(ParameterError, match=r"\.pq, \.json"):
         write_bags(BAGS, tmp_path / "a.foo")
@@ -53,9 +53,9 @@ def test_errors_list_a_registered_format(tmp_path):
     with pytest.raises(InputError, match=r"'json' \(JSON\)"):
         read_bags(tmp_path / "a.foo")
     write_bags(BAGS, tmp_path / "a.json")
-    with pytest.raises(ParameterError, match="'json'.*omit bag="):
+    with pytest.raises(ParameterError, match=r"'json'.*omit bag="):
         read_bags(tmp_path / "a.json", bag="width")
-    with pytest.raises(InputError, match="JSON.*convert it to Parquet"):
+    with pytest.raises(InputError, match=r"JSON.*convert it to Parquet"):
         stream_bags(tmp_path / "a.json")
-    with pytest.raises(ParameterError, match="JSON.*write Parquet"):
+    with pytest.raises(ParameterError, match=r"JSON.*write Parquet"):
         write_bags(BagStream.from_bags(BAGS), tmp_path / "b.json")

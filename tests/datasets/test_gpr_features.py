@@ -6,9 +6,9 @@ from joblib import parallel_config
 
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets.gpr import alarms as alarms_module
+from fuzzymil.datasets.gpr._echoes import Body, Ground, body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
-from fuzzymil.datasets.gpr._echoes import Body, Ground, body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
 from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT

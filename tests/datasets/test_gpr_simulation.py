@@ -9,7 +9,6 @@ from scipy.optimize import minimize_scalar
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import gpr
 from fuzzymil.datasets.gpr import simulation
-from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
 from fuzzymil.datasets.gpr._echoes import (
     Body,
     Ground,
@@ -21,10 +20,11 @@ from fuzzymil.datasets.gpr._echoes import (
     ringing_ricker,
     surface_echoes,
 )
-from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT, Grid, refracted_ray
 from fuzzymil.datasets.gpr._objects import draw_object
-from fuzzymil.datasets.gpr.prescreener import check_cube, screen
 from fuzzymil.datasets.gpr._scene import draw_ground
+from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
+from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT, Grid, refracted_ray
+from fuzzymil.datasets.gpr.prescreener import check_cube, screen
 from fuzzymil.datasets.gpr.simulation import CLUTTER, KINDS, MINES, draw_alarm, simulate_alarm
 
 CHANNEL, SCAN = 12, 30

@@ -355,7 +355,7 @@ def test_odd_arguments_are_refused(put, tmp_path):
     with pytest.raises(DataFileError, match="File not found"):
         ParquetBags(tmp_path / "nowhere.parquet")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataFileError, match=r"holds no \.parquet files"):
+    with pytest.raises(DataFileError, match=r"contains no \.parquet files"):
         ParquetBags(tmp_path / "empty")
     with pytest.raises(InputError, match="nowhere is not there: make it first"):
         write_bags(BagStream.from_bags(read_bags(put(COLUMNS))), tmp_path / "nowhere" / "a.parquet")

@@ -399,7 +399,7 @@ def test_columns_that_are_no_features_are_left_out(tmp_path):
     bags = read_bags(path, drop=["url", "date"])
     assert bags.feature_names == ("width",)
     assert bags.instances.tolist() == [[2.5], [1.0]]
-    with pytest.raises(DataFileError, match="'url'.*column.*drop="):
+    with pytest.raises(DataFileError, match=r"'url'.*column.*drop="):
         read_bags(path)
     with pytest.raises(DataFileError, match=r"no column 'uri' to drop; there are 'bag', 'label'"):
         read_bags(path, drop=["uri"])
@@ -408,5 +408,5 @@ def test_columns_that_are_no_features_are_left_out(tmp_path):
     with pytest.raises(ParameterError, match=r"got 'url': use \['url'\]"):
         read_bags(path, drop="url")
     (tmp_path / "plain.txt").write_text("0,b1,2.5\n1,b2,1\n")
-    with pytest.raises(ParameterError, match="drop=.*CSV with a header and Parquet"):
+    with pytest.raises(ParameterError, match=r"drop=.*CSV with a header and Parquet"):
         read_bags(tmp_path / "plain.txt", drop=["width"])

@@ -199,7 +199,7 @@ def test_missing_files_and_folders(tmp_path, put):
     with pytest.raises(FileNotFoundError, match=r"nothing\.csv.*such file") as caught:
         read_bags(tmp_path / "nothing.csv")
     assert isinstance(caught.value, DataFileError)
-    with pytest.raises(ValueError, match="File not found.*no folder"):
+    with pytest.raises(ValueError, match=r"File not found.*no folder"):
         guess_format(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(DataFileError, match=r"is a folder without .npy or .parquet files"):
         read_bags(tmp_path)
