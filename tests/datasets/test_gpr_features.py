@@ -10,11 +10,10 @@ from fuzzymil.datasets.gpr._echoes import Body, Ground, body_echoes, pulse, reco
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
-from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
+from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, signature_width, window_truth, windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.neighbors import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
-from fuzzymil.datasets.gpr.widths import signature_width
 
 PLANES = ("down_track", "cross_track")
 FEW = {"high-metal mine": 10, "low-metal mine": 10, "clutter": 16}
@@ -199,7 +198,7 @@ def pipe(request):
     Its echo is level along it and a hyperbola across it.
     """
     ground = Ground.flat(GRID, permittivity=9.0, height=0.2)
-    body = Body(0.0, 0.0, 0.12, reflection=-1.0, size=0.03, radius=0.03, heading=request.param, reach=0.45)
+    body = Body(x=0.0, y=0.0, depth=0.12, reflection=-1.0, size=0.03, radius=0.03, heading=request.param, reach=0.45)
     spectrum = pulse(GRID, 1.2e9, 0.0)
     target = record(*body_echoes([body], ground, GRID), spectrum, GRID)
     noise = np.random.RandomState(9).normal(scale=0.01, size=GRID.shape)

@@ -313,7 +313,7 @@ def test_all_that_is_asked_for_is_in_the_scene(what):
 
 def test_echoes_add_up():
     ground, spectrum = Ground.flat(GRID), pulse(GRID, 1.2e9, 0.1)
-    bodies = [Body(0.1 * k, 0.0, 0.1 + 0.05 * k, -1.0, 0.1) for k in range(3)]
+    bodies = [Body(x=0.1 * k, y=0.0, depth=0.1 + 0.05 * k, reflection=-1.0, size=0.1) for k in range(3)]
     together = record(*body_echoes(bodies, ground, GRID), spectrum, GRID)
     alone = sum(record(*body_echoes([body], ground, GRID), spectrum, GRID) for body in bodies)
     np.testing.assert_allclose(together, alone, atol=1e-6)

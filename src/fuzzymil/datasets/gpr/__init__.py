@@ -1,4 +1,4 @@
-"""Simulated alarms of a ground-penetrating radar, from raw cubes to bags; and the same chain for cubes of your own."""
+"""Ground-penetrating radar: simulated alarms, and features and bags from simulated or measured cubes."""
 
 from fuzzymil.datasets.gpr._objects import CLUTTER, KINDS, MINES
 from fuzzymil.datasets.gpr.alarms import (
