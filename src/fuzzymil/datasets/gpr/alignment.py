@@ -131,8 +131,8 @@ def check_ground(peaks: Array, what: str = "The cube") -> None:
     if latest > LATEST_GROUND:
         raise InputError(
             f"{what} has its strongest echo, taken as the ground, at sample {latest:.0f} in channel {channel}, scan "
-            f"{scan}, but the windows fit only up to sample {LATEST_GROUND}: start the recording later, and remove anything "
-            "stronger than the ground."
+            f"{scan}, but the windows fit only up to sample {LATEST_GROUND}: start the recording later, and remove "
+            "anything stronger than the ground."
         )
 
 

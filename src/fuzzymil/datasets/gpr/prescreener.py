@@ -138,7 +138,7 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     if numbers.shape != grid.shape:
         raise InputError(
             f"{what} has shape {numbers.shape}, expected {grid.shape} (channels, scans, samples). Crop it around the "
-            f"alarm or resample it; include the scans more than {BACKGROUND_DISTANCE} m from the center, its background."
+            f"alarm or resample it; include the background, more than {BACKGROUND_DISTANCE} m from the center."
         )
     bad = ~np.isfinite(numbers)
     if bad.any():
@@ -167,8 +167,8 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     off = np.abs(middle) > _OFFSET * np.abs(numbers - middle[:, None, None]).max(axis=(1, 2))
     if off.any():
         raise InputError(
-            f"{what} has an offset: the median of channel {off.argmax()} is {middle[off.argmax()]:.6g}. Subtract it, so "
-            "that silence is 0."
+            f"{what} has an offset: the median of channel {off.argmax()} is {middle[off.argmax()]:.6g}. Subtract it, "
+            "so that silence is 0."
         )
     check_ground(ground_peaks(numbers), what)
     return numbers
