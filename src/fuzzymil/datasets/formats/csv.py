@@ -18,9 +18,7 @@ __all__ = [
     "column_names",
     "csv_columns",
     "headerless_columns",
-    "is_csv",
-    "is_headerless",
-    "is_uci",
+    "kind_of",
     "read_csv",
     "read_headerless",
     "read_uci",
@@ -48,8 +46,8 @@ def _fields_of(line: str) -> list[str]:
     return line.split() if mark is None else [f.strip() for f in next(csv.reader([line], delimiter=mark))]
 
 
-def _kind(file: DataFile, bag: Column) -> str | None:
-    """Return which kind of table the first line looks like: "csv", "headerless", "uci" or None."""
+def kind_of(file: DataFile, bag: Column) -> str | None:
+    """Return the kind of table that the first line looks like: "csv", "headerless", "uci" or None."""
     fields = _fields_of(file.head[0]) if file.head else []
     if len(fields) < 2:
         return None
@@ -61,21 +59,6 @@ def _kind(file: DataFile, bag: Column) -> str | None:
             return "headerless"
         return None if numeric[1] else "uci"
     return "csv" if not any(numeric) else None
-
-
-def is_csv(file: DataFile, bag: Column) -> bool:
-    """Return whether a file looks like a table with a header."""
-    return _kind(file, bag) == "csv"
-
-
-def is_headerless(file: DataFile, bag: Column) -> bool:
-    """Return whether a file looks like rows of ``label,bag,f1,...``."""
-    return _kind(file, bag) == "headerless"
-
-
-def is_uci(file: DataFile, bag: Column) -> bool:
-    """Return whether a file looks like a UCI MUSK file."""
-    return _kind(file, bag) == "uci"
 
 
 def _rows(file: DataFile) -> tuple[list[list[str]], list[int]]:

@@ -40,13 +40,6 @@ def draw_object(
     bodies : list of Body
     facts : dict
         Parameters of the object, lengths in meters.
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
-    >>> bodies, facts = draw_object("void", np.random.RandomState(0), DIFFICULTIES["easy"], (0.0, 0.0), soil=9.0)
-    >>> len(bodies), round(bodies[0].reflection, 3)  # top and bottom of every chamber
-    (4, 0.5)
     """
     return _DRAWS[kind](rng, conditions, place, soil)
 

@@ -59,13 +59,7 @@ class Background(NamedTuple):
 
 
 def background_scans() -> Array:
-    """Return which scans are far enough from the center to be background, shape (n_scans,).
-
-    Examples
-    --------
-    >>> int(background_scans().sum())
-    36
-    """
+    """Return which scans are far enough from the center to be background, shape (n_scans,)."""
     return np.asarray(np.abs(GRID.x) > BACKGROUND_DISTANCE)
 
 
@@ -118,13 +112,6 @@ def check_ground(peaks: Array, what: str = "The cube") -> None:
         From `ground_peaks`.
     what : str
         Name of the cube, for error messages.
-
-    Examples
-    --------
-    >>> check_ground(np.full((24, 60), 200.0))
-    Traceback (most recent call last):
-    ...
-    fuzzymil.InputError: The cube has its strongest echo, taken as the ground, at sample 200 in channel 0, scan 0,...
     """
     channel, scan = np.unravel_index(peaks.argmax(), peaks.shape)
     latest = float(peaks[channel, scan])
@@ -196,13 +183,6 @@ def check_background(background: Background, what: str = "The cube") -> None:
     background : Background
     what : str
         Name of the cube, for error messages.
-
-    Examples
-    --------
-    >>> check_background(background_of(np.ones((24, 60, 104))))
-    Traceback (most recent call last):
-    ...
-    fuzzymil.InputError: The cube has a constant background 0.6 ns below the ground: ...
     """
     still = background.deviation == 0
     if still.any():
@@ -217,13 +197,6 @@ def whiten(aligned: Array, background: Background) -> Array:
     """Subtract the mean of the background and divide by its standard deviation.
 
     Depths that not all traces reach become 0, the mean of the background.
-
-    Examples
-    --------
-    >>> rng = np.random.RandomState(0)
-    >>> aligned = rng.normal(3.0, 2.0, size=(24, 60, 104))
-    >>> bool(abs(whiten(aligned, background_of(aligned)).std() - 1) < 0.05)
-    True
     """
     scaled = (aligned - background.mean[:, None]) / background.deviation
     return np.where(np.isnan(aligned).any(axis=(0, 1)), 0.0, scaled)

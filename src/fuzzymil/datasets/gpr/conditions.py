@@ -187,13 +187,7 @@ DIFFICULTIES: dict[str, Conditions] = {
 
 
 def conditions_of(difficulty: str | Conditions) -> Conditions:
-    """Return the conditions of a difficulty; `Conditions` are validated and returned.
-
-    Examples
-    --------
-    >>> conditions_of("medium") == Conditions()
-    True
-    """
+    """Return the conditions of a difficulty; `Conditions` are validated and returned."""
     if isinstance(difficulty, Conditions):
         _check(difficulty)
         return difficulty
