@@ -137,7 +137,7 @@ def test_few_parts_are_in_memory_at_a_time(monkeypatch):
 def test_a_stream_tells_what_is_wrong_with_its_parts():
     with pytest.raises(ParameterError, match="load must be a function"):
         BagStream([BAGS], 1)
-    with pytest.raises(ParameterError, match="n_parts must be a whole number of at least 1, got 0"):
+    with pytest.raises(ParameterError, match=r"n_parts must be a.*least 1, got 0"):
         BagStream(lambda part: BAGS, 0)
     model = MIANFISClassifier(4, random_state=0)
     with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*: load has to give Bags"):

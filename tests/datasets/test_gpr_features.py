@@ -166,7 +166,7 @@ def test_soft_labels_keep_the_class_and_tell_the_company():
 
 def test_prototypes_need_enough_descriptors():
     few, many = (np.random.RandomState(7).normal(size=(n, 2)) for n in (7, 99))
-    with pytest.raises(InputError, match="30 prototypes of mines need as many different descriptors, got 7"):
+    with pytest.raises(InputError, match=r"30 prototypes of mines need.*different descriptors, got 7"):
         learn_prototypes(few, many, many)
 
 
@@ -241,7 +241,7 @@ def test_features_stand_in_the_order_of_their_names(pipe):
 
 
 def test_a_cube_without_noise_is_refused():
-    with pytest.raises(InputError, match=r"cube still has a background that does not vary at all 0\.6 ns below"):
+    with pytest.raises(InputError, match=r"cube still has a.*background.*0\.6 ns below"):
         measured(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
 
 
@@ -280,7 +280,7 @@ def test_calibration_follows_its_seed(detectors):
 @pytest.mark.parametrize("difficulty", ["easy", "hard"])
 @pytest.mark.parametrize("door", [draw_alarms, make_gpr_alarms], ids=["draw", "make"])
 def test_alarms_that_the_detectors_know_are_refused(detectors, door, difficulty):
-    with pytest.raises(ParameterError, match=r"3 of 3 alarms .* calibrated on.*another random_state than"):
+    with pytest.raises(ParameterError, match=r"3 of 3 alarms.*calibrate.*another random_state than"):
         door(2, 0, 1, difficulty, 100, detectors=detectors)
 
 
@@ -294,7 +294,7 @@ def test_one_stream_for_calibration_and_alarms_goes_on(detectors):
 def test_usual_detectors_have_a_seed_of_their_own(monkeypatch):
     monkeypatch.setattr(alarms_module, "CALIBRATION", FEW)
     alarms_module._usual_detectors.cache_clear()
-    with pytest.raises(ParameterError, match=r"2 of 2 alarms are among those"):
+    with pytest.raises(ParameterError, match=r"2 of 2 alarms.*random_state"):
         make_gpr_alarms(1, 0, 1, "easy", alarms_module._CALIBRATION_SEED)
     assert len(make_gpr_alarms(1, 0, 1, "easy", 0)) == 2
     alarms_module._usual_detectors.cache_clear()
@@ -312,7 +312,7 @@ def test_a_users_cubes_are_checked(detectors):
     cube = draw_alarm("high-metal mine", "easy", 101).cube
     with pytest.raises(InputError, match="2 cubes but 1 ids"):
         features_of([cube, cube], detectors, ids=["lane 1"])
-    with pytest.raises(InputError, match="ids must be a list with a name for each cube, got 'ab'"):
+    with pytest.raises(InputError, match=r"ids must be a list with.*name.*cube, got 'ab'"):
         features_of([cube, cube], detectors, ids="ab")
     with pytest.raises(InputError, match="ids must be different, but lane 1 is given more than once"):
         features_of([cube, cube], detectors, ids=["lane 1", "lane 1"])
@@ -331,9 +331,9 @@ def test_a_users_cubes_are_checked(detectors):
     [
         (None, "list of arrays .*, got None"),
         ("lane.npy", "list of arrays .*, got 'lane.npy'"),
-        ({"lane 1": 0}, "got a mapping: give its values, and its keys as ids"),
-        (np.zeros(GRID.shape), r"a single one of three dimensions: give \[cube\]"),
-        ([], "no cubes to describe"),
+        ({"lane 1": 0}, "got a mapping:.*values, and its keys as ids"),
+        (np.zeros(GRID.shape), r"single.*\[cube\]"),
+        ([], "no cubes"),
     ],
     ids=["none", "text", "mapping", "one cube", "empty"],
 )
@@ -343,7 +343,7 @@ def test_what_is_no_list_of_cubes_is_refused(cubes, message, detectors):
 
 
 def test_detectors_are_checked(detectors):
-    with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got an object of type Proto"):
+    with pytest.raises(ParameterError, match=r"detectors must be.*calibrate.*got an object of type Proto"):
         make_gpr_alarms(1, 0, 0, "easy", 0, detectors=detectors.down_track)
     with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got None"):
         features_of([np.zeros(GRID.shape)], None)
@@ -351,7 +351,7 @@ def test_detectors_are_checked(detectors):
 
 @pytest.mark.parametrize(
     ("counts", "message"),
-    [((0, 0, 0), "no alarms to simulate"), ((-1, 0, 1), "whole number from 0")],
+    [((0, 0, 0), "no alarms to simulate"), ((-1, 0, 1), "at least 0, got")],
     ids=["none", "less"],
 )
 def test_numbers_of_alarms_are_checked(counts, message, detectors):
@@ -367,9 +367,9 @@ def test_calibration_needs_both_classes():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        (3, "counts must be a mapping of kinds to numbers of alarms, got 3"),
-        ({"clutter": -1}, "alarms of kind 'clutter' must be a whole number from 0, got -1"),
-        ({"clutter": 1.5}, "whole number from 0, got 1.5"),
+        (3, "counts must.*kinds to numbers of alarms, got 3"),
+        ({"clutter": -1}, "alarms of kind 'clutter' must be a.*0, got -1"),
+        ({"clutter": 1.5}, r"number.*0, got 1\.5"),
         ({"clutterr": 1}, "Did you mean 'clutter'"),
     ],
     ids=["no mapping", "less", "part", "unknown"],
