@@ -15,6 +15,15 @@ from fuzzymil._utils.runtime import heed_thread_limit
 from fuzzymil._version import __version__
 
 if TYPE_CHECKING:
+    from fuzzymil._utils.errors import (
+        CrewError,
+        InputError,
+        InputTypeError,
+        MissingExtraError,
+        ModelFileError,
+        ParameterError,
+        RuleSyntaxError,
+    )
     from fuzzymil.bags import Bags, BagStream, as_bags
     from fuzzymil.estimators import (
         ANFISClassifier,
@@ -34,13 +43,20 @@ __all__ = [
     "ANFISRegressor",
     "BagStream",
     "Bags",
+    "CrewError",
+    "InputError",
+    "InputTypeError",
     "MIANFISClassifier",
     "MIANFISRegressor",
     "MIMamdani",
     "MISugeno",
+    "MissingExtraError",
+    "ModelFileError",
     "NaiveMIL",
+    "ParameterError",
     "PerInstance",
     "RuleBase",
+    "RuleSyntaxError",
     "__version__",
     "as_bags",
     "load_model",
@@ -50,6 +66,7 @@ heed_thread_limit()
 
 # Loaded on first use: the command line's --help must not wait for JAX and scikit-learn.
 _HOMES = {"Bags": "bags", "as_bags": "bags", "BagStream": "bags", "RuleBase": "rules"}
+_HOMES |= {name: "_utils.errors" for name in __all__ if name.endswith("Error")}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,5 @@
 """Streams: parts loaded when needed, trained on and predicted from as bags in memory are."""
 
-import threading
 import weakref
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
-from fuzzymil.bags import ahead
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.training import partition
 from fuzzymil.training.distributed import ProcessGroup
@@ -138,25 +136,10 @@ def test_few_parts_are_in_memory_at_a_time(monkeypatch):
     assert 2 <= max(alive) <= 5
 
 
-def test_the_next_is_made_meanwhile_and_no_more():
-    made = []
-
-    def make(item):
-        made.append((item, threading.current_thread() is threading.main_thread()))
-        return item
-
-    coming = ahead(make, range(5))
-    assert next(coming) == 0
-    assert list(coming) == [1, 2, 3, 4]
-    assert not any(main for _, main in made)
-    with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda item: 1 // item, [1, 0]))
-
-
 def test_a_stream_tells_what_is_wrong_with_its_parts():
     with pytest.raises(ParameterError, match="load must be a function"):
         BagStream([BAGS], 1)
-    with pytest.raises(ParameterError, match="n_parts must be a whole number of at least 1, got 0"):
+    with pytest.raises(ParameterError, match=r"n_parts must be a.*least 1, got 0"):
         BagStream(lambda part: BAGS, 0)
     model = MIANFISClassifier(4, random_state=0)
     with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*: load has to give Bags"):

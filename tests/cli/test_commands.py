@@ -569,7 +569,7 @@ def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
 def test_describe_a_file(desk):
     arguments = ["data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "color"]
     lines = good(*arguments).stdout.splitlines()
-    assert lines[0] == "12 bags, 36 instances, 2 features, 3 instances a bag; 0 missing values"
+    assert lines[0] == "12 bags, 36 instances, 2 features, 3 instances per bag; 0 missing values"
     assert lines[1] == "labels: blue (6 bags), red (6 bags)"
     assert [line.split()[0] for line in lines[5:]] == ["weight", "length"]
     found = json.loads(good(*arguments, "--json").stdout)

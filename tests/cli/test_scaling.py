@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("scaling")
     bags = make_two_concepts(20, 20, random_state=0)
     write_bags(bags, place / "bags.csv")
-    BagStream.from_bags(bags, 4).to_parquet(place / "bags.parquet")
+    write_bags(BagStream.from_bags(bags, 4), place / "bags.parquet")
     return place
 
 

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.bags import Bags, BagStream, ahead
+from fuzzymil._utils.prefetch import prefetch
+from fuzzymil.bags import Bags, BagStream
 from fuzzymil.network.segments import padded_size
 from fuzzymil.training._loop import mean_one
 from fuzzymil.training._step import Data, bucket_sizes
@@ -111,7 +112,7 @@ class Feed:
             order = np.random.default_rng(seed).permutation(order)
         edges = self._parts_per_window * np.arange(self.n_windows + 1)
         chosen = [order[start:end] for start, end in itertools.pairwise(edges)]
-        for window in ahead(self._window, chosen[begin:]):
+        for window in prefetch(self._window, chosen[begin:]):
             yield self._on_devices(window)
 
     def _window(self, parts: Array) -> dict[str, Array | None]:
