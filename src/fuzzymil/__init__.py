@@ -16,12 +16,12 @@ from fuzzymil._version import __version__
 
 if TYPE_CHECKING:
     from fuzzymil._utils.errors import (
-        CrewError,
         InputError,
         InputTypeError,
         MissingExtraError,
         ModelFileError,
         ParameterError,
+        ProcessLostError,
         RuleSyntaxError,
     )
     from fuzzymil.bags import Bags, BagStream, as_bags
@@ -43,7 +43,7 @@ __all__ = [
     "ANFISRegressor",
     "BagStream",
     "Bags",
-    "CrewError",
+    "ProcessLostError",
     "InputError",
     "InputTypeError",
     "MIANFISClassifier",

@@ -61,7 +61,7 @@ for _public in (
     ParameterError,
     RuleSyntaxError,
     ModelFileError,
-    CrewError,
+    ProcessLostError,
 ):
     _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show
 
