@@ -27,7 +27,7 @@ def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None
     if known is not None:
         if _identity(known) != _identity(entry):
             raise ParameterError(f"{kind} {name!r} is already registered ({_identity(known)[1]}); choose another name.")
-        jax.clear_caches()  # compiled programs hold the old definition
+        jax.clear_caches()  # type: ignore[no-untyped-call]  # compiled programs hold the old definition
     registry[name] = entry
 
 
