@@ -12,7 +12,7 @@ import samples
 
 from contestants.timing import epoch_timer, seconds
 from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import fit_together
 
 Task = Callable[[], float]
 # What an epoch costs must not depend on luck, nor on what the others do not do (Rule Dropout).

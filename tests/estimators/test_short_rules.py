@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score
 from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import fit_together
 from fuzzymil.network.segments import pack
 from fuzzymil.training.pruning import cut, schedule, worth
 from fuzzymil.training.search import _conjunction, _pair_scores, _scores, short_rules

@@ -9,7 +9,7 @@ import pytest
 from fuzzymil import MIANFISClassifier, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import fit_together
 from fuzzymil.training.checkpoints import Checkpoints, Saved
 
 BAGS = make_two_concepts(random_state=0)

@@ -171,7 +171,7 @@ def trained(models: Sequence[Any], parts: Sequence[Any], *, shows: bool = True) 
         Whether to show a progress bar with the time left, where somebody is looking.
     """
     from fuzzymil._utils.runtime import enable_compilation_cache
-    from fuzzymil.estimators._fit_together import fit_together
+    from fuzzymil.estimators import fit_together
     from fuzzymil.estimators._network import Network
 
     enable_compilation_cache()

@@ -1,6 +1,6 @@
 """Scikit-learn estimators over bags."""
 
-from fuzzymil.estimators._cross_validation import cross_val_scores
+from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate
 from fuzzymil.estimators._fit_together import fit_together
 from fuzzymil.estimators._mamdani import MIMamdani
 from fuzzymil.estimators._mianfis import ANFISClassifier, ANFISRegressor, MIANFISClassifier, MIANFISRegressor
@@ -12,6 +12,7 @@ from fuzzymil.estimators.persistence import load_model
 __all__ = [
     "ANFISClassifier",
     "ANFISRegressor",
+    "Fold",
     "MIANFISClassifier",
     "MIANFISRegressor",
     "MIMamdani",
@@ -19,6 +20,7 @@ __all__ = [
     "NaiveMIL",
     "PerInstance",
     "cross_val_scores",
+    "cross_validate",
     "fit_together",
     "load_model",
 ]

@@ -78,22 +78,30 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         sample_weight : array of shape (n_bags,), optional
             Handed on, an instance with its bag's weight.
         """
+        estimator, instances, labels, weights = self._prepare(X, y, sample_weight)
+        return self._finish(estimator.fit(instances, labels, **weights), as_bags(X))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Array, Array, dict[str, Array]]:
+        """Return the estimator to fit, the instances, the label of each, and its weight."""
         known_name("pool", self.pool, POOLS)
         if self.estimator is None or not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             raise ParameterError(
-                f"NaiveMIL needs a classifier or a regressor, NaiveMIL(LogisticRegression()) say; "
+                "NaiveMIL needs a classifier or a regressor, such as NaiveMIL(LogisticRegression()); "
                 f"got {self.estimator!r}."
             )
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        labels = bag_labels(bags, y, type(self).__name__)
+        labels = np.repeat(bag_labels(bags, y, type(self).__name__), bags.sizes, axis=0)
         weights = {}
         if sample_weight is not None:
             checked = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)))
             weights["sample_weight"] = np.repeat(checked, bags.sizes)
-        self.estimator_ = clone(self.estimator).fit(bags.instances, np.repeat(labels, bags.sizes, axis=0), **weights)
+        return clone(self.estimator), bags.instances, labels, weights
+
+    def _finish(self, estimator: Any, bags: Bags) -> Self:
+        self.estimator_ = estimator
         record_features(self, bags)
-        if is_classifier(self.estimator):
-            self.classes_ = self.estimator_.classes_
+        if is_classifier(estimator):
+            self.classes_ = estimator.classes_
         return self
 
     def _takes_missing(self) -> bool:

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import jax
@@ -38,7 +38,7 @@ from fuzzymil.training.scaling import Measures, Scaling
 from fuzzymil.training.step import Plan
 from fuzzymil.training.trainer import Group, Result, train_groups
 
-__all__ = ["Network", "checked_weights"]
+__all__ = ["Network", "checked_weights", "warn_interrupted"]
 
 
 ONE_BAG = "There is one sample, that is one bag: learning needs at least two."
@@ -116,11 +116,6 @@ class Network(Starting, Explaining, ABC):
                 results = train_groups(groups, plan, **settings)
             else:
                 results = [train_widely(groups[0], plan, feed, **settings)]
-        if results[0].interrupted:
-            warn_user(
-                f"Training was interrupted (Ctrl-C) after {int(results[0].n_epochs.max())} epoch(s): "
-                "the model as trained so far is kept. Press Ctrl-C twice to stop everything."
-            )
         for result in results:
             if result.diverged.any():
                 runs = f"{result.diverged.sum()} of {len(result.diverged)} runs" if len(result.diverged) > 1 else "it"
@@ -266,9 +261,9 @@ class Network(Starting, Explaining, ABC):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         if isinstance(X, BagStream) or self.distributed:
-            return self._finish(*train_spread(self, X, y, sample_weight))
+            return self._conclude(*train_spread(self, X, y, sample_weight))
         job = self._prepare(X, y, sample_weight, go_on=bool(self.warm_start))
-        return self._finish(*self._train_jobs([job], self.max_epochs)[0])
+        return self._conclude(*self._train_jobs([job], self.max_epochs)[0])
 
     def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         if isinstance(X, BagStream) or self.distributed:
@@ -278,7 +273,11 @@ class Network(Starting, Explaining, ABC):
             )
         job = self._prepare(X, y, sample_weight, go_on=True, classes=classes)
         job, result = self._train_jobs([job], 1)[0]
-        return self._finish(dataclasses.replace(job, partial=True), result)
+        return self._conclude(dataclasses.replace(job, partial=True), result)
+
+    def _conclude(self, job: Job, result: Result) -> Self:
+        warn_interrupted([result])
+        return self._finish(job, result)
 
     def _set_fitted(
         self,
@@ -402,6 +401,16 @@ class Network(Starting, Explaining, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "members_")
+
+
+def warn_interrupted(results: Iterable[Result]) -> None:
+    """Warn if Ctrl-C ended training early."""
+    epochs = [int(result.n_epochs.max()) for result in results if result.interrupted]
+    if epochs:
+        warn_user(
+            f"Training was interrupted (Ctrl-C) after {max(epochs)} epoch(s): the model keeps what it has learned so "
+            "far. Press Ctrl-C twice to stop the program."
+        )
 
 
 def _number_or_tuple(values: Any) -> float | tuple[float, ...]:

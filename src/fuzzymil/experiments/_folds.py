@@ -14,8 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import PerInstance
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import PerInstance, fit_together
 from fuzzymil.experiments._study import Results, rounded
 
 __all__ = ["INNER_FOLDS", "Fitted", "Recipe", "cross_validate", "fit_folds", "splits"]

@@ -15,8 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, MIMamdani
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, MIMamdani, fit_together
 from fuzzymil.experiments._study import Results
 from fuzzymil.rules import RuleBase
 

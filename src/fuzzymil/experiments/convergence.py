@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import MIANFISClassifier
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import MIANFISClassifier, fit_together
 from fuzzymil.experiments._document import Figure, Section, Table, Text
 from fuzzymil.experiments._statistics import quartiles
 from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
