@@ -18,6 +18,7 @@ from fuzzymil import (
     MIANFISRegressor,
     NaiveMIL,
     PerInstance,
+    RunOptions,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
@@ -171,5 +172,5 @@ def test_half_trained_models_are_no_folds():
 
     seen = []
     with pytest.raises(KeyboardInterrupt):
-        cross_validate([MIANFISClassifier(**QUICK, callbacks=[stop])], BAGS, cv=2, callback=seen.append)
+        cross_validate([MIANFISClassifier(**QUICK, run=RunOptions(callbacks=[stop]))], BAGS, cv=2, callback=seen.append)
     assert not seen

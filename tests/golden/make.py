@@ -15,12 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, __version__
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, Variant, __version__
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 QUICK = {"n_rules": 3, "max_epochs": 10, "random_state": 0}
+PRINTED_DROPOUT = Variant(rule_dropout="paper")
 
 
 def mixed_rules():
@@ -56,7 +57,7 @@ def cases(bags):
     yield "binary.json", MIANFISClassifier(**QUICK).fit(named), ["width", "depth"], few
     first_order = MIANFISClassifier(order=1, loss="cross_entropy", **QUICK).fit(bags, words)
     yield "three_classes_first_order.json", first_order, None, few
-    members = MIANFISRegressor(n_estimators=2, init="random", rule_keep_prob=0.8, rule_dropout="paper", **QUICK)
+    members = MIANFISRegressor(n_estimators=2, init="random", rule_keep_prob=0.8, variant=PRINTED_DROPOUT, **QUICK)
     members.fit(bags, numbers)
     yield "regressor_two_members.json", members, None, few
     bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.training.distributed import census, processes
 
+DOUBLE = RunOptions(distributed=True, precision="double")
 CASES = {
     "steps of 8 bags and Rule Dropout": {"batch_size": 8, "rule_keep_prob": 0.7},
-    "several starts, held-out bags": {"n_init": 2, "early_stopping": True},
+    "several starts, held-out bags": {"n_init": 2, "n_iter_no_change": 20},
 }
 
 
@@ -27,7 +28,9 @@ def sampled(crew, bags):
     """Rules of bags of which only some are looked at to start them."""
     before, census.SAMPLE_ROWS = census.SAMPLE_ROWS, 300
     try:
-        return MIANFISClassifier(4, max_epochs=0, random_state=0, distributed=True).fit(crew.share(bags))
+        return MIANFISClassifier(4, max_epochs=0, random_state=0, run=RunOptions(distributed=True)).fit(
+            crew.share(bags)
+        )
     finally:
         census.SAMPLE_ROWS = before
 
@@ -37,24 +40,24 @@ def compare(crew):
     bags = make_two_concepts(random_state=0)
     found = {}
     if crew.size > 2:  # what all have in common
-        single = MIANFISClassifier(4, max_epochs=30, random_state=0, distributed=True).fit(crew.share(bags))
+        single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(
+            crew.share(bags)
+        )
         return {"32 bit": numbers_of(single), "sample": numbers_of(sampled(crew, bags))}
     for name, settings in CASES.items():
-        model = MIANFISClassifier(
-            4, max_epochs=8, random_state=0, distributed=True, precision="double", **settings
-        ).fit(crew.share(bags))
+        model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, **settings).fit(crew.share(bags))
         found[name] = numbers_of(model)
-    single = MIANFISClassifier(4, max_epochs=30, random_state=0, distributed=True).fit(crew.share(bags))
+    single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(crew.share(bags))
     found["32 bit"] = numbers_of(single)
     found["sample"] = numbers_of(sampled(crew, bags))
     stream = BagStream.from_bags(bags, 9)
-    model = MIANFISClassifier(4, max_epochs=8, random_state=0, distributed=True, precision="double", rule_keep_prob=0.7)
+    model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, rule_keep_prob=0.7)
     found["stream"] = numbers_of(model.fit(crew.share(stream)))
     sums = Bags(bags.instances, bags.offsets)
     targets = crew.share(Bags(np.array([instances.sum(axis=0) for instances in bags]), np.arange(bags.n_bags + 1)))
     own = crew.share(sums)
     weights = np.arange(1.0, sums.n_bags + 1)[sums.n_bags - own.n_bags if crew.rank else 0 :][: own.n_bags]
-    regressor = MIANFISRegressor(3, max_epochs=8, random_state=0, distributed=True, precision="double")
+    regressor = MIANFISRegressor(3, max_epochs=8, random_state=0, run=DOUBLE)
     found["regression with weights"] = numbers_of(regressor.fit(own, targets.instances, weights))
     return found
 
@@ -76,9 +79,7 @@ def killed(crew, folder, dies, other=False):
         4,
         max_epochs=20,
         random_state=0,
-        distributed=True,
-        checkpoint=folder / "kept",
-        callbacks=[die],
+        run=RunOptions(distributed=True, checkpoint=folder / "kept", callbacks=[die]),
     )
     model.fit(bags)
     return numbers_of(model)
@@ -90,7 +91,7 @@ def wrong(crew):
     if crew.rank == 1:
         bags = bags.map_instances(lambda instances: np.where(instances == instances[3, 1], np.nan, instances))
     try:
-        MIANFISClassifier(4, random_state=0, distributed=True).fit(bags)
+        MIANFISClassifier(4, random_state=0, run=RunOptions(distributed=True)).fit(bags)
     except ValueError as problem:
         return str(problem)
 
@@ -102,7 +103,7 @@ def fails(crew):
         if crew.rank == 1 and progress.epoch == 3:
             raise RuntimeError("no disk")
 
-    model = MIANFISClassifier(4, max_epochs=9, random_state=0, distributed=True, callbacks=[fail])
+    model = MIANFISClassifier(4, max_epochs=9, random_state=0, run=RunOptions(distributed=True, callbacks=[fail]))
     model.fit(crew.share(make_two_concepts(random_state=0)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -15,12 +15,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, described, known_name, listed, warn_user
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil._utils.errors import InputError, ParameterError, described, listed, warn_user
+from fuzzymil.bags import Bags
 from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
 from fuzzymil.estimators.labels import class_labels, classes_of_outputs
-from fuzzymil.estimators.parameters import check_real
-from fuzzymil.estimators.persistence import save_model
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, real
+from fuzzymil.estimators.rule_model import RuleModel
+from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import RuleBase, inference
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -75,7 +76,7 @@ def _classifies(self: ExpertSystem) -> bool:
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class ExpertSystem(BaseEstimator, ABC):
+class ExpertSystem(BaseEstimator, RuleModel):
     """Base of `MISugeno` and `MIMamdani`."""
 
     kind_of_rules: ClassVar[type]
@@ -87,6 +88,11 @@ class ExpertSystem(BaseEstimator, ABC):
     default: Any = None
     threshold: float | None = 0.5
     missing: str = "error"
+
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "missing": choice(("error", "ignore")),
+        "threshold": either(None, otherwise=real()),
+    }
 
     # ------------------------------------------------------------------ rules
 
@@ -100,9 +106,7 @@ class ExpertSystem(BaseEstimator, ABC):
         """Return rules with their outputs in another order."""
 
     def _check_settings(self) -> None:
-        known_name("missing", self.missing, ("error", "ignore"))
-        if self.threshold is not None:
-            check_real("threshold", self.threshold)
+        check_parameters(self, self.constraints)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
         """Return those of the settings that are not left to the rules."""
@@ -161,13 +165,14 @@ class ExpertSystem(BaseEstimator, ABC):
             names = getattr(self, "feature_names_in_", None)
         return _matched(self.rules_, Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names))
 
-    def _output(self, X: Any, *, by_instance: bool = False) -> Array:
-        """Output of the rules, (b, k), or (i, k) with every instance a bag of its own."""
+    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array]:
         bags = self._bags_to_read(X)
         if by_instance:
             single = np.arange(bags.n_instances + 1)
-            return np.asarray(self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names)).output)
-        return np.asarray(self._reported(self.rules_.infer(bags), bags).output)
+            found = self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names))
+        else:
+            found = self._reported(self.rules_.infer(bags), bags)
+        return np.asarray(found.output), np.asarray(found.coverage)
 
     def _reported(self, found: Any, bags: Bags) -> Any:
         """Warn of bags on which no rule fires, and return what was found."""
@@ -188,11 +193,6 @@ class ExpertSystem(BaseEstimator, ABC):
             return output[:, 0] - self.threshold
         return output[:, 1] - output[:, 0] if output.shape[1] == 2 else output
 
-    def _classes_of(self, output: Array) -> Array:
-        decision = self._decision(output)
-        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
-
     def _probability(self, output: Array) -> Array:
         limit = LOSSES["squared_error"].probability
         assert limit is not None
@@ -201,10 +201,11 @@ class ExpertSystem(BaseEstimator, ABC):
         likely = limit(output + (0.5 - middle))
         return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of each bag; with ``threshold=None`` the number (or numbers) the rules conclude."""
-        output = self._output(X)
-        return self._classes_of(output) if _classifies(self) else _flat(output)
+    def _reading(self) -> Reading:
+        if self.threshold is None:
+            return NUMBERS
+        one = len(self.rules_.outputs) == 1
+        return Reading(self._classes_of, self._probability, self.classes_, self.threshold if one else 0.0)
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (a regressor's number) of each instance as if it were a bag of its own.
@@ -212,8 +213,8 @@ class ExpertSystem(BaseEstimator, ABC):
         Shape (n_instances,), or (n_instances, n_outputs) with several outputs; instances in the order of
         ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
         """
-        output = self._output(X, by_instance=True)
-        return self._decision(output) if _classifies(self) else _flat(output)
+        output, _ = self._infer(X, by_instance=True)
+        return self._decision(output) if _classifies(self) else NUMBERS.predict(output)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
@@ -221,7 +222,7 @@ class ExpertSystem(BaseEstimator, ABC):
 
         Shape (n_bags,) for two classes, greater than 0 for the second; else (n_bags, n_classes).
         """
-        return self._decision(self._output(X))
+        return self._decision(self._infer(X)[0])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -229,18 +230,13 @@ class ExpertSystem(BaseEstimator, ABC):
 
         One output is moved so that the threshold is at one half.
         """
-        return self._probability(self._output(X))
+        return self._probability(self._infer(X)[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        labels, found = self._truth_and_predictions(X, y)
         measure = accuracy_score if _classifies(self) else r2_score
-        return float(measure(labels, self.predict(X), sample_weight=sample_weight))
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to one JSON file; read it with `load_model`."""
-        check_is_fitted(self)
-        save_model(self, path)
+        return float(measure(labels, found, sample_weight=sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "rules_")
@@ -263,7 +259,3 @@ def _matched(rules: RuleBase | MamdaniRules, bags: Bags) -> Bags:
 
 def _output_names(rules: RuleBase | MamdaniRules) -> tuple[str, ...]:
     return tuple(output.name if isinstance(output, Variable) else output for output in rules.outputs)
-
-
-def _flat(output: Array) -> Array:
-    return output[:, 0] if output.shape[1] == 1 else output

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._initialize import Job
+from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._naive import NaiveMIL
 from fuzzymil.estimators._network import Network, warn_interrupted
 from fuzzymil.training.trainer import Result
@@ -19,16 +19,7 @@ from fuzzymil.training.trainer import Result
 __all__ = ["fit_each", "fit_together"]
 
 # Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
-_CALL_SETTINGS = (
-    "learning_rate",
-    "max_epochs",
-    "tol",
-    "n_iter_no_change",
-    "max_terms",
-    "precision",
-    "verbose",
-    "checkpoint",
-)
+_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_terms", "verbose")
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
@@ -103,9 +94,9 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
 
 
 def _prepared(network: Network, bags: Any, labels: Any) -> Job:
-    if network.distributed:
+    if network._run.distributed:
         raise ParameterError("fit_together trains in one process: set distributed=False, or fit one by one.")
-    return network._prepare(bags, labels, None, go_on=bool(network.warm_start))
+    return network._prepare(bags, labels, None, resume=bool(network.warm_start))
 
 
 def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, Job]]]:
@@ -113,10 +104,10 @@ def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, 
     kinds: dict[Any, list[tuple[Network, Job]]] = {}
     for network, job in networks:
         shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
-        settings = tuple(getattr(network, name) for name in _CALL_SETTINGS)
-        callbacks = tuple(map(id, network.callbacks or ()))
+        run, settings = network._run, tuple(getattr(network, name) for name in _CALL_SETTINGS)
+        settings += (network._variant.tol, run.precision, run.checkpoint, tuple(map(id, run.callbacks)))
         single = job.group.bags.bag_index is None
         afresh, free = job.group.optimizer_state is None, job.group.limits is None
-        kind = (type(network), job.plan, shapes, settings, callbacks, single, afresh, free)
+        kind = (type(network), job.plan, shapes, settings, single, afresh, free)
         kinds.setdefault(kind, []).append((network, job))
     return list(kinds.values())

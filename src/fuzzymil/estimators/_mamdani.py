@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -15,7 +16,8 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators._network import checked_weights
 from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
-from fuzzymil.estimators.parameters import check_integer
+from fuzzymil.estimators.parameters import Check, integer
+from fuzzymil.estimators.persistence import loadable
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
@@ -30,6 +32,7 @@ _CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "defau
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 
 
+@loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MIMamdani(ExpertSystem):
     """If-then rules on bags of instances, with conclusions that are fuzzy sets (Mamdani inference).
@@ -118,9 +121,10 @@ class MIMamdani(ExpertSystem):
     resolution: int | None = None
     random_state: Any = None
 
+    constraints: ClassVar[Mapping[str, Check]] = {**ExpertSystem.constraints, "n_rules": integer(1)}
+
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_integer("n_rules", self.n_rules, 1)
         if self.rules is None and (self.inputs is not None or self.outputs is not None):
             raise ParameterError("inputs and outputs are what rules speak about: give rules, or leave them out.")
 

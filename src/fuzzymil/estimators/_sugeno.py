@@ -6,14 +6,11 @@ import copy
 import dataclasses
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
-from fuzzymil.estimators._explain import Explaining
-from fuzzymil.estimators._replacement import fitting_rules
-from fuzzymil.explain import NUMBERS, Reading
+from fuzzymil.estimators.persistence import loadable
+from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import Activations, Rule, RuleBase
 from fuzzymil.rules.language import parser
 
@@ -23,8 +20,9 @@ _OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max", "combine": "mean"}
 
 
+@loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MISugeno(ExpertSystem, Explaining):
+class MISugeno(ExpertSystem, ExplainableModel):
     """An expert's if-then rules on bags of instances, with conclusions that are numbers (MI-Sugeno).
 
     For each rule, the memberships of an instance are joined over its features, the truth of the instances over
@@ -148,8 +146,7 @@ class MISugeno(ExpertSystem, Explaining):
         >>> model.with_rules(model.rules_.edit(conclusions={1: 0})).predict([[[0.6]]]).tolist()
         ['no']
         """
-        check_is_fitted(self)
-        rules = fitting_rules(self, rules)
+        rules = self._suitable(rules)
         model = copy.copy(self)
         model.set_params(inputs=None, rules=rules, **dict.fromkeys(_OPERATORS))
         model._set_fitted(rules, getattr(self, "classes_", None))
@@ -171,9 +168,3 @@ class MISugeno(ExpertSystem, Explaining):
             default=sorted_as(rules.default),
             consequent_alpha=sorted_as(alpha) if isinstance(alpha, tuple) else alpha,
         )
-
-    def _reading(self) -> Reading:
-        if self.threshold is None:
-            return NUMBERS
-        one = len(self.rules_.outputs) == 1
-        return Reading(self._classes_of, self._probability, self.classes_, self.threshold if one else 0.0)

@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.estimators import fit_together
-from fuzzymil.estimators._network import Network
+from fuzzymil.estimators import Network
 from fuzzymil.report._predictions import Answers
 from fuzzymil.rules import RuleBase
 
