@@ -68,8 +68,8 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
-    optimizer : {"adam", "sgd"} or optax.GradientTransformation, default "adam"
-        "sgd" is the plain gradient descent of the paper. An optax transformation has its own learning rate.
+    optimizer : str or optax.GradientTransformation, default "adam"
+        "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
     learning_rate : float, default 0.03
         Learning rate, on standardized features.
     batch_size : int or None, default None
@@ -90,8 +90,8 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set.
-    variant : {"standard", "paper"} or Variant, default "standard"
-        Details of training in which this library and the paper differ; see `Variant`.
+    variant : str or Variant, default "standard"
+        Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
@@ -164,8 +164,8 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
     frozen : sequence of str, default ()
         Parts of the rules given as ``init`` that training does not change: ``"rule 2"`` (its conclusion and terms),
         ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions about an output).
-    optimizer : {"adam", "sgd"} or optax.GradientTransformation, default "adam"
-        "sgd" is the plain gradient descent of the paper. An optax transformation has its own learning rate.
+    optimizer : str or optax.GradientTransformation, default "adam"
+        "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
     learning_rate : float, default 0.03
         Learning rate, on standardized features.
     batch_size : int or None, default None
@@ -186,8 +186,8 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set.
-    variant : {"standard", "paper"} or Variant, default "standard"
-        Details of training in which this library and the paper differ; see `Variant`.
+    variant : str or Variant, default "standard"
+        Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
