@@ -168,9 +168,9 @@ def test_continuous_labels_for_a_classifier_and_words_for_a_regressor():
 def test_an_unknown_label_later():
     model = classifier().fit(BAGS, Y)
     before = model.decision_function(BAGS)
-    with pytest.raises(InputError, match="label 2 is none of the classes 0, 1"):
+    with pytest.raises(InputError, match="label 2 .* classes 0, 1"):
         model.partial_fit(BAGS, 2 * Y)
-    with pytest.raises(InputError, match="none of the classes"):
+    with pytest.raises(InputError, match="classes"):
         classifier().partial_fit(BAGS, Y, classes=[1, 5])
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
@@ -205,7 +205,7 @@ def test_features_that_are_not_those_of_the_training(model):
 
 def test_one_instance_networks_refuse_bags():
     for make, other in ((ANFISClassifier, "MIANFISClassifier"), (ANFISRegressor, "MIANFISRegressor")):
-        with pytest.raises(InputError, match=rf"one instance a bag.*{other}.*NaiveMIL\({make.__name__}\(\)\)"):
+        with pytest.raises(InputError, match=rf"one instance per bag.*{other}.*NaiveMIL\({make.__name__}\(\)\)"):
             make(**QUICK).fit(BAGS, Y)
 
 

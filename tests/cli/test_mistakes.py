@@ -155,7 +155,7 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (["--n-rules", "0"], "n_rules must be a whole number of at least 1"),
+        (["--n-rules", "0"], "n_rules must be an integer of at least 1"),
         (["--n-rules", "1"], "use --n-rules 2 or more, or --order 1"),
         (["--max-terms", "0"], "max_terms must be"),
         (["--learning-rate", "-1"], "learning_rate must be"),
@@ -189,7 +189,7 @@ def test_no_labels(desk, tmp_path):
 
 def test_one_class_only(desk, tmp_path):
     (desk / "same.csv").write_text("bag,label,x\n" + "".join(f"b{b},1,{b}\n" for b in range(6)))
-    assert "All 6 bags are of one class" in sentence(desk, tmp_path, "fit", data="same.csv")
+    assert "All 6 bags belong to one class" in sentence(desk, tmp_path, "fit", data="same.csv")
 
 
 @pytest.mark.parametrize("content", [b"", BINARY, b"bag,label\n"], ids=["empty", "binary", "no features"])

@@ -159,12 +159,12 @@ def test_a_rule_base_keeps_its_operators():
         ({"rules": ["IF hüe is blue THEN y = 1"]}, "Unknown variable: 'hüe'"),
         ({"rules": ["IF hue is blue THEN sky is likely"]}, "output"),
         ({"rules": 5}, "must be text"),
-        ({"inputs": {"hue": Gaussian(0, 1)}}, "inputs must give 'hue' terms"),
+        ({"inputs": {"hue": Gaussian(0, 1)}}, r"inputs.'hue'. must be terms"),
         ({"inputs": {"hue": {"blue": 3.0}}}, "'blue' of 'hue' must be a fuzzy set"),
         ({"inputs": {"hue": Variable("color")}}, "calls 'hue' a Variable whose name is 'color'"),
-        ({"inputs": "hue"}, "inputs must map names to terms"),
-        ({"inputs": 7}, "inputs must map names to terms"),
-        ({"rules": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, "inputs are in the rule base already"),
+        ({"inputs": "hue"}, "inputs must .*names to terms"),
+        ({"inputs": 7}, "inputs must .*names to terms"),
+        ({"rules": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, "leave inputs out"),
         ({"t_norm": "minimum"}, "Unknown t_norm.*Did you mean 'min'"),
         ({"aggregation": "soft"}, "Unknown aggregation"),
         ({"s_norm": "plus"}, "Unknown s_norm"),
@@ -341,8 +341,8 @@ def test_probabilities_are_the_outputs_limited():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["a", "b", "c", "a"], "One output tells two classes apart, but these bags have 3"),
-        (["a", "a", "a", "a"], "have 1 .a.: give bags of both"),
+        (["a", "b", "c", "a"], "One output .*two classes.* 3"),
+        (["a", "a", "a", "a"], "1 .a.*bags of both"),
         ([0.5, 1.7, 2.2, 3.1], "(?i)continuous"),
         (["a", "b"], "4 bags but 2"),
         (["a", "b", 1, 2], "mix text and numbers"),
@@ -398,8 +398,8 @@ def test_two_outputs_for_two_classes_decide_by_their_difference():
 @pytest.mark.parametrize(
     ("names", "labels", "message"),
     [
-        (("grass", "sky"), ["grass", "sea"], "No output is named after the class sea; the rules conclude grass, sky"),
-        (("class_0", "class_1", "class_2"), [0, 1], "output 'class_2' is named after no class"),
+        (("grass", "sky"), ["grass", "sea"], "class sea; .*grass, sky"),
+        (("class_0", "class_1", "class_2"), [0, 1], "output 'class_2'"),
     ],
     ids=["unknown class", "unknown output"],
 )

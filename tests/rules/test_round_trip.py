@@ -196,7 +196,7 @@ def test_frozen_terms_are_the_very_same_sets(rules, bags):
 
 
 def test_settings_that_given_rules_overrule_are_told(rules, bags):
-    with pytest.warns(UserWarning, match=r"t_norm='min' is not used: the rules given as init bring their own"):
+    with pytest.warns(UserWarning, match=r"t_norm='min' is ignored.*init"):
         classifier(rules, t_norm="min", max_epochs=1).fit(bags)
     classifier(rules, alpha=5.0, max_epochs=1).fit(bags)  # what the rules say themselves
 

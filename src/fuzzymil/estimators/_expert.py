@@ -1,4 +1,4 @@
-"""What estimators share whose rules a person may write: rules in, bags in, answers out."""
+"""What the estimators share whose rules an expert may write."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["ExpertSystem", "replaced", "variables_of"]
 
 
 def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
-    """Return what a setting says of variables: ``{name: {term: set}}``, ``{name: Variable}``, or Variables.
+    """Return variables from ``{name: {term: set}}``, ``{name: Variable}``, or a sequence of Variables.
 
     Examples
     --------
@@ -46,23 +46,25 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
         variables = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
         for variable in variables:
             if not isinstance(variable, Variable):
-                raise ParameterError(f"{what} must map names to terms, or hold Variables; got {described(variable)}.")
+                raise ParameterError(
+                    f"{what} must map names to terms, or be a sequence of Variables; got {described(variable)}."
+                )
         return variables
     found = []
     for name, terms in given.items():
         if not isinstance(terms, Variable | Mapping):
             raise ParameterError(
-                f"{what} must give {name!r} terms, {{'low': Gaussian(0, 1)}}, or a Variable; got {described(terms)}."
+                f"{what}[{name!r}] must be terms, {{'low': Gaussian(0, 1)}}, or a Variable; got {described(terms)}."
             )
         variable = terms if isinstance(terms, Variable) else Variable(str(name), terms)
         if variable.name != name:
-            raise ParameterError(f"{what} calls {name!r} a Variable whose name is {variable.name!r}: let them agree.")
+            raise ParameterError(f"{what}[{name!r}] is a Variable named {variable.name!r}: use the same name.")
         found.append(variable)
     return tuple(found)
 
 
 def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
-    """Return rules with other settings; the S-norm follows the T-norm, one default counts for all outputs."""
+    """Return rules with other operators; the S-norm follows the T-norm, and one default applies to all outputs."""
     changes = dict(settings)
     if "t_norm" in changes and rules.s_norm == DUAL[rules.t_norm]:
         changes.setdefault("s_norm", "")
@@ -99,7 +101,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
     @property
     @abstractmethod
     def rule_base(self) -> RuleBase | MamdaniRules:
-        """The rules that the settings describe."""
+        """The rules that the parameters describe."""
 
     @abstractmethod
     def _with_outputs(self, rules: Any, order: list[int]) -> Any:
@@ -109,7 +111,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
         check_parameters(self, self.constraints)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return those of the settings that are not left to the rules."""
+        """Return those of the parameters that are not None."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def _bags(self, X: Any) -> Bags:
@@ -119,7 +121,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
     # ------------------------------------------------------------------ fitting
 
     def _settle(self, rules: Any, bags: Bags, y: Any) -> Self:
-        """Record what the rules are applied to, if the features and labels suit them."""
+        """Check that features and labels suit the rules, and record them."""
         _matched(rules, bags)
         classes = None
         if _classifies(self):
@@ -134,11 +136,11 @@ class ExpertSystem(BaseEstimator, RuleModel):
         self.rules_ = rules
         if classes is not None:
             self.classes_ = classes
-        elif hasattr(self, "classes_"):  # of an earlier fit, as a classifier
+        elif hasattr(self, "classes_"):  # from an earlier fit as a classifier
             del self.classes_
 
     def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:
-        """Return the rules, their outputs in the order of the classes, and the classes."""
+        """Return the rules, with their outputs in the order of the classes, and the classes."""
         outputs = _output_names(rules)
         unlabeled = y is None and bags.labels is None
         if len(outputs) > 1:
@@ -148,8 +150,8 @@ class ExpertSystem(BaseEstimator, RuleModel):
         classes = np.arange(2) if unlabeled else np.unique(class_labels(bags, y, type(self).__name__))
         if len(classes) != 2:
             raise InputError(
-                f"One output tells two classes apart, but these bags have {len(classes)} ({listed(classes)}): "
-                + ("give bags of both." if len(classes) == 1 else "write rules with one output a class.")
+                f"One output distinguishes two classes, but these bags have {len(classes)} ({listed(classes)}): "
+                + ("pass bags of both." if len(classes) == 1 else "write rules with one output per class.")
             )
         return rules, classes
 
@@ -159,7 +161,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
         check_is_fitted(self)
         bags = self._bags(X)
         compare_features(self, bags)
-        # The rules know their features by name; columns go by their place only where nobody names them.
+        # Rules refer to features by name; columns are matched by position only if they have no names.
         names = bags.feature_names
         if names is None or not set(self.rules_.feature_names) <= set(names):
             names = getattr(self, "feature_names_in_", None)
@@ -175,11 +177,11 @@ class ExpertSystem(BaseEstimator, RuleModel):
         return np.asarray(found.output), np.asarray(found.coverage)
 
     def _reported(self, found: Any, bags: Bags) -> Any:
-        """Warn of bags on which no rule fires, and return what was found."""
+        """Warn about bags on which no rule fires, and return the activations."""
         silent = np.asarray(found.uncovered).reshape(bags.n_bags, -1).any(axis=1)
         if silent.any():
             warn_user(
-                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); the answer for them is the default. "
+                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); their output is the default. "
                 f"Bags: {listed(bags.ids[silent])} (infer(bags).uncovered marks them)."
             )
         return found
@@ -196,7 +198,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
     def _probability(self, output: Array) -> Array:
         limit = LOSSES["squared_error"].probability
         assert limit is not None
-        # Around the threshold, so that what is predicted is what is likely.
+        # Around the threshold, so that the predicted class is the more probable one.
         middle = 0.5 if self.threshold is None or output.shape[1] > 1 else self.threshold
         likely = limit(output + (0.5 - middle))
         return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
@@ -208,32 +210,54 @@ class ExpertSystem(BaseEstimator, RuleModel):
         return Reading(self._classes_of, self._probability, self.classes_, self.threshold if one else 0.0)
 
     def instance_scores(self, X: Any) -> Array:
-        """Return the decision value (a regressor's number) of each instance as if it were a bag of its own.
+        """Return the decision value (for a regressor, the output) of each instance, treated as a bag of its own.
 
-        Shape (n_instances,), or (n_instances, n_outputs) with several outputs; instances in the order of
-        ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_instances,) or (n_instances, n_outputs)
+            Instances are in the order of ``as_bags(X).instances``.
         """
         output, _ = self._infer(X, by_instance=True)
         return self._decision(output) if _classifies(self) else NUMBERS.predict(output)
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
-        """Return how much the rules speak for a class.
+        """Return the decision values.
 
-        Shape (n_bags,) for two classes, greater than 0 for the second; else (n_bags, n_classes).
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_bags,) or (n_bags, n_classes)
+            With two classes one value per bag, above 0 for the second class; otherwise one value per class.
         """
         return self._decision(self._infer(X)[0])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Return the outputs limited to [0, 1] as probabilities, shape (n_bags, n_classes), that sum to one.
+        """Return the outputs, clipped to [0, 1], as class probabilities.
 
-        One output is moved so that the threshold is at one half.
+        A single output is shifted so that the threshold is at one half.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_bags, n_classes)
+            Rows sum to one.
         """
         return self._probability(self._infer(X)[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
+        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to the labels that they carry."""
         labels, found = self._truth_and_predictions(X, y)
         measure = accuracy_score if _classifies(self) else r2_score
         return float(measure(labels, found, sample_weight=sample_weight))
@@ -253,7 +277,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
 
 def _matched(rules: RuleBase | MamdaniRules, bags: Bags) -> Bags:
-    """Return the bags with the features that the rules speak about, in their order."""
+    """Return the bags with the features of the rules, in their order."""
     return inference.matched(rules if isinstance(rules, RuleBase) else rules.premises, bags)
 
 

@@ -1,4 +1,4 @@
-"""The door of every estimator: bags in, checked against what the estimator was fitted on."""
+"""Input of the estimators: bags and labels, checked against the features of the fit."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["bag_labels", "compare_features", "complete_bags", "record_features"]
 
 
 def complete_bags(estimator: Any, X: Any, *, allow_missing: bool) -> Bags:
-    """Turn ``X`` into bags, without missing values unless they are allowed."""
+    """Convert ``X`` to bags; raise if values are missing and that is not allowed."""
     bags = as_bags(X)
     if not allow_missing:
-        advice = "Fill missing values in first (for example with PerInstance(SimpleImputer()))"
+        advice = "Impute missing values first (for example with PerInstance(SimpleImputer()))"
         if hasattr(estimator, "missing"):
-            advice += ", or set missing='ignore' to let them fit every rule"
+            advice += ", or set missing='ignore' to let them match every rule"
         bags.require_complete(f"{advice}.")
     return bags
 
 
 def record_features(estimator: Any, bags: Bags) -> None:
-    """Set what scikit-learn expects of an estimator that was fitted on these bags."""
+    """Set ``n_features_in_`` and ``feature_names_in_``, as scikit-learn expects."""
     estimator.n_features_in_ = bags.n_features
     if bags.feature_names is not None:
         estimator.feature_names_in_ = np.array(bags.feature_names, dtype=object)
@@ -68,15 +68,15 @@ def _difference(known: list[str], names: list[str]) -> str:
 
 
 def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
-    """Return one label a bag: ``y``, or the labels the bags carry."""
+    """Return one label per bag: ``y``, or the labels that the bags carry."""
     if y is None:
         if bags.labels is None:
             raise InputError(
-                f"{kind} requires y to be passed, but the target y is None: give fit(X, y), or bags with labels."
+                f"{kind} requires y to be passed, but the target y is None: call fit(X, y), or pass bags with labels."
             )
         return bags.labels
     if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2:
-        labels = np.array(y, dtype=object)  # NumPy would turn the numbers among them into text
+        labels = np.array(y, dtype=object)  # NumPy would convert the numbers to text
     else:
         labels = np.asarray(y)
     _check_alignment(bags, y)
@@ -85,9 +85,9 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
     if labels.ndim == 0 or len(labels) != bags.n_bags:
         count = "one" if labels.ndim == 0 else str(len(labels))
         raise InputError(
-            f"There are {bags.n_bags} bags but {count} label(s): a bag has one label for all its instances."
+            f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag."
             + (
-                " (Labels a row? Use Bags.from_long(X, bag_ids, labels=...).)"
+                " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)"
                 if labels.ndim and len(labels) == bags.n_instances
                 else ""
             )
@@ -96,10 +96,10 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
 
 
 def _check_alignment(bags: Bags, y: Any) -> None:
-    """Refuse a Series that names the bags in another order than they are in."""
+    """Raise if a Series lists the bags in another order."""
     index = getattr(y, "index", None)
     if index is None or not hasattr(index, "tolist") or bags.ids.dtype.kind in "iu":  # numbers: most likely positions
         return
     names, ids = index.tolist(), bags.ids.tolist()
     if names != ids and len(names) == len(ids) and set(names) == set(ids):
-        raise InputError("The labels name the bags in another order than the bags are in: give y.loc[bags.ids].")
+        raise InputError("The index of the labels is in another order than the bags: pass y.loc[bags.ids].")

@@ -1,4 +1,4 @@
-"""Classes of bags: their labels in, and the names of the outputs that stand for them."""
+"""Class labels of bags, and the names of the outputs that represent them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["class_labels", "classes_of_outputs", "names_of_class", "output_names
 
 
 def class_labels(bags: Bags, y: Any, kind: str) -> Array:
-    """Return the class of each bag: ``y``, or the labels the bags carry; checked to be classes."""
+    """Return the class of each bag: ``y``, or the labels that the bags carry; raise if they are not classes."""
     labels: Array = column_or_1d(bag_labels(bags, y, kind), warn=True)
     _check_labels(labels, bags)
     check_classification_targets(labels)
@@ -26,20 +26,20 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
 
 
 def _check_labels(labels: Array, bags: Bags) -> None:
-    """Refuse labels that cannot be told apart, put in order, or saved."""
+    """Raise if labels cannot be compared, sorted or saved."""
     if labels.dtype.kind not in "biufUSO":
-        raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: turn them into text first.")
+        raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: convert them to text first.")
     if labels.dtype == object:
         values = labels.tolist()
         for bag, value in enumerate(values):
             if is_missing(value):
-                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): give it one, or drop it.")
+                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): add one, or drop the bag.")
         if any(isinstance(value, str) for value in values) and not all(isinstance(value, str) for value in values):
-            raise InputError("The labels mix text and numbers: make them all text, or all numbers.")
+            raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
 
 
 def output_names(classes: Array) -> tuple[str, ...]:
-    """Name the outputs after the classes, as far as these make names."""
+    """Return names for the outputs, based on the class labels."""
     numeric = [isinstance(label, numbers.Number | np.generic) and not isinstance(label, str) for label in classes]
     if len(classes) == 2:
         return ("y",) if numeric[1] else (str(classes[1]),)
@@ -47,14 +47,14 @@ def output_names(classes: Array) -> tuple[str, ...]:
 
 
 def names_of_class(label: object) -> tuple[str, str]:
-    """Return how an output may be called that stands for a class: as the class, or ``class_1``, say, for a number."""
+    """Return the names an output of a class may have: the class itself, or ``class_1`` for the number 1."""
     return str(label), f"class_{label}"
 
 
 def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, list[int]]:
-    """Return the classes that several outputs stand for, in order, and the number of each one's output.
+    """Return the sorted classes that several outputs represent, and the position of each one's output.
 
-    An output is named after its class (a number's is ``class_1``, say). Text classes may be absent from the labels.
+    An output is named after its class (``class_1`` for the number 1). Text classes may be absent from the labels.
 
     Examples
     --------
@@ -70,11 +70,11 @@ def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, 
         known = [outputs.index(name) for name in names_of_class(label) if name in outputs]
         if not known:
             raise InputError(
-                f"No output is named after the class {label!s}; the rules conclude {listed(outputs)}."
+                f"No output is named after the class {label!s}; the outputs are {listed(outputs)}."
                 f"{did_you_mean(label, outputs)}"
             )
         places.append(known[0])
     for k, output in enumerate(outputs):
         if k not in places:
-            raise InputError(f"The output {output!r} is named after no class; the classes are {listed(classes)}.")
+            raise InputError(f"The output {output!r} is not named after a class; the classes are {listed(classes)}.")
     return classes, places
