@@ -168,7 +168,7 @@ def test_continuous_labels_for_a_classifier_and_words_for_a_regressor():
 def test_an_unknown_label_later():
     model = classifier().fit(BAGS, Y)
     before = model.decision_function(BAGS)
-    with pytest.raises(InputError, match="label 2 .* classes 0, 1"):
+    with pytest.raises(InputError, match=r"label 2 .* classes 0, 1"):
         model.partial_fit(BAGS, 2 * Y)
     with pytest.raises(InputError, match="classes"):
         classifier().partial_fit(BAGS, Y, classes=[1, 5])
@@ -211,8 +211,8 @@ def test_one_instance_networks_refuse_bags():
 
 GRID = np.array([[0.5, 0.5], [1.5, 1.5], [1.0, 0.2]])
 SETTINGS = {
-    "no rules": ({"n_rules": 0}, "n_rules must be an integer of at least 1, got 0"),
-    "half a rule": ({"n_rules": 2.5}, "n_rules must be an integer"),
+    "no rules": ({"n_rules": 0}, "n_rules must be a whole number of at least 1, got 0"),
+    "half a rule": ({"n_rules": 2.5}, "n_rules must be a whole number"),
     "one constant rule": ({"n_rules": 1}, "n_rules=2 or more, or order=1"),
     "too many rules": ({"n_rules": 1000}, r"n_rules=1000.*distinct instance.*fewer rules"),
     "alpha NaN": ({"alpha": np.nan}, "alpha must be a number, got nan"),
@@ -246,9 +246,9 @@ SETTINGS = {
     "order": ({"order": 2}, r"order must be 0 \(constant conclusions\) or 1"),
     "rate": ({"learning_rate": 0}, "learning_rate must be a number above 0, got 0"),
     "rate infinite": ({"learning_rate": np.inf}, "learning_rate must be a number"),
-    "epochs": ({"max_epochs": -1}, "max_epochs must be an integer"),
-    "batch": ({"batch_size": 0}, "batch_size must be an integer of at least 1"),
-    "n_iter_no_change": ({"n_iter_no_change": 0}, "n_iter_no_change must be an integer"),
+    "epochs": ({"max_epochs": -1}, "max_epochs must be a whole number"),
+    "batch": ({"batch_size": 0}, "batch_size must be a whole number of at least 1"),
+    "n_iter_no_change": ({"n_iter_no_change": 0}, "n_iter_no_change must be a whole number"),
     "share": ({"validation_fraction": 1.0}, "validation_fraction must be a number above 0 and below 1"),
     "restarts": ({"n_init": 0}, "n_init must be"),
     "members": ({"n_estimators": True}, "n_estimators must be"),

@@ -172,9 +172,9 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
     wide = BAGS.map_instances(lambda x: np.column_stack([x, x]))
     with pytest.raises(InputError, match="Part 1 of the stream has other features than part 0: 4 instead of 2"):
         model.fit(BagStream(lambda part: wide if part else BAGS, 2))
-    with pytest.raises(InputError, match="carry their labels.*leave y out"):
+    with pytest.raises(InputError, match=r"carry their labels.*leave y out"):
         model.fit(BagStream.from_bags(BAGS, 2), BAGS.labels)
-    with pytest.raises(ParameterError, match="partial_fit.*use fit"):
+    with pytest.raises(ParameterError, match=r"partial_fit.*use fit"):
         model.partial_fit(BagStream.from_bags(BAGS, 2))
     with pytest.raises(InputError, match="gives runs of them"):
         BagStream.from_bags(BAGS, 2)[5:]

@@ -155,7 +155,7 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (["--n-rules", "0"], "n_rules must be an integer of at least 1"),
+        (["--n-rules", "0"], "n_rules must be a whole number of at least 1"),
         (["--n-rules", "1"], "use --n-rules 2 or more, or --order 1"),
         (["--max-terms", "0"], "max_terms must be"),
         (["--learning-rate", "-1"], "learning_rate must be"),

@@ -67,9 +67,7 @@ def test_a_regressor_predicts_with_edited_rules():
 def test_rules_must_suit_the_model(model, bags):
     with pytest.raises(ParameterError, match=r"rules must be a RuleBase.*got"):
         model.with_rules([model.rules_])
-    with pytest.raises(
-        InputError, match="3 variables.* MIANFISClassifier .*2 features"
-    ):
+    with pytest.raises(InputError, match=r"3 variables.* MIANFISClassifier .*2 features"):
         model.with_rules(model.rules_.over(["x1", "x2", "x3"]))
     two = RuleBase([Variable("x1"), Variable("x2")], [Rule({}, [[1.0], [2.0]])], ["a", "b"])
     with pytest.raises(InputError, match=r"2 output.* MIANFISClassifier .*1"):

@@ -125,5 +125,5 @@ def test_settings_that_tell_no_processes_are_an_error(monkeypatch):
 
 
 def test_partial_fit_is_for_one_process(alone):
-    with pytest.raises(ParameterError, match="partial_fit.*use fit"):
+    with pytest.raises(ParameterError, match=r"partial_fit.*use fit"):
         MIANFISClassifier(run=RunOptions(distributed=True)).partial_fit(make_two_concepts(random_state=0))

@@ -23,7 +23,8 @@ from fuzzymil.estimators.parameters import (
     real,
 )
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network.norms import AGGREGATIONS, COMBINERS, T_NORMS
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.norms import T_NORMS
 from fuzzymil.training import partition
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.step import OPTIMIZERS

@@ -37,7 +37,7 @@ def check_parameters(holder: object, table: Mapping[str, Check]) -> None:
     >>> check_parameters(types.SimpleNamespace(n_rules=0), {"n_rules": integer(1)})
     Traceback (most recent call last):
     ...
-    fuzzymil._utils.errors.ParameterError: n_rules must be an integer of at least 1, got 0.
+    fuzzymil._utils.errors.ParameterError: n_rules must be a whole number of at least 1, got 0.
     """
     for name, check in table.items():
         check(name, getattr(holder, name))
@@ -102,7 +102,7 @@ def check_integer(name: str, value: object, low: int) -> None:
     >>> check_integer("n_rules", 3, 1)
     """
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
-        raise ParameterError(f"{name} must be an integer of at least {low}, got {value!r}.")
+        raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}.")
 
 
 def check_real(

@@ -14,7 +14,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, described
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators.features import bag_labels
 from fuzzymil.estimators.persistence import save_model
-from fuzzymil.explain import Explanation, Reading, explain
+from fuzzymil.explain import Explanation, Reading, explain, explain_many
 from fuzzymil.rules import RuleBase
 
 __all__ = ["ExplainableModel", "Predictions", "RuleModel"]
@@ -184,8 +184,7 @@ class ExplainableModel(RuleModel):
         >>> [explanation.bag for explanation in model.explain_many(rows)]
         [0, 1, 2, 3]
         """
-        bags, reading = self._bags_to_read(X), self._reading()
-        return [explain(self.members_, bags[[b]], output=output, reading=reading) for b in range(bags.n_bags)]
+        return explain_many(self.members_, self._bags_to_read(X), output=output, reading=self._reading())
 
     def _suitable(self, rules: Any) -> RuleBase:
         """Return rules over the model's features, or raise if they cannot replace its own.
