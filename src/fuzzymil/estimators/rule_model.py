@@ -105,7 +105,8 @@ class RuleModel(ABC):
         -------
         array of shape (n_bags,), or (n_bags, n_outputs) for a regressor with several outputs
         """
-        return self._reading().predict(self._infer(X)[0])
+        output, _ = self._infer(X)
+        return self._reading().predict(output)
 
     def _truth_and_predictions(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Return the labels, ``y`` or those of the bags, and the predictions."""
