@@ -18,7 +18,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._network import Network, checked_weights
-from fuzzymil.estimators.labels import class_labels, output_names
+from fuzzymil.estimators.inputs import class_labels, output_names
 from fuzzymil.explain import Reading
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.trainer import Result
@@ -140,8 +140,11 @@ class NetworkClassifier(ClassifierMixin, Network):
         decision = output - self._threshold()
         return decision[:, 0] if len(self.classes_) == 2 else decision
 
+    def _classifies(self) -> bool:
+        return True
+
     def _reading(self) -> Reading:
-        return Reading(self._classes_of, self._probability, self.classes_, self._threshold())
+        return Reading(self._labels_of, self._probability, self.classes_, self._threshold())
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.

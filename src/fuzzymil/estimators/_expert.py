@@ -17,8 +17,14 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed, warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
-from fuzzymil.estimators.labels import class_labels, classes_of_outputs
+from fuzzymil.estimators.inputs import (
+    bag_labels,
+    class_labels,
+    classes_of_outputs,
+    compare_features,
+    complete_bags,
+    record_features,
+)
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, real
 from fuzzymil.estimators.rule_model import RuleModel
 from fuzzymil.explain import NUMBERS, Reading
@@ -73,10 +79,6 @@ def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
     return dataclasses.replace(rules, **changes)
 
 
-def _classifies(self: ExpertSystem) -> bool:
-    return self.threshold is not None
-
-
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class ExpertSystem(BaseEstimator, RuleModel):
     """Base of `MISugeno` and `MIMamdani`."""
@@ -124,7 +126,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
         """Check that features and labels suit the rules, and record them."""
         _matched(rules, bags)
         classes = None
-        if _classifies(self):
+        if self._classifies():
             rules, classes = self._with_classes(rules, bags, y)
         elif y is not None or bags.labels is not None:
             check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
@@ -203,11 +205,14 @@ class ExpertSystem(BaseEstimator, RuleModel):
         likely = limit(output + (0.5 - middle))
         return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
 
+    def _classifies(self) -> bool:
+        return self.threshold is not None
+
     def _reading(self) -> Reading:
         if self.threshold is None:
             return NUMBERS
         one = len(self.rules_.outputs) == 1
-        return Reading(self._classes_of, self._probability, self.classes_, self.threshold if one else 0.0)
+        return Reading(self._labels_of, self._probability, self.classes_, self.threshold if one else 0.0)
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (for a regressor, the output) of each instance, treated as a bag of its own.
@@ -222,9 +227,9 @@ class ExpertSystem(BaseEstimator, RuleModel):
             Instances are in the order of ``as_bags(X).instances``.
         """
         output, _ = self._infer(X, by_instance=True)
-        return self._decision(output) if _classifies(self) else NUMBERS.predict(output)
+        return self._decision(output) if self._classifies() else self._labels_of(output)
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
         """Return the decision values.
 
@@ -239,7 +244,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
         """
         return self._decision(self._infer(X)[0])
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the outputs, clipped to [0, 1], as class probabilities.
 
@@ -259,7 +264,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to the labels that they carry."""
         labels, found = self._truth_and_predictions(X, y)
-        measure = accuracy_score if _classifies(self) else r2_score
+        measure = accuracy_score if self._classifies() else r2_score
         return float(measure(labels, found, sample_weight=sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -267,7 +272,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if _classifies(self):
+        if self._classifies():
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()

@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._settings import NetworkSettings
+from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.inference import infer
 from fuzzymil.network.layers import Masks, Operators, Params

@@ -16,7 +16,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
-from fuzzymil.estimators._settings import NetworkSettings
+from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.network.segments import pack
 from fuzzymil.rules import RuleBase
 from fuzzymil.training.limits import unmoved

@@ -15,7 +15,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators._network import checked_weights
-from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
+from fuzzymil.estimators.inputs import class_labels, names_of_class, output_names
 from fuzzymil.estimators.parameters import Check, integer
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.membership import Gaussian, Triangular

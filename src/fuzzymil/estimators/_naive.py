@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
 
 __all__ = ["NaiveMIL"]
 

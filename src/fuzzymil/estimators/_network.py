@@ -20,8 +20,8 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, structure
 from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, plan_of, rule_base, training_weights
-from fuzzymil.estimators._settings import NetworkSettings
-from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import RuleBase
 from fuzzymil.training.checkpoints import Checkpoints
@@ -45,8 +45,8 @@ class Network(NetworkSettings, ExplainableModel):
     # ------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._check_settings()
         if isinstance(X, BagStream) or self._run.distributed:
-            self._check_settings()
             job, feed = self._prepare_stream(X, y, sample_weight)
         else:
             job, feed = self._prepare(X, y, sample_weight, resume=bool(self.warm_start)), None
@@ -55,6 +55,7 @@ class Network(NetworkSettings, ExplainableModel):
         return self._finish(job, result)
 
     def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        self._check_settings()
         if isinstance(X, BagStream) or self._run.distributed:
             raise ParameterError(
                 "partial_fit takes bags in the memory of one process: for a stream, or with distributed=True, use fit "
@@ -79,8 +80,7 @@ class Network(NetworkSettings, ExplainableModel):
         return bags
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
-        """Check everything and initialize (or resume) the rules; changes nothing on the estimator."""
-        self._check_settings()
+        """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
         resumes = resume and hasattr(self, "members_")
         bags = self._bags_to_fit(X, resumes=resumes)
         _require_bags(bags.n_bags, resumes=resumes)

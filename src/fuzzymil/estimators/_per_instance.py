@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.estimators.features import compare_features, complete_bags, record_features
+from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 
 __all__ = ["PerInstance"]
 

@@ -14,7 +14,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._network import Network, checked_weights
-from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.training.scaling import Measures, Scaling
 
@@ -81,6 +81,9 @@ class NetworkRegressor(RegressorMixin, Network):
         labels, found = self._truth_and_predictions(X, y)
         return float(r2_score(labels, found, sample_weight=sample_weight))
 
+    def _classifies(self) -> bool:
+        return False
+
     def _reading(self) -> Reading:
         return NUMBERS
 
@@ -97,4 +100,4 @@ class NetworkRegressor(RegressorMixin, Network):
             Instances are in the order of ``as_bags(X).instances``. How they relate to the predictions for bags is
             described in `MIANFISClassifier.instance_scores`.
         """
-        return NUMBERS.predict(self._infer(X, by_instance=True)[0])
+        return self._labels_of(self._infer(X, by_instance=True)[0])

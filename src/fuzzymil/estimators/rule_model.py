@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described
 from fuzzymil.bags import Bags, BagStream, as_bags
-from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.explain import Explanation, Reading, explain, explain_many
 from fuzzymil.rules import RuleBase
@@ -56,6 +56,10 @@ class RuleModel(ABC):
         """Return output (b, k) and coverage (b,) of bags, or of instances as bags of their own."""
 
     @abstractmethod
+    def _classifies(self) -> bool:
+        """Return whether this is a classifier."""
+
+    @abstractmethod
     def _reading(self) -> Reading:
         """Return what the output means."""
 
@@ -63,7 +67,10 @@ class RuleModel(ABC):
         """Return a classifier's decision values, (b,) or (b, n_classes)."""
         raise NotImplementedError
 
-    def _classes_of(self, output: Array) -> Array:
+    def _labels_of(self, output: Array) -> Array:
+        """Return predictions: classes, or the output itself."""
+        if not self._classifies():
+            return output[:, 0] if output.shape[1] == 1 else output
         decision = self._decision(output)
         chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
@@ -88,8 +95,8 @@ class RuleModel(ABC):
         reading = self._reading()
         return Predictions(
             output=output,
-            labels=reading.predict(output),
-            decisions=None if reading.classes is None else self._decision(output),
+            labels=self._labels_of(output),
+            decisions=self._decision(output) if self._classifies() else None,
             probabilities=None if reading.probability is None else reading.probability(output),
             coverage=coverage,
         )
@@ -105,8 +112,7 @@ class RuleModel(ABC):
         -------
         array of shape (n_bags,), or (n_bags, n_outputs) for a regressor with several outputs
         """
-        output, _ = self._infer(X)
-        return self._reading().predict(output)
+        return self._labels_of(self._infer(X)[0])
 
     def _truth_and_predictions(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Return the labels, ``y`` or those of the bags, and the predictions."""

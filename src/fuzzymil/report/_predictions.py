@@ -13,8 +13,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators import ExplainableModel
-from fuzzymil.estimators.features import bag_labels
-from fuzzymil.estimators.labels import class_labels
+from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
