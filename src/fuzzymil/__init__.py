@@ -29,7 +29,15 @@ if TYPE_CHECKING:
         rules,
         training,
     )
-    from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
+    from fuzzymil._utils.errors import (
+        InputError,
+        InputTypeError,
+        MissingExtraError,
+        ModelFileError,
+        ParameterError,
+        ProcessLostError,
+        RuleSyntaxError,
+    )
     from fuzzymil.bags import Bags, BagStream, as_bags
     from fuzzymil.estimators import (
         ANFISClassifier,
@@ -57,14 +65,17 @@ __all__ = [
     "Bell",
     "Gaussian",
     "InputError",
+    "InputTypeError",
     "MIANFISClassifier",
     "MIANFISRegressor",
     "MIMamdani",
     "MISugeno",
+    "MissingExtraError",
     "ModelFileError",
     "NaiveMIL",
     "ParameterError",
     "PerInstance",
+    "ProcessLostError",
     "RuleBase",
     "RuleSyntaxError",
     "RunOptions",
@@ -95,7 +106,7 @@ heed_thread_limit()
 
 # Everything is imported on first use: neither `import fuzzymil` nor `fuzzymil --help` should wait for JAX.
 _HOMES = {
-    "_utils.errors": ("InputError", "ModelFileError", "ParameterError", "RuleSyntaxError"),
+    "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "bags": ("Bags", "BagStream", "as_bags"),
     "membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),

@@ -1,6 +1,5 @@
 """Streams: parts loaded when needed, trained on and predicted from as bags in memory are."""
 
-import threading
 import weakref
 
 import numpy as np
@@ -8,9 +7,10 @@ import pytest
 
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier, RunOptions
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
-from fuzzymil.bags import ahead
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.training.distributed import census
+from fuzzymil.training import partition
+from fuzzymil.training.distributed import ProcessGroup
+from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.feed import Feed
 
 BAGS = make_two_concepts(random_state=0)
@@ -86,7 +86,7 @@ def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
 
 
 def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_windows, monkeypatch, tmp_path):
-    monkeypatch.setattr("fuzzymil.training.distributed.trainer._KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("fuzzymil.training.trainer._CHECKPOINT_SECONDS", 0.0)
     calls = []
 
     def load(part, *, dies):
@@ -113,13 +113,13 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
 def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
     model = MIANFISClassifier(4, max_epochs=0, random_state=0)
     on_all = numbers_of(model.fit(BAGS))
-    monkeypatch.setattr(census, "SAMPLE_ROWS", 200)
+    monkeypatch.setattr(partition, "SAMPLE_ROWS", 200)
     found = model.fit(BagStream.from_bags(BAGS, 5))
     numbers = numbers_of(found)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 3))), numbers, rtol=1e-9)  # however cut
     np.testing.assert_allclose(numbers_of(model.fit(BAGS)), numbers, rtol=1e-9)  # in memory as well
     assert not np.allclose(on_all, numbers)
-    sample = census.take_census(BagStream.from_bags(BAGS, 5), census.Crew(), lambda bags: bags, lambda *_: None)
+    sample = take_census(BagStream.from_bags(BAGS, 5), ProcessGroup(), lambda bags: bags, lambda *_: None)
     assert 150 < sample.sample.n_instances <= 200
     for place, instances in zip(sample.places, sample.sample, strict=True):
         assert np.array_equal(instances, BAGS[int(place)])
@@ -128,7 +128,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
 
 def test_few_parts_are_in_memory_at_a_time(monkeypatch):
     monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 2000)
-    monkeypatch.setattr(census, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
     parts, alive = [], []
 
     def load(part):
@@ -144,42 +144,27 @@ def test_few_parts_are_in_memory_at_a_time(monkeypatch):
     assert 2 <= max(alive) <= 5
 
 
-def test_the_next_is_made_meanwhile_and_no_more():
-    made = []
-
-    def make(item):
-        made.append((item, threading.current_thread() is threading.main_thread()))
-        return item
-
-    coming = ahead(make, range(5))
-    assert next(coming) == 0
-    assert list(coming) == [1, 2, 3, 4]
-    assert not any(main for _, main in made)
-    with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda item: 1 // item, [1, 0]))
-
-
 def test_a_stream_tells_what_is_wrong_with_its_parts():
     with pytest.raises(ParameterError, match="load must be a function"):
         BagStream([BAGS], 1)
-    with pytest.raises(ParameterError, match="n_parts must be a whole number of at least 1, got 0"):
+    with pytest.raises(ParameterError, match=r"n_parts must be a.*least 1, got 0"):
         BagStream(lambda part: BAGS, 0)
     model = MIANFISClassifier(4, random_state=0)
     with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*: load has to give Bags"):
         model.fit(BagStream(lambda part: [[1.0]], 1))
-    with pytest.raises(InputError, match="Part 0 of the stream has no labels"):
+    with pytest.raises(InputError, match=r"Part 0 .* no labels"):
         model.fit(BagStream(lambda part: Bags(BAGS.instances, BAGS.offsets), 1))
     wide = BAGS.map_instances(lambda x: np.column_stack([x, x]))
-    with pytest.raises(InputError, match="Part 1 of the stream has other features than part 0: 4 instead of 2"):
+    with pytest.raises(InputError, match=r"Part 1 .* features .* part 0: 4 instead of 2"):
         model.fit(BagStream(lambda part: wide if part else BAGS, 2))
     with pytest.raises(InputError, match=r"carry their labels.*leave y out"):
         model.fit(BagStream.from_bags(BAGS, 2), BAGS.labels)
-    with pytest.raises(ParameterError, match=r"partial_fit.*use fit"):
+    with pytest.raises(ParameterError, match="partial_fit"):
         model.partial_fit(BagStream.from_bags(BAGS, 2))
     with pytest.raises(InputError, match="gives runs of them"):
         BagStream.from_bags(BAGS, 2)[5:]
     changing = iter(range(100))
-    with pytest.raises(RuntimeError, match="load has to give the same bags whenever it is asked"):
+    with pytest.raises(RuntimeError, match=r"Part 0 of the stream changed.*load must return the same bags"):
         model.fit(BagStream(lambda part: BAGS[:: 2 + next(changing)], 1))
     with pytest.raises(InputError, match="missing"):
         model.fit(BagStream(lambda part: BAGS.map_instances(lambda x: np.where(x == x[5], np.nan, x)), 2))
@@ -208,7 +193,7 @@ def test_labels_of_parts_are_of_one_kind():
     def load(part):
         return Bags(BAGS.instances, BAGS.offsets, labels=BAGS.labels if part else np.where(BAGS.labels, "yes", "no"))
 
-    with pytest.raises(InputError, match="Part 1 of the stream and part 0 mix text and numbers as labels"):
+    with pytest.raises(InputError, match=r"labels of parts 0 and 1 .* text and numbers"):
         MIANFISClassifier(2).fit(BagStream(load, 2))
 
 

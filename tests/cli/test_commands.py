@@ -430,7 +430,7 @@ def test_other_labels_are_not_compared(desk, tmp_path):
 def test_explain_a_bag(desk, tmp_path):
     arguments = ["explain", desk / "model.json", desk / "boxes.csv", "--bag", "b3"]
     result = good(*arguments, "--figure", tmp_path / "b3.svg")
-    assert result.stdout.startswith("Bag b3 (3 instances, numbered from 0): ")
+    assert result.stdout.startswith("Bag b3 (3 instances): ")
     assert "<svg" in (tmp_path / "b3.svg").read_text()[:1000]
     found = json.loads(good(*arguments, "--json").stdout)
     assert found["bag"] == "b3"
@@ -447,7 +447,7 @@ def test_rules_in_every_format(desk, format):
         "json": "{", "fll": "# Bags are not part", "fis": "% Bags are not part",
     }  # fmt: skip
     assert result.stdout.startswith(start.get(format, "Rule 1: IF weight is"))
-    assert ("Bags are not part of the format" in result.stderr) == (format in ("fll", "fis"))
+    assert ("one instance at a time" in result.stderr) == (format in ("fll", "fis"))
     if format in (None, "text"):
         assert "weight: " in result.stdout.split("with\n")[1]
 
@@ -569,7 +569,7 @@ def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
 def test_describe_a_file(desk):
     arguments = ["data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "color"]
     lines = good(*arguments).stdout.splitlines()
-    assert lines[0] == "12 bags, 36 instances, 2 features, 3 instances a bag; 0 missing values"
+    assert lines[0] == "12 bags, 36 instances, 2 features, 3 instances per bag; 0 missing values"
     assert lines[1] == "labels: blue (6 bags), red (6 bags)"
     assert [line.split()[0] for line in lines[5:]] == ["weight", "length"]
     found = json.loads(good(*arguments, "--json").stdout)

@@ -279,7 +279,7 @@ def test_a_wrong_checksum_and_a_cut_file(small, tmp_path):
     whole = path.read_bytes()
     for content in (whole[:-20], gzip.compress(b"bag,label,f1\n1,1,2\n", mtime=0), b""):
         path.write_bytes(content)
-        with pytest.raises(DataFileError, match=r"fox\.csv\.gz is not the file expected.*Get it again") as caught:
+        with pytest.raises(DataFileError, match=r"fox\.csv\.gz is not the.*file.*again") as caught:
             _benchmarks.load_fox(tmp_path)
         assert BENCHMARKS["fox"].file_checksum in str(caught.value)
         assert hashlib.sha256(content).hexdigest() in str(caught.value)
@@ -307,7 +307,7 @@ def test_the_error_tells_the_three_ways(name, tmp_path):
 
 
 def test_a_folder_that_is_not_there_never_ends_in_a_download(tmp_path, monkeypatch, server):
-    with pytest.raises(DataNotFound, match=r"data folder .*nowhere \(folder=\) is not there"):
+    with pytest.raises(DataNotFound, match=r"data folder.*nowhere \(folder=\) does not exist"):
         _benchmarks.load_fox(tmp_path / "nowhere")
     (tmp_path / "file").touch()
     monkeypatch.setenv("FUZZYMIL_DATA", str(tmp_path / "file"))
@@ -357,13 +357,13 @@ def broken_downloads(bags):
     text = sparse_text(bags)
     other = bags.map_instances(lambda values: values + 1)
     return {
-        "not found": ((b"gone", 404, None), "answer 404", 3),
-        "server error": ((b"oops", 500, None), "answer 500", 3),
-        "broken off": ((text[:100], 200, len(text)), "could not be downloaded", 3),
-        "cut off": ((text[:100], 200, None), "brought a file that cannot be read", 1),
-        "empty": ((b"", 200, None), "brought a file that cannot be read", 1),
-        "a page": ((b"<html>log in</html>", 200, None), "brought a file that cannot be read", 1),
-        "other numbers": ((sparse_text(other), 200, None), "expected a content of SHA-256", 1),
+        "not found": ((b"gone", 404, None), "HTTP 404", 3),
+        "server error": ((b"oops", 500, None), "HTTP 500", 3),
+        "broken off": ((text[:100], 200, len(text)), "Could not download", 3),
+        "cut off": ((text[:100], 200, None), "file that cannot be read", 1),
+        "empty": ((b"", 200, None), "file that cannot be read", 1),
+        "a page": ((b"<html>log in</html>", 200, None), "file that cannot be read", 1),
+        "other numbers": ((sparse_text(other), 200, None), "expected.*content.*SHA-256", 1),
         "fewer bags": ((sparse_text(bags[[0, 1]]), 200, None), "expected 3 bags, 6 instances", 1),
         "labels in words": ((text.replace(b":-1 ", b":no ").replace(b":1 ", b":yes "), 200, None), "without labels", 1),
     }
@@ -407,7 +407,7 @@ def test_an_archive_with_something_else(small, server, body, match):
 def test_no_connection(small, server, cache):
     server.close()
     server.close = lambda: None  # once is enough
-    with pytest.raises(DataNotFound, match="could not be downloaded") as caught:
+    with pytest.raises(DataNotFound, match="Could not download") as caught:
         _benchmarks.load_fox()
     names_the_three_ways(caught.value, "fox")
     assert os.listdir(cache) == []
@@ -424,12 +424,12 @@ def test_a_download_is_tried_again(small, server, monkeypatch):
 def test_a_damaged_copy_is_downloaded_again(small, server, cache):
     cache.mkdir()
     (cache / "fox.csv.gz").write_bytes(b"\x1f\x8bnonsense")
-    with pytest.raises(DataFileError, match=r"copy .* is damaged"):
+    with pytest.raises(DataFileError, match=r"cached file.*damaged"):
         _benchmarks.load_fox(download=False)
     server.serve("fox.data", sparse_text(small["fox"]))
     assert_same(_benchmarks.load_fox(), small["fox"])
     write_bags(small["fox"].map_instances(lambda values: 2 * values), cache / "fox.csv.gz")
-    with pytest.raises(DataFileError, match="expected a content of SHA-256"):
+    with pytest.raises(DataFileError, match=r"expected.*content.*SHA-256"):
         _benchmarks.load_fox(download=False)
     assert_same(_benchmarks.load_fox(), small["fox"])
 
@@ -437,14 +437,14 @@ def test_a_damaged_copy_is_downloaded_again(small, server, cache):
 def test_a_cache_that_cannot_be_written(small, server, cache, monkeypatch):
     server.serve("fox.data", sparse_text(small["fox"]))
     cache.write_text("a file where the folder should be")
-    with pytest.raises(DataNotFound, match="could not be stored in"):
+    with pytest.raises(DataNotFound, match="Could not store"):
         _benchmarks.load_fox()
     cache.unlink()
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fuzzymil.datasets.formats.files.os.fsync", fail)
+    monkeypatch.setattr("fuzzymil._utils.storage.os.fsync", fail)
     with pytest.raises(DataNotFound, match=r"cannot be kept in .*No space left"):
         _benchmarks.load_fox()
     assert os.listdir(cache) == []
@@ -472,7 +472,7 @@ def test_facts():
         assert f"{facts.n_bags} bags" in str(facts)
         assert facts.license in str(facts)
         assert len(facts.file_checksum) == len(facts.content_checksum) == 64
-    with pytest.raises(ParameterError, match=r"no benchmark set 'musk3'.*Did you mean 'musk"):
+    with pytest.raises(ParameterError, match=r"benchmark set 'musk3'.*Did you mean 'musk"):
         describe("musk3")
 
 
@@ -519,5 +519,5 @@ def test_our_packing_is_that_of_the_real_program():
     "packed", [b"", b"\x1f\x9d", b"\x1f\x8b\x90abc", b"\x1f\x9d\x91abc", b"\x1f\x9d\x90\xff\xff\xff"]
 )
 def test_what_compress_never_wrote(packed):
-    with pytest.raises(ValueError, match=r"compress|bits|damaged"):
+    with pytest.raises(ValueError, match=r"not a .Z file|bits|damaged"):
         _lzw.decompress(packed)

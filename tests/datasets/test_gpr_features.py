@@ -6,15 +6,14 @@ from joblib import parallel_config
 
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets.gpr import alarms as alarms_module
+from fuzzymil.datasets.gpr._echoes import Body, Ground, body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.alarms import Detectors, calibrate, draw_alarms, features_of, make_gpr_alarms
 from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, background_of, ground_peaks, whiten
-from fuzzymil.datasets.gpr.echoes import Body, Ground, body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
-from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, window_truth, windows
+from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, signature_width, window_truth, windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.neighbors import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
-from fuzzymil.datasets.gpr.widths import signature_width
 
 PLANES = ("down_track", "cross_track")
 FEW = {"high-metal mine": 10, "low-metal mine": 10, "clutter": 16}
@@ -167,7 +166,7 @@ def test_soft_labels_keep_the_class_and_tell_the_company():
 
 def test_prototypes_need_enough_descriptors():
     few, many = (np.random.RandomState(7).normal(size=(n, 2)) for n in (7, 99))
-    with pytest.raises(InputError, match="30 prototypes of mines need as many different descriptors, got 7"):
+    with pytest.raises(InputError, match=r"30 prototypes of mines need.*different descriptors, got 7"):
         learn_prototypes(few, many, many)
 
 
@@ -199,7 +198,7 @@ def pipe(request):
     Its echo is level along it and a hyperbola across it.
     """
     ground = Ground.flat(GRID, permittivity=9.0, height=0.2)
-    body = Body(0.0, 0.0, 0.12, reflection=-1.0, size=0.03, radius=0.03, heading=request.param, reach=0.45)
+    body = Body(x=0.0, y=0.0, depth=0.12, reflection=-1.0, size=0.03, radius=0.03, heading=request.param, reach=0.45)
     spectrum = pulse(GRID, 1.2e9, 0.0)
     target = record(*body_echoes([body], ground, GRID), spectrum, GRID)
     noise = np.random.RandomState(9).normal(scale=0.01, size=GRID.shape)
@@ -242,7 +241,7 @@ def test_features_stand_in_the_order_of_their_names(pipe):
 
 
 def test_a_cube_without_noise_is_refused():
-    with pytest.raises(InputError, match=r"cube still has a background that does not vary at all 0\.6 ns below"):
+    with pytest.raises(InputError, match=r"cube still has a.*background.*0\.6 ns below"):
         measured(traces(np.full(GRID.shape[:2], 25.0)) * 0 - (np.arange(256) == 25), name="still")
 
 
@@ -281,7 +280,7 @@ def test_calibration_follows_its_seed(detectors):
 @pytest.mark.parametrize("difficulty", ["easy", "hard"])
 @pytest.mark.parametrize("door", [draw_alarms, make_gpr_alarms], ids=["draw", "make"])
 def test_alarms_that_the_detectors_know_are_refused(detectors, door, difficulty):
-    with pytest.raises(ParameterError, match=r"3 of 3 alarms .* calibrated on.*another random_state than"):
+    with pytest.raises(ParameterError, match=r"3 of 3 alarms.*calibrate.*another random_state than"):
         door(2, 0, 1, difficulty, 100, detectors=detectors)
 
 
@@ -295,7 +294,7 @@ def test_one_stream_for_calibration_and_alarms_goes_on(detectors):
 def test_usual_detectors_have_a_seed_of_their_own(monkeypatch):
     monkeypatch.setattr(alarms_module, "CALIBRATION", FEW)
     alarms_module._usual_detectors.cache_clear()
-    with pytest.raises(ParameterError, match=r"2 of 2 alarms are among those"):
+    with pytest.raises(ParameterError, match=r"2 of 2 alarms.*random_state"):
         make_gpr_alarms(1, 0, 1, "easy", alarms_module._CALIBRATION_SEED)
     assert len(make_gpr_alarms(1, 0, 1, "easy", 0)) == 2
     alarms_module._usual_detectors.cache_clear()
@@ -313,7 +312,7 @@ def test_a_users_cubes_are_checked(detectors):
     cube = draw_alarm("high-metal mine", "easy", 101).cube
     with pytest.raises(InputError, match="2 cubes but 1 ids"):
         features_of([cube, cube], detectors, ids=["lane 1"])
-    with pytest.raises(InputError, match="ids must be a list with a name for each cube, got 'ab'"):
+    with pytest.raises(InputError, match=r"ids must be a list with.*name.*cube, got 'ab'"):
         features_of([cube, cube], detectors, ids="ab")
     with pytest.raises(InputError, match="ids must be different, but lane 1 is given more than once"):
         features_of([cube, cube], detectors, ids=["lane 1", "lane 1"])
@@ -332,9 +331,9 @@ def test_a_users_cubes_are_checked(detectors):
     [
         (None, "list of arrays .*, got None"),
         ("lane.npy", "list of arrays .*, got 'lane.npy'"),
-        ({"lane 1": 0}, "got a mapping: give its values, and its keys as ids"),
-        (np.zeros(GRID.shape), r"a single one of three dimensions: give \[cube\]"),
-        ([], "no cubes to describe"),
+        ({"lane 1": 0}, "got a mapping:.*values, and its keys as ids"),
+        (np.zeros(GRID.shape), r"single.*\[cube\]"),
+        ([], "no cubes"),
     ],
     ids=["none", "text", "mapping", "one cube", "empty"],
 )
@@ -344,7 +343,7 @@ def test_what_is_no_list_of_cubes_is_refused(cubes, message, detectors):
 
 
 def test_detectors_are_checked(detectors):
-    with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got an object of type Proto"):
+    with pytest.raises(ParameterError, match=r"detectors must be.*calibrate.*got an object of type Proto"):
         make_gpr_alarms(1, 0, 0, "easy", 0, detectors=detectors.down_track)
     with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got None"):
         features_of([np.zeros(GRID.shape)], None)
@@ -352,7 +351,7 @@ def test_detectors_are_checked(detectors):
 
 @pytest.mark.parametrize(
     ("counts", "message"),
-    [((0, 0, 0), "no alarms to simulate"), ((-1, 0, 1), "whole number from 0")],
+    [((0, 0, 0), "no alarms to simulate"), ((-1, 0, 1), "at least 0, got")],
     ids=["none", "less"],
 )
 def test_numbers_of_alarms_are_checked(counts, message, detectors):
@@ -368,9 +367,9 @@ def test_calibration_needs_both_classes():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        (3, "counts must be a mapping of kinds to numbers of alarms, got 3"),
-        ({"clutter": -1}, "alarms of kind 'clutter' must be a whole number from 0, got -1"),
-        ({"clutter": 1.5}, "whole number from 0, got 1.5"),
+        (3, "counts must.*kinds to numbers of alarms, got 3"),
+        ({"clutter": -1}, "alarms of kind 'clutter' must be a.*0, got -1"),
+        ({"clutter": 1.5}, r"number.*0, got 1\.5"),
         ({"clutterr": 1}, "Did you mean 'clutter'"),
     ],
     ids=["no mapping", "less", "part", "unknown"],

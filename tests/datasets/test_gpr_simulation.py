@@ -9,8 +9,7 @@ from scipy.optimize import minimize_scalar
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import gpr
 from fuzzymil.datasets.gpr import simulation
-from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
-from fuzzymil.datasets.gpr.echoes import (
+from fuzzymil.datasets.gpr._echoes import (
     Body,
     Ground,
     body_echoes,
@@ -21,10 +20,11 @@ from fuzzymil.datasets.gpr.echoes import (
     ringing_ricker,
     surface_echoes,
 )
+from fuzzymil.datasets.gpr._objects import draw_object
+from fuzzymil.datasets.gpr._scene import draw_ground
+from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT, Grid, refracted_ray
-from fuzzymil.datasets.gpr.objects import draw_object
 from fuzzymil.datasets.gpr.prescreener import check_cube, screen
-from fuzzymil.datasets.gpr.scene import draw_ground
 from fuzzymil.datasets.gpr.simulation import CLUTTER, KINDS, MINES, draw_alarm, simulate_alarm
 
 CHANNEL, SCAN = 12, 30
@@ -313,7 +313,7 @@ def test_all_that_is_asked_for_is_in_the_scene(what):
 
 def test_echoes_add_up():
     ground, spectrum = Ground.flat(GRID), pulse(GRID, 1.2e9, 0.1)
-    bodies = [Body(0.1 * k, 0.0, 0.1 + 0.05 * k, -1.0, 0.1) for k in range(3)]
+    bodies = [Body(x=0.1 * k, y=0.0, depth=0.1 + 0.05 * k, reflection=-1.0, size=0.1) for k in range(3)]
     together = record(*body_echoes(bodies, ground, GRID), spectrum, GRID)
     alone = sum(record(*body_echoes([body], ground, GRID), spectrum, GRID) for body in bodies)
     np.testing.assert_allclose(together, alone, atol=1e-6)
@@ -408,9 +408,9 @@ def test_unknown_names_are_told():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"height": (0.3, 0.15)}, r"range of height must go from the lower"),
+        ({"height": (0.3, 0.15)}, "range of height must.*0.3, 0.15"),
         ({"noise": float("nan")}, r"range of noise"),
-        ({"permittivity": (0.5, 3.0)}, r"permittivity must be at least 1.0: that of air"),
+        ({"permittivity": (0.5, 3.0)}, r"permittivity must be at least.*1\.0.*air"),
         ({"n_decoys": (-1, 2)}, r"n_decoys must be at least 0"),
         ({"height": (0.0, 0.2)}, r"height must be at least 0.1"),
     ],
@@ -437,7 +437,7 @@ def test_the_prescreener_raises_what_is_in_the_middle_only(mine):
     nothing = screen(simulate_alarm("bare soil", EMPTY, random_state=0).cube)
     assert not nothing.raised
     assert nothing.energy < 2
-    assert nothing.reason.endswith("times the background's energy (an alarm needs 2.5)")
+    assert nothing.reason.endswith("(an alarm needs 2.5)")
 
 
 @pytest.mark.parametrize(("axis", "shift", "place"), [(1, 25, 1.25), (1, -24, -1.2), (0, 11, 0.55)])
@@ -458,7 +458,7 @@ def test_something_stronger_at_the_edge_is_told():
     assert found.energy > 2.5
     assert not found.raised
     assert found.y == pytest.approx(0.45, abs=0.1)
-    assert f"{found.y:+.2f} m cross-track of the middle: center the cube there" in found.reason
+    assert f"{found.y:+.2f} m cross-track from the center: center the cube there" in found.reason
 
 
 @pytest.mark.parametrize("height", [0.5, 0.9], ids=["late", "later"])
@@ -474,7 +474,7 @@ def test_a_ground_that_comes_too_late_is_refused(height, door):
 
 def test_an_offset_is_refused_and_a_small_one_changes_nothing(mine):
     as_counts = np.round(3000 * mine + 32768).astype(np.uint16)
-    with pytest.raises(InputError, match=r"has an offset: samples of channel 0 lie around 3276\d\. Subtract it"):
+    with pytest.raises(InputError, match=r"offset:.*channel 0.*3276\d\. Subtract it"):
         check_cube(as_counts)
     small = mine + 0.03 * np.abs(mine).max(axis=(1, 2), keepdims=True)
     assert screen(small).energy == pytest.approx(screen(mine).energy, rel=1e-3)
@@ -523,12 +523,12 @@ def boundless(cube):
     [
         (
             missing,
-            r"samples that are no finite numbers \(2 of 368640\), the first in channel 3, scan 7, sample 11 \(nan\)",
+            r"2 samples .*368640.*finite.*first in channel 3, scan 7, sample 11 \(nan\)",
         ),
-        (silent, r"channels that recorded nothing in at least one scan: 2, 5 \(counted from 0\)"),
-        (dropped, r"channels that recorded nothing in at least one scan: 6 "),
+        (silent, r"channels that.*least one scan: 2, 5 \(counted from 0\)"),
+        (dropped, "channels that.*dead.*least one scan: 6"),
         (clipped, r"channels that are saturated .*: 9 \(counted from 0\)"),
-        (boundless, r"greatest sample of .*e\+\d+, expected one between 1e-15 and 1e\+15: divide all samples"),
+        (boundless, r"e\+\d+, expected between 1e-15 and 1e\+15"),
     ],
     ids=["not finite", "silent channels", "silent trace", "saturated channel", "boundless"],
 )
@@ -540,7 +540,7 @@ def test_damaged_cubes_are_refused(mine, change, message, door):
 
 def test_a_cube_rounded_to_a_few_values_is_not_screened(mine):
     coarse = np.round(100 * mine / np.abs(mine).max())
-    with pytest.raises(InputError, match=r"background that does not vary at all .* ns below the ground"):
+    with pytest.raises(InputError, match=r"constant background.*ns below the ground"):
         screen(coarse)
 
 
@@ -548,7 +548,7 @@ def test_a_cube_rounded_to_a_few_values_is_not_screened(mine):
     "shape", [(24, 60), (60, 24, 256), (24, 60, 255), (1, 24, 60, 256), ()], ids=lambda shape: f"{len(shape)} axes"
 )
 def test_other_shapes_are_refused(shape):
-    with pytest.raises(InputError, match=r"has the shape .*, expected \(24, 60, 256\): channels, scans, samples"):
+    with pytest.raises(InputError, match=r"shape.*expected \(24, 60,.*256\).*channels, scans, samples"):
         check_cube(np.ones(shape))
 
 
@@ -560,9 +560,7 @@ def test_grids_with_too_few_background_scans_are_refused():
 
 def test_scans_that_are_filled_in_are_no_background(mine):
     filled = np.pad(mine[:, 20:40], ((0, 0), (20, 20), (0, 0)), mode="edge")
-    with pytest.raises(
-        InputError, match=r"has 2 different background scans .* repeated or filled in are no background"
-    ):
+    with pytest.raises(InputError, match=r"2 different background scans.*filled"):
         check_cube(filled)
 
 
@@ -575,7 +573,7 @@ def test_cubes_of_other_types():
         check_cube(whole.astype(str), name="north")
     with pytest.raises(InputTypeError, match="got complex128: convert it first"):
         check_cube(whole.astype(complex))
-    with pytest.raises(InputTypeError, match="got an object of type Alarm: give its attribute cube"):
+    with pytest.raises(InputTypeError, match=r"got an object of type Alarm:.*attribute cube"):
         check_cube(simulate_alarm("void", random_state=0))
 
 

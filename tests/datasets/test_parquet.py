@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, MissingExtraError, ParameterError
 from fuzzymil.bags import BagStream
-from fuzzymil.datasets import DataFileError, guess_format, make_two_concepts, read_bags, write_bags
-from fuzzymil.datasets.formats import parquet, parquet_table
+from fuzzymil.datasets import DataFileError, guess_format, make_two_concepts, read_bags, stream_bags, write_bags
+from fuzzymil.datasets.formats import _parquet_table, parquet
 from fuzzymil.datasets.formats.parquet import ParquetBags
 
 COLUMNS = {"bag": ["a", "a", "b", "c"], "label": [1, 1, 0, 1], "f1": [1.0, None, 3.0, 4.0], "f2": [5, 6, 7, 8]}
@@ -172,7 +172,7 @@ def test_parts_hold_whole_bags_wherever_row_groups_end(tmp_path_factory, given):
         pq.write_table(rows.slice(low, high - low), folder / f"{number}.parquet", row_group_size=group_rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet, "PART", 2 * part_rows)
-        patch.setattr(parquet_table, "BATCH", 3)
+        patch.setattr(_parquet_table, "BATCH", 3)
         table = ParquetBags(folder)
         assert (table.n_bags, table.n_instances) == (bags.n_bags, bags.n_instances)
         assert (table.feature_names, table.bag, table.label) == (("u", "v"), "bag", "label")
@@ -197,13 +197,13 @@ def test_each_large_row_group_is_a_part(put, monkeypatch):
 
 
 def test_equal_hashes_of_different_ids_are_no_repeat(put, monkeypatch):
-    monkeypatch.setattr(parquet.arrow, "keys", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(parquet._arrow, "keys", lambda ids: np.zeros(len(ids), np.uint64))
     assert ParquetBags(put(COLUMNS)).n_bags == 3
 
 
 def test_large_row_groups_are_warned_of(put, monkeypatch):
     monkeypatch.setattr(parquet, "LARGE", 7)
-    with pytest.warns(UserWarning, match=r"row group of 4 rows.*to_parquet\(\.\.\.\) makes small row groups"):
+    with pytest.warns(UserWarning, match=r"row group of 4 rows.*small row groups.*write_bags\(stream_bags"):
         ParquetBags(put(COLUMNS))
 
 
@@ -216,10 +216,10 @@ def test_streams_are_written_and_read_a_part_at_a_time(tmp_path, monkeypatch):
         bags.instances, bags.offsets, ids=[f"n{b}" for b in bags.ids], labels=bags.labels, feature_names=bags.names
     )
     path = tmp_path / "a.parquet"
-    BagStream.from_bags(named, 4).to_parquet(path)
+    write_bags(BagStream.from_bags(named, 4), path)
     assert pq.ParquetFile(path).num_row_groups == 4
     monkeypatch.setattr(parquet, "PART", 1)
-    stream = BagStream.from_parquet(path)
+    stream = stream_bags(path)
     assert len(stream) == 4
     assert_same(Bags.concatenate(list(stream)), named)
 
@@ -237,7 +237,7 @@ def test_large_parts_are_written_as_small_row_groups(tmp_path, monkeypatch):
 
 def test_bags_without_names_get_running_numbers(tmp_path):
     path = tmp_path / "a.parquet"
-    BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]]), 3).to_parquet(path)
+    write_bags(BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]]), 3), path)
     bags = read_bags(path)
     assert bags.ids.tolist() == [0, 1, 2, 3, 4, 5]
     assert bags.instances.ravel().tolist() == [0, 0.5, 1, 1.5, 2, 2.5]
@@ -246,7 +246,7 @@ def test_bags_without_names_get_running_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("load", "match"),
     [
-        (lambda part: Bags.from_list([[[1.0]]], ids=["a"]), "A bag of part 1 has the id of one of part 0"),
+        (lambda part: Bags.from_list([[[1.0]]], ids=["a"]), "Parts 0 and 1.*same id"),
         (lambda part: Bags.from_list([[[1.0]]], ids=[part + 1], labels=[part / 2]), None),
         (lambda part: Bags.from_list([[[1.0]]], labels=[[1, "no"][part]]), r"Part 1 .*label \(string\).*label \(int64"),
         (lambda part: Bags.from_list([[[1.0]]], labels=[[1, 0.5][part]]), r"Part 1 .*label \(double\).*label \(int64"),
@@ -261,11 +261,11 @@ def test_streams_are_written_whole_or_not_at_all(tmp_path, load, match):
     path.write_text("before")
     stream = BagStream(load, 2)
     if match is None:
-        stream.to_parquet(path)
+        write_bags(stream, path)
         assert read_bags(path).labels.tolist() == [0, 0.5]
         return
     with pytest.raises((InputError, ZeroDivisionError), match=match):
-        stream.to_parquet(path)
+        write_bags(stream, path)
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == [path.name]
 
@@ -285,10 +285,10 @@ LATE = (lambda path, **options: whole(ParquetBags(path, **options)), read_bags) 
         (LATE, {"bag": [1, 2], "label": [None, 1], "f": [1, 2]}, {}, "row 0: this row has no label"),
         (LATE, {"bag": [0, 1, 1], "label": [0, 0, 1], "f": [1, 2, 3]}, {}, "ag 1 has two labels, 0 and 1"),
         (LATE[:1], {"bag": [0, 1, 1], "label": [0, 0, 1], "f": [1, 2, 3]}, {}, "row 2: bag 1 has two labels"),
-        (LATE, {"bag": [0], "f": [np.inf]}, {}, "holds no usable bags.*infinite"),
-        (BOTH[:1], {"bag": [1, 2, 2, 1], "f": [1, 2, 3, 4]}, {}, r"row 3: bag 1 goes on.*sort the table by 'bag'"),
-        (BOTH, {"u": [1], "f": [1]}, {}, "no column looks like the name of the bag.*'u', 'f'"),
-        (BOTH, {"bag": [1], "bag_id": [1], "f": [1]}, {}, "several columns may be the bag"),
+        (LATE, {"bag": [0], "f": [np.inf]}, {}, "bags.*infinite"),
+        (BOTH[:1], {"bag": [1, 2, 2, 1], "f": [1, 2, 3, 4]}, {}, "row 3: bag 1.*sort the table by 'bag'"),
+        (BOTH, {"u": [1], "f": [1]}, {}, "no column.*bag=.*'u', 'f'"),
+        (BOTH, {"bag": [1], "bag_id": [1], "f": [1]}, {}, "several columns.*bag"),
         (BOTH, {"bag": [1], "f": [1]}, {"bag": "bug"}, "no column 'bug' for bag=.*Did you mean 'bag'"),
         (BOTH, {"bag": [1], "f": [1]}, {"label": "bag"}, "cannot be both"),
         (BOTH, {"bag": [1], "label": [1]}, {}, "no feature column"),
@@ -298,12 +298,12 @@ LATE = (lambda path, **options: whole(ParquetBags(path, **options)), read_bags) 
             BOTH,
             {"bag": [1], "f": [1], "who": ["x"], "day": pa.array([1], pa.date32())},
             {},
-            r"hold no numbers: 'who' \(string\), 'day' \(date32\[day\]\); leave them out with drop=\.\.\.",
+            r"'who' \(string\), 'day' \(date32\[day\]\);.*them.*drop=\.\.\.",
         ),
-        (BOTH, {"bag": [[1]], "f": [1]}, {}, r"column 'bag' is of type list<.*ids and labels are numbers or text"),
-        (BOTH, {"bag": [1], "f": [1], "__index_level_0__": [0]}, {}, "index of a pandas frame.*index=False"),
+        (BOTH, {"bag": [[1]], "f": [1]}, {}, "column 'bag'.*type list<.*ids and labels.*numbers or text"),
+        (BOTH, {"bag": [1], "f": [1], "__index_level_0__": [0]}, {}, "index.*pandas.*frame.*index=False"),
         (BOTH, {"bag": pa.array([], pa.int64()), "f": pa.array([], pa.int64())}, {}, "no row"),
-        (BOTH, pa.table([[1], [1], [2]], ["bag", "f", "f"]), {}, "'f' stands twice"),
+        (BOTH, pa.table([[1], [1], [2]], ["bag", "f", "f"]), {}, "duplicate column 'f'"),
     ],
 )
 def test_mistakes_are_named_with_their_place(put, readers, columns, options, match):
@@ -317,17 +317,17 @@ def test_mistakes_are_named_with_their_place(put, readers, columns, options, mat
 def test_rows_are_counted_in_their_file(put, tmp_path):
     put({"bag": [1, 2], "f": [1, 2]}, "folder/1.parquet")
     put({"bag": [3, 1], "f": [1, 2]}, "folder/2.parquet")
-    with pytest.raises(DataFileError, match=r"2\.parquet, row 1: bag 1 goes on here"):
+    with pytest.raises(DataFileError, match=r"2\.parquet, row 1: bag 1.*here"):
         ParquetBags(tmp_path / "folder")
 
 
 @pytest.mark.parametrize(
     ("second", "match"),
     [
-        ({"bag": [2], "g": [1]}, "differs in the column 'g'"),
-        ({"f": [1], "bag": [2]}, "columns in another order"),
-        ({"bag": ["b"], "f": [1]}, "column 'bag' of type string, but in 1.parquet it is of type int64"),
-        ({"bag": [2], "f": ["x"]}, "column 'f' of type string"),
+        ({"bag": [2], "g": [1]}, "differs.*column 'g'"),
+        ({"f": [1], "bag": [2]}, "order of its columns"),
+        ({"bag": ["b"], "f": [1]}, r"column 'bag'.*type string, but in 1\.parquet it.*type int64"),
+        ({"bag": [2], "f": ["x"]}, "column 'f'.*type string"),
     ],
 )
 def test_files_of_a_folder_need_equal_columns(put, tmp_path, second, match):
@@ -345,20 +345,20 @@ def test_damaged_files_are_refused(put, tmp_path):
     for name, damaged in (("cut", content[:-100]), ("text", b"bag,f\n1,2\n"), ("empty", b""), ("hurt", bytes(hurt))):
         bad = tmp_path / f"{name}.parquet"
         bad.write_bytes(damaged)
-        with pytest.raises(DataFileError, match=f"{name}.parquet is no Parquet file, or a damaged one"):
+        with pytest.raises(DataFileError, match=f"{name}.parquet is not a Parquet file"):
             read_bags(bad)
 
 
 def test_odd_arguments_are_refused(put, tmp_path):
-    with pytest.raises(ParameterError, match=r"drop must be a list of columns, got 'f1': write \['f1'\]"):
+    with pytest.raises(ParameterError, match=r"drop must be a list of columns, got 'f1':.*\['f1'\]"):
         ParquetBags(put(COLUMNS), drop="f1")
-    with pytest.raises(DataFileError, match="is not there"):
+    with pytest.raises(DataFileError, match="File not found"):
         ParquetBags(tmp_path / "nowhere.parquet")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataFileError, match=r"holds no \.parquet files"):
+    with pytest.raises(DataFileError, match=r"contains no \.parquet files"):
         ParquetBags(tmp_path / "empty")
-    with pytest.raises(InputError, match="nowhere is not there: make it first"):
-        BagStream.from_bags(read_bags(put(COLUMNS))).to_parquet(tmp_path / "nowhere" / "a.parquet")
+    with pytest.raises(InputError, match="nowhere does not exist"):
+        write_bags(BagStream.from_bags(read_bags(put(COLUMNS))), tmp_path / "nowhere" / "a.parquet")
     with pytest.raises(ParameterError, match="'parquet' is not packed"):
         write_bags(make_two_concepts(2, 2, random_state=0), tmp_path / "a.parquet.gz")
 
@@ -371,7 +371,7 @@ def test_without_pyarrow_the_extra_is_named(put, tmp_path, monkeypatch):
         lambda: read_bags(path),
         lambda: ParquetBags(path),
         lambda: write_bags(bags, tmp_path / "b.parquet"),
-        lambda: BagStream.from_bags(bags).to_parquet(tmp_path / "b.parquet"),
+        lambda: write_bags(BagStream.from_bags(bags), tmp_path / "b.parquet"),
     ):
         with pytest.raises(MissingExtraError, match=r'pip install "fuzzymil\[parquet\]"') as caught:
             attempt()

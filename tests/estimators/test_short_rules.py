@@ -11,10 +11,9 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
 from fuzzymil.network.segments import pack
+from fuzzymil.training import Group, Plan
 from fuzzymil.training.pruning import cut, schedule, worth
 from fuzzymil.training.search import _conjunction, _pair_scores, _scores, short_rules
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import Group
 
 
 def padded(seed, n_noise=50):
@@ -167,7 +166,7 @@ def test_what_a_condition_is_worth_is_the_rise_of_the_loss_without_it():
     packed = pack(bags.instances, bags.offsets, np.float64)
     targets = np.asarray(bags.labels, float)[:, None]
     weights = np.random.RandomState(0).uniform(0.5, 1.5, size=(1, len(bags)))
-    group = Group([params], [masks], packed, targets, weights, [0])
+    group = Group(starts=[params], masks=[masks], bags=packed, targets=targets, weights=weights, seeds=[0])
     found = worth(group, 0, params, Plan(operators))
 
     def loss(rules):

@@ -197,7 +197,7 @@ def test_registered_names_are_checked():
     with pytest.raises(ParameterError, match="'max'"):
         register_t_norm("max", T_NORMS["min"])
     assert "max" not in T_NORMS
-    with pytest.raises(ParameterError, match="'mine'.*'nothing'"):
+    with pytest.raises(ParameterError, match=r"'mine'.*'nothing'"):
         register_t_norm("mine", T_NORMS["min"], dual="nothing")
     with pytest.raises(ParameterError, match="'bounded'"):
         register_s_norm("bounded", T_NORMS["min"])

@@ -128,7 +128,7 @@ def test_of_many_rules_the_rest_is_one_bar():
     display = ExplanationDisplay.from_explanation(found)
     assert len(display.rules) == 12
     assert display.bars == [
-        ("48 further rules", sum(rule.contribution for rule in found.rules[12:])),
+        ("48 other rules", sum(rule.contribution for rule in found.rules[12:])),
         ("y", found.score),
     ]
     assert sum(display.contributions) + display.bars[0][1] == pytest.approx(found.score)

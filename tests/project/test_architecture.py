@@ -167,5 +167,7 @@ def test_the_map_in_the_readme_is_what_the_packages_say_of_themselves():
 
 
 def test_files_stay_short():
-    long = {name: n for name, path in MODULES.items() if (n := len(path.read_text(encoding="utf-8").splitlines())) > 450}
+    long = {
+        name: n for name, path in MODULES.items() if (n := len(path.read_text(encoding="utf-8").splitlines())) > 450
+    }
     assert not long

@@ -1,4 +1,4 @@
-"""Plain fuzzy systems (one instance a bag) that fuzzymil, pyfuzzylite and scikit-fuzzy are compared on.
+"""Plain fuzzy systems (one instance per bag) that fuzzymil, pyfuzzylite and scikit-fuzzy are compared on.
 
 They are told in plain data, so that each library's system is built from the same words. A premise is
 ``(variable, *hedges, term)``, or ``("and" | "or", part, part, ...)``. A set is its family in fuzzymil's name and its

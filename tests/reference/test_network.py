@@ -17,8 +17,7 @@ from fuzzymil.network.layers import Operators, Params, forward
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.segments import Packed, pack
 from fuzzymil.rules import Rule, RuleBase, Variable
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import train
+from fuzzymil.training import Group, Plan, train_groups
 
 ALPHAS = (-50.0, 0.0, 1.0, 50.0)
 GROUPS = ("centers", "widths", "coefs")
@@ -273,17 +272,15 @@ def learn(case, seed=0, batch_size=None, update_rule="exact", weights=None, eta=
     offsets = np.cumsum([0, *map(len, case.bags)])
     plan = Plan(Operators(update_rule=update_rule), optimizer="sgd", batch_size=batch_size, width_scale="direct")
     start = Params({"gaussian": (case.centers, case.widths)}, case.coefs[:, None, :], np.array(1.5), np.array(0.5))
-    result = train(
-        [start],
-        {"gaussian": np.ones_like(case.centers)},
-        plan,
-        pack(np.concatenate(case.bags), offsets, np.float64),
-        case.targets[:, None],
-        np.ones((1, len(case.bags))) if weights is None else np.array([weights]),
-        learning_rate=eta,
-        max_epochs=max_epochs,
+    group = Group(
+        starts=[start],
+        masks=[{"gaussian": np.ones_like(case.centers)}],
+        bags=pack(np.concatenate(case.bags), offsets, np.float64),
+        targets=case.targets[:, None],
+        weights=np.ones((1, len(case.bags))) if weights is None else np.array([weights]),
         seeds=[seed],
     )
+    (result,) = train_groups([group], plan, learning_rate=eta, max_epochs=max_epochs)
     (params,) = result.params
     return dict(zip(GROUPS, (*params.sets["gaussian"], params.coefs[:, 0]), strict=True))
 

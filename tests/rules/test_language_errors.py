@@ -58,7 +58,7 @@ ERRORS = {
     ),
     "unknown family": (
         "VARIABLE x: low = gaussian(0, 1)",
-        "family|'gaussian'|Gaussian, Bell, Sigmoid, Triangular, Trapezoidal|Did you mean 'Gaussian'?",
+        "family|'gaussian'|Bell, Gaussian|Trapezoidal|Did you mean 'Gaussian'?",
         "gaussian(",
     ),
     "unknown statement": ("VARIABEL x: low = Gaussian(0, 1)", "'VARIABEL'|Did you mean 'VARIABLE'?", "VARIABEL x"),
@@ -185,7 +185,7 @@ ERRORS = {
     ),
     "no set": (
         "VARIABLE x: low = 3",
-        "Expected a fuzzy set (Gaussian, Bell, Sigmoid, Triangular, Trapezoidal), found '3'.",
+        "Expected a fuzzy set|Bell, Gaussian|found '3'",
         "3",
     ),
     "term without a set": ("VARIABLE x: low, high", "Expected '=' and a fuzzy set, found ','.", ", high"),

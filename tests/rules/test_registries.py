@@ -169,3 +169,11 @@ def test_the_s_norm_of_a_bare_t_norm_is_asked_for(monkeypatch):
 def test_an_unknown_family_in_text_lists_the_registered_ones(laplace):
     with pytest.raises(ParameterError, match=r"'Laplce'.*Laplace.*Did you mean 'Laplace'"):
         RuleBase.parse("VARIABLE x: low = Laplce(0, 1)  IF x is low THEN y = 1")
+
+
+def test_a_family_that_is_not_registered_is_named():
+    class Other(Gaussian):
+        pass
+
+    with pytest.raises(ParameterError, match=r"Other.*registered"):
+        Variable("x", {"low": Other(0, 1)})

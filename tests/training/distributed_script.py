@@ -1,4 +1,4 @@
-"""Started by test_distributed.py in several processes: `python spread_script.py WHAT FOLDER`."""
+"""Started by test_distributed.py in several processes: `python distributed_script.py WHAT FOLDER`."""
 
 import json
 import os
@@ -11,7 +11,8 @@ import numpy as np
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.training.distributed import census, processes
+from fuzzymil.training import partition, trainer
+from fuzzymil.training.distributed import join
 
 DOUBLE = RunOptions(distributed=True, precision="double")
 CASES = {
@@ -24,55 +25,57 @@ def numbers_of(model):
     return np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()]).tolist()
 
 
-def sampled(crew, bags):
+def sampled(processes, bags):
     """Rules of bags of which only some are looked at to start them."""
-    before, census.SAMPLE_ROWS = census.SAMPLE_ROWS, 300
+    before, partition.SAMPLE_ROWS = partition.SAMPLE_ROWS, 300
     try:
         return MIANFISClassifier(4, max_epochs=0, random_state=0, run=RunOptions(distributed=True)).fit(
-            crew.share(bags)
+            processes.share(bags)
         )
     finally:
-        census.SAMPLE_ROWS = before
+        partition.SAMPLE_ROWS = before
 
 
-def compare(crew):
+def compare(processes):
     """Every way of training, on shares of bags and of a stream's parts, and a regression."""
     bags = make_two_concepts(random_state=0)
     found = {}
-    if crew.size > 2:  # what all have in common
+    if processes.size > 2:  # what all have in common
         single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(
-            crew.share(bags)
+            processes.share(bags)
         )
-        return {"32 bit": numbers_of(single), "sample": numbers_of(sampled(crew, bags))}
+        return {"32 bit": numbers_of(single), "sample": numbers_of(sampled(processes, bags))}
     for name, settings in CASES.items():
-        model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, **settings).fit(crew.share(bags))
+        model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, **settings).fit(processes.share(bags))
         found[name] = numbers_of(model)
-    single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(crew.share(bags))
+    single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(
+        processes.share(bags)
+    )
     found["32 bit"] = numbers_of(single)
-    found["sample"] = numbers_of(sampled(crew, bags))
+    found["sample"] = numbers_of(sampled(processes, bags))
     stream = BagStream.from_bags(bags, 9)
     model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, rule_keep_prob=0.7)
-    found["stream"] = numbers_of(model.fit(crew.share(stream)))
+    found["stream"] = numbers_of(model.fit(processes.share(stream)))
     sums = Bags(bags.instances, bags.offsets)
-    targets = crew.share(Bags(np.array([instances.sum(axis=0) for instances in bags]), np.arange(bags.n_bags + 1)))
-    own = crew.share(sums)
-    weights = np.arange(1.0, sums.n_bags + 1)[sums.n_bags - own.n_bags if crew.rank else 0 :][: own.n_bags]
+    targets = processes.share(Bags(np.array([instances.sum(axis=0) for instances in bags]), np.arange(bags.n_bags + 1)))
+    own = processes.share(sums)
+    weights = np.arange(1.0, sums.n_bags + 1)[sums.n_bags - own.n_bags if processes.rank else 0 :][: own.n_bags]
     regressor = MIANFISRegressor(3, max_epochs=8, random_state=0, run=DOUBLE)
     found["regression with weights"] = numbers_of(regressor.fit(own, targets.instances, weights))
     return found
 
 
-def killed(crew, folder, dies, other=False):
+def killed(processes, folder, dies, other=False):
     """Die in the middle of training, or go on from where the one before died."""
-    bags = crew.share(make_two_concepts(random_state=0))
-    if other and crew.rank == 1:  # two bags of the same label and size are exchanged: only their instances tell
+    bags = processes.share(make_two_concepts(random_state=0))
+    if other and processes.rank == 1:  # two bags of the same label and size are exchanged: only their instances tell
         numbers = np.arange(bags.n_bags)
         alike = np.flatnonzero((bags.labels == bags.labels[0]) & (bags.sizes == bags.sizes[0]))
         numbers[alike[:2]] = alike[1::-1]
         bags = bags[numbers]
 
     def die(progress):
-        if dies and crew.rank == 1 and progress.epoch == 12:
+        if dies and processes.rank == 1 and progress.epoch == 12:
             os.kill(os.getpid(), signal.SIGKILL)
 
     model = MIANFISClassifier(
@@ -85,10 +88,10 @@ def killed(crew, folder, dies, other=False):
     return numbers_of(model)
 
 
-def wrong(crew):
+def wrong(processes):
     """Bags of one process that cannot be used are an error in all."""
-    bags = crew.share(make_two_concepts(random_state=0))
-    if crew.rank == 1:
+    bags = processes.share(make_two_concepts(random_state=0))
+    if processes.rank == 1:
         bags = bags.map_instances(lambda instances: np.where(instances == instances[3, 1], np.nan, instances))
     try:
         MIANFISClassifier(4, random_state=0, run=RunOptions(distributed=True)).fit(bags)
@@ -96,32 +99,30 @@ def wrong(crew):
         return str(problem)
 
 
-def fails(crew):
+def fails(processes):
     """Raise in the middle of training, in one process."""
 
     def fail(progress):
-        if crew.rank == 1 and progress.epoch == 3:
+        if processes.rank == 1 and progress.epoch == 3:
             raise RuntimeError("no disk")
 
     model = MIANFISClassifier(4, max_epochs=9, random_state=0, run=RunOptions(distributed=True, callbacks=[fail]))
-    model.fit(crew.share(make_two_concepts(random_state=0)))
+    model.fit(processes.share(make_two_concepts(random_state=0)))
 
 
 def main():
     what, folder = sys.argv[1], Path(sys.argv[2])
-    crew = processes.join()
-    import fuzzymil.wide
-
-    fuzzymil.training.distributed.trainer._KEEP_SECONDS = 0.0
+    processes = join()
+    trainer._CHECKPOINT_SECONDS = 0.0
     if what == "compare":
-        found = compare(crew)
+        found = compare(processes)
     elif what == "wrong":
-        found = wrong(crew)
+        found = wrong(processes)
     elif what == "fails":
-        found = fails(crew)
+        found = fails(processes)
     else:
-        found = killed(crew, folder, dies=what == "dies", other="other" in what)
-    (folder / f"{what}-{crew.rank}.json").write_text(json.dumps(found))
+        found = killed(processes, folder, dies=what == "dies", other="other" in what)
+    (folder / f"{what}-{processes.rank}.json").write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from fuzzymil import MIANFISClassifier, RunOptions, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
-from fuzzymil.training.checkpoints import Checkpoints, Saved
+from fuzzymil.training.checkpoints import Checkpoints
 
 BAGS = make_two_concepts(random_state=0)
 SETTINGS = {"n_rules": 4, "max_epochs": 30, "random_state": 5}
@@ -40,7 +40,7 @@ class Epochs:
 
 @pytest.fixture(autouse=True)
 def kept_after_every_stretch(monkeypatch):
-    monkeypatch.setattr("fuzzymil.training.trainer._KEEP_SECONDS", -1.0)
+    monkeypatch.setattr("fuzzymil.training.trainer._CHECKPOINT_SECONDS", -1.0)
 
 
 def same(one, other):
@@ -152,15 +152,15 @@ def test_pickled_content_is_never_loaded(tmp_path):
 
 def test_failed_write_leaves_what_was_kept(tmp_path, monkeypatch):
     checkpoint = Checkpoints(tmp_path).of("plan", [])
-    checkpoint.keep(Saved([np.ones(2)], (), 3))
+    checkpoint.keep([np.ones(2)])
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="No space"):
-        checkpoint.keep(Saved([np.zeros(2)], (), 4))
-    assert checkpoint.find([np.zeros(2)]).n_epochs == 3
+        checkpoint.keep([np.zeros(2)])
+    np.testing.assert_array_equal(checkpoint.find([np.zeros(2)]), [np.ones(2)])
     assert len(list(tmp_path.iterdir())) == 1
 
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.network.segments import pack
-from fuzzymil.training.loop import run
+from fuzzymil.training._loop import run
 
 
 def compiled():

@@ -158,7 +158,7 @@ def test_grid_puts_no_two_rules_on_one_place_when_a_feature_is_constant():
 @pytest.mark.parametrize("method", ["fcm", "kmeans", "random"])
 def test_more_rules_than_distinct_instances_are_refused_with_a_way_out(method):
     points = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
-    with pytest.raises(ParameterError, match=r"n_rules=3 .*2 distinct instance.*fewer rules.*init='grid'"):
+    with pytest.raises(ParameterError, match=r"n_rules=3 .*distinct instances, 2: .*fewer rules.*init='grid'"):
         partition.centers_by(method, points, 3, np.random.RandomState(0))
     assert len(partition.centers_by("grid", points, 3, np.random.RandomState(0))) == 3
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import signal
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +13,9 @@ import pytest
 from fuzzymil.network.layers import Operators, Params, forward
 from fuzzymil.network.segments import Each, pack
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.step import Plan, _draw_keep
-from fuzzymil.training.trainer import train
+from fuzzymil.training import trainer
+from fuzzymil.training._step import Plan, _draw_keep
+from fuzzymil.training.trainer import Group, train_groups
 
 # Everything has one shape, so that tests share compiled programs.
 FEATURES, RULES, BAGS = 3, 3, 10
@@ -43,25 +45,26 @@ def start(seed=0):
 
 
 def fit(
-    batch_size=BATCH, *, starts=None, instances=None, targets=None, weights=None, dtype=np.float32,
-    learning_rate=0.02, max_epochs=12, seeds=None, held_out=None, plan=None, **settings,
+    batch_size=BATCH, *, starts=None, instances=None, offsets=OFFSETS, targets=None, weights=None, dtype=np.float32,
+    learning_rate=0.02, max_epochs=12, seeds=None, held_out=None, first_epoch=0, optimizer_state=None, plan=None,
+    **settings,
 ):  # fmt: skip
     own_instances, own_targets = data()
     starts = [start()] if starts is None else starts
-    operators = plan.pop("operators", Operators()) if plan else Operators()
-    return train(
-        starts,
-        MASKS,
-        Plan(operators, batch_size=batch_size, **(plan or {})),
-        pack(own_instances if instances is None else instances, OFFSETS, dtype),
-        own_targets if targets is None else targets,
-        np.ones((len(starts), BAGS)) if weights is None else np.asarray(weights, float),
-        held_out,
-        learning_rate=learning_rate,
-        max_epochs=max_epochs,
+    group = Group(
+        starts=starts,
+        masks=[MASKS] * len(starts),
+        bags=pack(own_instances if instances is None else instances, offsets, dtype),
+        targets=own_targets if targets is None else targets,
+        weights=np.ones((len(starts), len(offsets) - 1)) if weights is None else np.asarray(weights, float),
         seeds=list(range(len(starts))) if seeds is None else seeds,
-        **settings,
+        held_out=held_out,
+        first_epoch=first_epoch,
+        optimizer_state=optimizer_state,
     )
+    plan = Plan(**{"operators": Operators(), "batch_size": batch_size} | (plan or {}))
+    (result,) = train_groups([group], plan, learning_rate=learning_rate, max_epochs=max_epochs, **settings)
+    return result
 
 
 def leaves(params):
@@ -173,17 +176,8 @@ def test_a_weight_of_two_counts_a_bag_twice_in_a_batch():
     weights[0, 3] = 2.0
     instances, targets = data()
     twice = np.concatenate([instances, instances[OFFSETS[3] : OFFSETS[4]]])
-    result = train(
-        [start()],
-        MASKS,
-        Plan(Operators()),
-        pack(twice, np.append(OFFSETS, len(twice)), np.float32),
-        np.concatenate([targets, targets[3:4]]),
-        np.ones((1, BAGS + 1)),
-        learning_rate=0.02,
-        max_epochs=12,
-        seeds=[0],
-    )
+    repeated = np.concatenate([targets, targets[3:4]])
+    result = fit(instances=twice, offsets=np.append(OFFSETS, len(twice)), targets=repeated)
     weighted = fit(weights=weights)
     assert_near(weighted.params, result.params, 1e-4)
     assert weighted.loss[0] == pytest.approx(result.loss[0], rel=1e-4)
@@ -253,6 +247,22 @@ def test_an_interrupt_keeps_the_model():
     assert result.n_epochs.tolist() == [3]
     assert_identical(result.params, fit(max_epochs=3).params)
     assert len(result.history[0]["loss"]) == 3
+
+
+def test_ctrl_c_once_keeps_the_model_and_twice_stops_everything(monkeypatch):
+    monkeypatch.setattr(trainer, "_last_interrupt", -math.inf)
+
+    def press(progress):
+        if progress.epoch == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    result = fit(callbacks=(press,))
+    assert result.interrupted
+    assert result.n_epochs.tolist() == [3]
+    assert_identical(result.params, fit(max_epochs=3).params)
+    with pytest.raises(KeyboardInterrupt):
+        fit(callbacks=(press, press))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_callback_sees_the_epoch_and_can_stop_it():
@@ -351,8 +361,8 @@ def test_training_with_dropout_reports_the_loss_of_test_time(renormalize):
 
 def test_dropout_on_line_draws_masks_that_depend_on_the_seed():
     plan = {"keep_prob": 0.6}
-    one, other = (fit(ON_LINE, seeds=[seed], max_epochs=3, plan=dict(plan)) for seed in (0, 1))
-    again = fit(ON_LINE, seeds=[0], max_epochs=3, plan=dict(plan))
+    one, other = (fit(ON_LINE, seeds=[seed], max_epochs=3, plan=plan) for seed in (0, 1))
+    again = fit(ON_LINE, seeds=[0], max_epochs=3, plan=plan)
     assert_identical(one.params, again.params)
     assert differ(one.params, other.params)
 

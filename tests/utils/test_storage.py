@@ -44,14 +44,14 @@ def test_an_older_version_is_read_and_a_newer_one_is_not(tmp_path):
     path = tmp_path / "a.json"
     write_document(path, "kind", 2, {})
     assert read_document(path, {"kind": 3})["version"] == 2
-    with pytest.raises(ModelFileError, match=r"file version 2, this one reads up to 1.*pip install --upgrade"):
+    with pytest.raises(ModelFileError, match=r"file version 2,.*this.*reads up to 1.*pip install --upgrade"):
         read_document(path, {"kind": 1})
 
 
 def test_a_document_of_another_kind_names_those_expected(tmp_path):
     path = tmp_path / "a.json"
     write_document(path, "kind", 1, {})
-    with pytest.raises(ModelFileError, match="'format' is 'kind', not 'one' or 'two'"):
+    with pytest.raises(ModelFileError, match=r"'format' is 'kind',.*'one' or 'two'"):
         read_document(path, {"one": 1, "two": 1})
 
 

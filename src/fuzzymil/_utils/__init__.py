@@ -1,1 +1,1 @@
-"""Errors, files that are written whole, checked arrays, and how compiled programs run."""
+"""Shared helpers: exceptions, atomic files, array conversion, prefetching and runtime settings."""

@@ -1,6 +1,6 @@
-"""Foreign values and tables into arrays of numbers, with errors that say what is wrong.
+"""Conversion of array-likes, tensors and data frames to NumPy arrays, with errors that say what is wrong.
 
-Tensors and data frames of other libraries are recognized by what they can do, so that none has to be imported.
+Tensors and data frames are recognized by duck typing, so that their libraries need not be imported.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ __all__ = [
     "Array",
     "all_different",
     "as_array",
+    "codes",
     "column_names",
     "depth",
+    "first_repeated",
     "frozen",
     "is_missing",
+    "joined",
     "matrix",
+    "missing",
     "numeric",
     "table",
     "text_names",
@@ -35,9 +39,9 @@ _NOT_NUMBERS = {"M": "dates", "m": "time spans", "V": "records"}
 
 
 def as_array(item: Any) -> Array:
-    """Turn an array-like or a tensor of another library into an array.
+    """Convert an array-like or a tensor to a NumPy array.
 
-    Masked entries become missing: ``NaN`` among numbers, else None.
+    Masked entries become ``NaN`` among numbers and None otherwise.
 
     Examples
     --------
@@ -57,17 +61,17 @@ def as_array(item: Any) -> Array:
         plain[np.ma.getmaskarray(item)] = None
         return plain
     if isinstance(item, list | tuple) and any(_is_tensor(p) or isinstance(p, np.ma.MaskedArray) for p in item):
-        item = [as_array(part) for part in item]  # numpy refuses tensors with gradients and forgets masks
+        item = [as_array(part) for part in item]  # NumPy rejects tensors with gradients and drops masks
     try:
         array = np.asarray(item)
     except (TypeError, ValueError) as problem:
         if not isinstance(item, list | tuple):
-            raise InputTypeError(f"No array can be made of {described(item)}: {problem}") from None
+            raise InputTypeError(f"Cannot convert {described(item)} to an array: {problem}") from None
         raise InputError(_uneven(item)) from None
     if array.dtype.kind in "US" and isinstance(item, list | tuple):
         exact = np.array(item, dtype=object)
         if not all(isinstance(value, str) for value in exact.flat):
-            return exact  # numpy made text of numbers too
+            return exact  # NumPy also converted the numbers to text
     return array
 
 
@@ -78,15 +82,17 @@ def _is_tensor(item: Any) -> bool:
 def _uneven(rows: Sequence[Any]) -> str:
     counts = [len(row) if isinstance(row, Sequence) else depth(row) and row.shape[0] for row in rows]
     odd = next((r for r, count in enumerate(counts) if count != counts[0]), None)
-    found = "some are nested deeper" if odd is None else f"row 0 has {counts[0]} values, row {odd} has {counts[odd]}"
-    return f"The rows differ in length ({found}): all rows need the same number of values."
+    found = (
+        "some are nested more deeply" if odd is None else f"row 0 has {counts[0]} values, row {odd} has {counts[odd]}"
+    )
+    return f"Rows differ in length ({found}): all rows must have the same number of values."
 
 
 def numeric(item: Any) -> Array:
-    """Return an array of floating-point numbers, 32 bit if they came so, else 64.
+    """Convert to a floating-point array: float32 if the input is float32, otherwise float64.
 
-    None and the missing values of pandas become ``NaN``. Text is refused even where it looks like a
-    number: it mostly is a code or a category.
+    None and pandas' missing values become ``NaN``. Text is rejected even if it looks like a number, because it is
+    usually a code or a category.
 
     Examples
     --------
@@ -102,10 +108,10 @@ def numeric(item: Any) -> Array:
     kind = array.dtype.kind
     if kind in "fiub":
         short = kind == "f" and array.dtype.itemsize == 4
-        with np.errstate(over="ignore"):  # beyond 64 bit a number becomes infinite, and is refused as such
+        with np.errstate(over="ignore"):  # a number too large for float64 becomes infinite and is rejected as such
             return array.astype(np.float32 if short else np.float64, copy=False)
     if kind == "c":
-        raise InputTypeError("Complex data not supported: give real numbers.")
+        raise InputTypeError("Complex data not supported: pass real numbers.")
     if kind in _NOT_NUMBERS:
         raise InputTypeError(f"Features must be numbers, got {_NOT_NUMBERS[kind]} ({array.dtype}): convert them first.")
     numbers = [_number(value, array.shape, n) for n, value in enumerate(array.ravel().tolist())]
@@ -121,7 +127,7 @@ def _number(value: Any, shape: tuple[int, ...], position: int) -> float:
             return float(value)
         except (TypeError, ValueError, OverflowError) as problem:
             reason = str(problem)
-    place = np.unravel_index(position, shape)[-2:]  # of a cube, the row and column inside its bag
+    place = np.unravel_index(position, shape)[-2:]  # in a 3-D array, the row and column within the bag
     where = "".join(f" {axis} {n}" for axis, n in zip(("in row", "column"), place, strict=False))
     raise InputTypeError(
         f"{reprlib.repr(value)}{where} is not a number ({reason}): features must be numeric; encode text first."
@@ -129,7 +135,7 @@ def _number(value: Any, shape: tuple[int, ...], position: int) -> float:
 
 
 def matrix(item: Any) -> Array:
-    """Return numbers of shape (n_instances, n_features)."""
+    """Convert to a floating-point array of shape (n_instances, n_features)."""
     array = numeric(item)
     if array.ndim != 2:
         raise InputError(
@@ -140,9 +146,9 @@ def matrix(item: Any) -> Array:
 
 
 def depth(item: Any) -> int:
-    """Count the nested levels of an array-like without converting it; more than four count as four.
+    """Return the nesting depth of an array-like (at most 4) without converting it.
 
-    An empty list counts as two, because it stands for an empty bag.
+    An empty list has depth 2, because it stands for an empty bag.
 
     Examples
     --------
@@ -164,15 +170,15 @@ def depth(item: Any) -> int:
 
 
 def frozen(array: Array) -> Array:
-    """Return a view that cannot be written to."""
+    """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN and their kin."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # those of pandas
+    """Return whether a value is None, NaN or one of pandas' missing values."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
@@ -181,21 +187,21 @@ def is_missing(value: Any) -> bool:
 
 
 def column_names(item: Any) -> list[Hashable] | None:
-    """Return the names of a data frame's columns, or None for anything else."""
-    names = getattr(item, "column_names", None)  # pyarrow, where `columns` are the data
+    """Return the column names of a data frame, or None for anything else."""
+    names = getattr(item, "column_names", None)  # pyarrow: its `columns` are the data
     if not isinstance(names, list):
         names = getattr(item, "columns", None)
     return None if names is None or isinstance(item, type) else list(names)
 
 
 def text_names(item: Any) -> list[str] | None:
-    """Return the feature names a data frame carries: its columns if they all are text, else None."""
+    """Return the column names of a data frame if all of them are strings, otherwise None."""
     names = column_names(item)
     return [str(name) for name in names] if names and all(isinstance(name, str) for name in names) else None
 
 
 def table(frame: Any, names: Sequence[Hashable]) -> Array:
-    """Return columns of a data frame as numbers of shape (n_rows, n_columns); an error names the column."""
+    """Convert columns of a data frame to an array of shape (n_rows, n_columns); errors name the column."""
     all_different(names, "column")
     columns = []
     for name in names:
@@ -207,7 +213,66 @@ def table(frame: Any, names: Sequence[Hashable]) -> Array:
 
 
 def all_different(names: Sequence[Hashable], what: str) -> None:
-    """Raise `InputError` when a name stands twice."""
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"The {what} {twice!r} stands twice: names must differ; rename one.")
+    """Raise `InputError` if a name is repeated."""
+    at = first_repeated(names)
+    if at is not None:
+        raise InputError(f"Duplicate {what} {names[at]!r}: names must be unique; rename one.")
+
+
+# ---------------------------------------------------------------------- columns
+
+
+def first_repeated(values: Sequence[Hashable]) -> int | None:
+    """Return the position of the first value that occurred before, or None.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "a"]), first_repeated("abc")
+    (2, None)
+    """
+    seen: set[Hashable] = set()
+    for n, value in enumerate(values):
+        if value in seen:
+            return n
+        seen.add(value)
+    return None
+
+
+def missing(values: Array) -> npt.NDArray[np.bool_]:
+    """Return where a 1-D array holds missing values."""
+    if values.dtype.kind in "fcmM":
+        return np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values)
+    if values.dtype.kind == "O":
+        return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def codes(values: Array) -> npt.NDArray[np.int64]:
+    """Return the number of each distinct value, by first appearance; missing values count as equal.
+
+    Examples
+    --------
+    >>> codes(np.array(["b", "a", "b"])).tolist()
+    [0, 1, 0]
+    """
+    # A dictionary rather than np.unique, which cannot sort values of mixed types.
+    seen: dict[Any, int] = {}
+    items: list[Any] = values.tolist()
+    absent = missing(values)
+    if absent.any():
+        items = [None if gone else item for item, gone in zip(items, absent, strict=True)]
+    try:
+        return np.array([seen.setdefault(item, len(seen)) for item in items], dtype=np.int64)
+    except TypeError:
+        odd = next(item for item in items if not isinstance(item, Hashable))
+        raise InputTypeError(f"{reprlib.repr(odd)} cannot be a bag id or a label: use numbers or text.") from None
+
+
+def joined(columns: Sequence[Array | None]) -> Array | None:
+    """Concatenate columns without mixing their types, or return None unless all are known."""
+    known = [part for part in columns if part is not None]
+    if len(known) < len(columns):
+        return None
+    kinds = {part.dtype.kind for part in known}
+    alike = len(kinds) == 1 or kinds == {"i", "f"}
+    return np.concatenate(known if alike else [part.astype(object) for part in known])

@@ -1,4 +1,4 @@
-"""The errors that are raised on purpose; those of bad input are `ValueError`s that say what to do next."""
+"""Exceptions raised by the library, and helpers to word their messages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import warnings
 from collections.abc import Collection, Iterable
 
 __all__ = [
-    "CrewError",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
     "ModelFileError",
     "ParameterError",
+    "ProcessLostError",
     "RuleSyntaxError",
     "described",
     "did_you_mean",
@@ -25,42 +25,56 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Data that cannot be used: the message names the bag, row or feature and the way out."""
+    """Invalid data: the message names the bag, row or feature and says what to do."""
 
 
 class InputTypeError(InputError, TypeError):
-    """Data of a kind that cannot be used (text, complex numbers, sparse matrices)."""
+    """Data of an unsupported type, such as text, complex numbers or sparse matrices."""
 
 
 class MissingExtraError(InputError, ImportError):
-    """Something that needs a package which is not installed: the message names the extra that brings it."""
+    """An optional dependency is not installed: the message names the extra to install."""
 
 
 class ParameterError(ValueError):
-    """A setting outside its range or unknown by name."""
+    """A parameter that is out of range or has an unknown value."""
 
 
-class CrewError(RuntimeError):
-    """Processes that train together have lost each other."""
+class ProcessLostError(RuntimeError):
+    """Another process of a distributed training is gone."""
+
+    exit_status = 75  # tells the parent that another process is to blame
 
 
 class RuleSyntaxError(ParameterError):
-    """Rule text that cannot be read: the message shows the line, a caret under the character, what was expected."""
+    """Rule text with a syntax error: the message shows the line, the position and what was expected."""
 
 
 class ModelFileError(ValueError):
-    """A file that is no model of this library, is damaged, or comes from a newer version."""
+    """A file that is not a fuzzymil model, is damaged, or was written by a newer version."""
+
+
+for _public in (
+    InputError,
+    InputTypeError,
+    MissingExtraError,
+    ParameterError,
+    RuleSyntaxError,
+    ModelFileError,
+    ProcessLostError,
+):
+    _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return a hint such as ``" Did you mean 'product'?"``, or nothing when no name is near.
+    """Return a hint such as ``" Did you mean 'product'?"``, or an empty string if no name is similar.
 
     Examples
     --------
     >>> did_you_mean("prodct", ["product", "min"])
     " Did you mean 'product'?"
     """
-    word, names = str(word), list(known)[:1000]  # comparing takes time, and this is but a hint
+    word, names = str(word), list(known)[:1000]  # comparing is slow, and this is only a hint
     if len(word) > 100:
         return ""
     folded = {name.casefold(): name for name in names if len(name) <= 100}
@@ -69,7 +83,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return names with commas between them, the first dozen of many and the beginning of long ones.
+    """Join names with commas; long lists and long names are shortened.
 
     Examples
     --------
@@ -83,7 +97,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def described(value: object) -> str:
-    """Name a value in a message: a short one as it is, anything else by its type.
+    """Describe a value in a message: its repr if it is simple, otherwise its type.
 
     Examples
     --------
@@ -95,13 +109,13 @@ def described(value: object) -> str:
 
 
 def known_name(what: str, name: object, known: Collection[str]) -> None:
-    """Raise `ParameterError`, with the names there are and the nearest one, unless ``name`` is known."""
+    """Raise `ParameterError`, listing the known names and the most similar one, unless ``name`` is known."""
     if not (isinstance(name, str) and name in known):
         raise ParameterError(f"Unknown {what}: {name!r}; known are {listed(known)}.{did_you_mean(name, known)}")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line outside this library that led here, however deep that is."""
+    """Issue a warning that points to the user's line that called into this library."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "fuzzymil":
         level, frame = level + 1, frame.f_back

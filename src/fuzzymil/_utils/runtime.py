@@ -1,4 +1,4 @@
-"""How compiled programs are run: kept between processes, modest inside parallel workers, and let go in time."""
+"""Settings for compiled programs: the on-disk cache, thread limits and memory maps."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 __all__ = ["enable_compilation_cache", "granted_cores", "heed_thread_limit", "make_room"]
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
-_LOOK_EVERY = 8  # counting maps takes some milliseconds where there are many
+_LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()
 
 
 def heed_thread_limit() -> None:
-    """Let compiled programs use as many threads as ``OMP_NUM_THREADS`` grants, where it is set.
+    """Limit the threads of compiled programs to ``OMP_NUM_THREADS``, if it is set.
 
-    joblib sets it in its workers, so that they do not fight over the cores; XLA itself listens to
-    ``NPROC`` alone, and only before its first computation. Called on import.
+    joblib sets it in its workers so that they do not compete for cores. XLA only reads ``NPROC``, and only before its
+    first computation, so this is called on import.
     """
     granted = os.environ.get("OMP_NUM_THREADS", "")
     if granted.isdigit() and int(granted) > 0:
@@ -26,7 +26,7 @@ def heed_thread_limit() -> None:
 
 
 def granted_cores() -> int:
-    """Return how many cores compiled programs may use: ``NPROC``, or what the process has.
+    """Return how many cores compiled programs may use: ``NPROC``, or those available to the process.
 
     Examples
     --------
@@ -40,9 +40,9 @@ def granted_cores() -> int:
 
 
 def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Keep compiled programs on disk, so that the next process need not compile them again.
+    """Cache compiled programs on disk, so that the next process need not compile them again.
 
-    The command line calls this; in a script or notebook call it before the first fit.
+    The command line calls this; in a script or notebook, call it before the first fit.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Pa
     Path
         The folder in use.
     """
-    import jax  # here: a command that computes nothing should not wait for it
+    import jax  # deferred: commands that compute nothing should not wait for it
 
     chosen = Path(folder or os.environ.get("JAX_COMPILATION_CACHE_DIR") or _user_cache() / "fuzzymil" / "compiled")
     for name, value in (
@@ -67,11 +67,10 @@ def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Pa
 
 
 def make_room() -> None:
-    """Let go of compiled programs before Linux runs out of memory maps for them.
+    """Drop compiled programs before the process runs out of memory maps on Linux.
 
-    Each new shape of data costs a few hundred maps, of which a process may have 65,530 by default; past
-    that the compiler crashes. Programs that are needed again are compiled again. Called before each fit
-    and each inference.
+    Each new data shape takes a few hundred maps, and the compiler crashes beyond the limit (65,530 by default).
+    Dropped programs are compiled again when needed. Called before each fit and each inference.
     """
     if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
         return

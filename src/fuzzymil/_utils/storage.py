@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all; JSON that is read without trusting it."""
+"""Atomic file writing, and versioned JSON documents that are validated when read."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Path_ = str | os.PathLike[str]
 
 
 def write_atomically(path: Path_, content: str | bytes) -> None:
-    """Write a file (text in UTF-8) so that a failure leaves an older file of that name as it was."""
+    """Write a file (text as UTF-8); on failure an existing file is left unchanged."""
     with written_atomically(path) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 @contextlib.contextmanager
 def written_atomically(path: Path_) -> Iterator[IO[bytes]]:
-    """Give a file to write to, which takes the place of ``path`` at the end, or vanishes after a failure."""
-    target = Path(os.path.realpath(path))  # a link stays a link
+    """Yield a temporary file that replaces ``path`` on success and is removed on failure."""
+    target = Path(os.path.realpath(path))  # follow links, so that a link stays a link
     if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a folder, not a file", str(path))
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as problem:  # name the file the user asked for
@@ -49,7 +49,7 @@ def written_atomically(path: Path_) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode)  # mkstemp's own mode would lock other readers out
+        os.chmod(temporary, mode)  # mkstemp's own mode would exclude other readers
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -64,45 +64,44 @@ def _umask() -> int:
 
 
 def write_document(path: Path_, kind: str, version: int, content: Mapping[str, Any]) -> None:
-    """Write ``content`` as JSON headed by its kind and version."""
+    """Write ``content`` as JSON with its kind and version at the top."""
     document = {"format": kind, "version": version, **content}
     write_atomically(path, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
-    """Read a JSON document of one of ``kinds`` (kind → newest version known).
+    """Read a JSON document of one of ``kinds`` (a mapping from kind to newest supported version).
 
     Raises
     ------
     ModelFileError
-        When the file is no JSON, of another kind, or newer than this library.
+        If the file is not JSON, is of another kind, or was written by a newer version.
     """
     name = os.fspath(path)
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as problem:  # no UTF-8, no JSON, or numbers of absurd length
+    except (ValueError, RecursionError) as problem:  # not UTF-8, not JSON, or absurdly long numbers
         raise ModelFileError(
-            f"{name} is not a fuzzymil file: it is damaged or of another kind ({problem}). "
-            "Save the model again with model.save(path)."
+            f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."
         ) from None
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(kind, str) or kind not in kinds:
         raise ModelFileError(
-            f"{name} is not the kind of file expected: its 'format' is {kind!r}, not {' or '.join(map(repr, kinds))}."
+            f"{name} is the wrong kind of file: its 'format' is {kind!r}, expected {' or '.join(map(repr, kinds))}."
         )
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ModelFileError(f"{name} has no valid 'version' (got {version!r}): the file is damaged.")
     if version > kinds[kind]:
         raise ModelFileError(
-            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')}; file version {version}, "
-            f"this one reads up to {kinds[kind]}): upgrade with pip install --upgrade fuzzymil."
+            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')}): it has file version "
+            f"{version}, but this version reads up to {kinds[kind]}. Upgrade with pip install --upgrade fuzzymil."
         )
     return document
 
 
 def damaged(what: str, problem: Exception) -> str:
-    """Return a sentence about content that cannot be used.
+    """Return a sentence that reports damaged content.
 
     Examples
     --------
@@ -114,7 +113,7 @@ def damaged(what: str, problem: Exception) -> str:
 
 
 def encode_number(value: float) -> float | str:
-    """Return a number as strict JSON can hold it: infinities become text.
+    """Encode a number for strict JSON: infinities and NaN become strings.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def encode_number(value: float) -> float | str:
 
 
 def decode_number(value: Any) -> float:
-    """Inverse of `encode_number`; anything else is an error.
+    """Decode the output of `encode_number`; anything else is an error.
 
     Examples
     --------

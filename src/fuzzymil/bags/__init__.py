@@ -1,6 +1,6 @@
-"""Bags of instances: the only entrance for ragged data, and its validation; streams of bags."""
+"""Bags of instances: conversion, validation and streams."""
 
 from fuzzymil.bags._bags import Bags, as_bags
-from fuzzymil.bags._stream import BagStream, ahead
+from fuzzymil.bags._stream import BagStream
 
-__all__ = ["BagStream", "Bags", "ahead", "as_bags"]
+__all__ = ["BagStream", "Bags", "as_bags"]

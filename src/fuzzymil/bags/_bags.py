@@ -1,8 +1,8 @@
-"""Bags of instances: the only door through which ragged data enters the library.
+"""`Bags`, the container for ragged data.
 
-A bag is a set of instances (feature vectors) with one label for the whole set. All bags are kept
-packed, every instance in one array with offsets that tell where each bag begins, because real bags
-are uneven (MUSK2 has bags of 1 and of 1044 instances) and a padded cube would be mostly padding.
+A bag is a set of instances (feature vectors) with one label for the whole set. Bags are stored packed: one array of
+all instances, and offsets that mark where each bag begins. Real bags vary widely in size (MUSK2 has bags of 1 and of
+1044 instances), so a padded array would be mostly padding.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InputTypeError, described
-from fuzzymil.bags import conversion
+from fuzzymil.bags import _conversion, _validation
 
 __all__ = ["Bags", "as_bags"]
 
@@ -25,34 +25,34 @@ __all__ = ["Bags", "as_bags"]
 class Bags:
     """Packed bags of instances.
 
-    Use `as_bags` or one of the ``from_...`` constructors; this one takes the packed form itself.
+    Usually made with `as_bags` or one of the ``from_...`` class methods; the constructor takes the packed form.
 
     Parameters
     ----------
     instances : array of shape (n_instances, n_features)
-        All instances, bag after bag. ``NaN`` marks a missing value; infinities are refused.
-        Floating-point numbers are looked at through a read-only view and not copied.
+        All instances, bag after bag. ``NaN`` marks a missing value; infinities are rejected.
+        Floating-point arrays are not copied; ``bags.instances`` is a read-only view.
     offsets : array of shape (n_bags + 1,)
         Bag ``b`` holds rows ``offsets[b]:offsets[b + 1]``. No bag is empty.
     ids : array of shape (n_bags,), optional
-        Names of the bags, used in messages and explanations. Default: 0, 1, 2, ... They need not
-        differ, because a resample holds some bags twice.
+        Names of the bags, used in messages and explanations. Default: 0, 1, 2, ... Ids may repeat,
+        because a bootstrap sample contains some bags more than once.
     feature_names : sequence of str, optional
     labels : array of shape (n_bags,), optional
-        One label a bag, of any kind.
+        One label per bag, of any type.
     instance_labels : array of shape (n_instances,), optional
-        The truth about single instances where it is known (simulated data).
+        Labels of single instances, where they are known (simulated data).
 
     Examples
     --------
     >>> bags = Bags.from_list([[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]])
     >>> bags
-    Bags(2 bags, 3 instances, 2 features, 1-2 instances a bag)
+    Bags(2 bags, 3 instances, 2 features, 1-2 instances per bag)
     >>> bags[0]
     array([[0., 1.],
            [2., 3.]])
     >>> bags[[1]]
-    Bags(1 bag, 1 instance, 2 features, 1 instance a bag)
+    Bags(1 bag, 1 instance, 2 features, 1 instance per bag)
     """
 
     def __init__(
@@ -67,22 +67,22 @@ class Bags:
     ) -> None:
         self.instances = arrays.frozen(arrays.matrix(instances))
         n_instances, n_features = self.instances.shape
-        self.offsets = arrays.frozen(conversion.checked_offsets(offsets, n_instances))
+        self.offsets = arrays.frozen(_validation.check_offsets(offsets, n_instances))
         n_bags = len(self.offsets) - 1
-        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else conversion.identifiers(ids, n_bags, "bags"))
+        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else _validation.identifiers(ids, n_bags, "bags"))
         if (self.sizes < 1).any():
-            raise InputError(conversion.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
-        if n_features == 0:  # in the words that scikit-learn's own checks look for
+            raise InputError(_validation.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
+        if n_features == 0:  # worded as scikit-learn's checks expect
             shape = self.instances.shape
             raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
-        self.feature_names = conversion.checked_names(feature_names, n_features)
-        self.labels = conversion.frozen_column(labels, n_bags, "labels", "bags")
-        self.instance_labels = conversion.frozen_column(instance_labels, n_instances, "instance labels", "instances")
+        self.feature_names = _validation.check_names(feature_names, n_features)
+        self.labels = _validation.frozen_column(labels, n_bags, "labels", "bags")
+        self.instance_labels = _validation.frozen_column(instance_labels, n_instances, "instance labels", "instances")
         bad = np.isinf(self.instances)
         if bad.any():
-            raise InputError(f"{self._where(bad)} is infinite: replace it by a number, or by NaN if unknown.")
+            raise InputError(f"{self._where(bad)} is infinite: replace it with a number, or with NaN if unknown.")
 
-    # ------------------------------------------------------------------ other ways in
+    # ------------------------------------------------------------------ constructors
 
     @classmethod
     def from_list(
@@ -93,7 +93,9 @@ class Bags:
         labels: npt.ArrayLike | None = None,
         ids: npt.ArrayLike | None = None,
     ) -> Bags:
-        """Make bags from one 2-D array (or nested list, tensor, ``{"X", "Y"}`` dict) a bag.
+        """Make bags from a list with one 2-D array per bag.
+
+        A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``.
 
         Examples
         --------
@@ -101,18 +103,18 @@ class Bags:
         ('width', 'depth')
         """
         if arrays.column_names(bags) is not None:
-            raise InputError("Expected one 2-D array a bag, got a table: use Bags.from_frame(table, bag=...).")
-        items = conversion.listed(bags, "bags, one 2-D array each")
+            raise InputError("Expected one 2-D array per bag, got a table: use Bags.from_frame(table, bag=...).")
+        items = _validation.as_list(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")
-        known = np.arange(len(items)) if ids is None else conversion.identifiers(ids, len(items), "bags")
+        known = np.arange(len(items)) if ids is None else _validation.identifiers(ids, len(items), "bags")
         if any(issubclass(kind, Mapping) for kind in set(map(type, items))):
-            items, found = conversion.from_dicts(items, known)
+            items, found = _conversion.from_dicts(items, known)
             labels = found if labels is None else labels
-        parts = conversion.bag_arrays(items, known)
+        parts = _conversion.bag_arrays(items, known)
         offsets = np.cumsum([0, *map(len, parts)])
         if feature_names is None:
-            feature_names = conversion.shared_names(items, known)
+            feature_names = _conversion.shared_names(items, known)
         return cls(np.concatenate(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
@@ -125,10 +127,9 @@ class Bags:
         instance_labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Bags:
-        """Make bags from one row an instance and the id of each row's bag, in any order.
+        """Make bags from an array with one row per instance and the bag id of each row, in any order.
 
-        Bags come in the order of their first row. ``labels`` are given a row each and must agree
-        within a bag.
+        Bags are ordered by their first row. ``labels`` has one label per row; labels must agree within a bag.
 
         Examples
         --------
@@ -137,19 +138,19 @@ class Bags:
         """
         instances = arrays.matrix(X)
         n_rows = len(instances)
-        owners = conversion.identifiers(bag_ids, n_rows, "rows")
+        owners = _validation.identifiers(bag_ids, n_rows, "rows")
         if not n_rows:
             raise InputError("There are no bags: the table has no rows.")
-        bag_of_row = conversion.codes(owners)
+        bag_of_row = arrays.codes(owners)
         order = np.argsort(bag_of_row, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
         ids = owners[order[offsets[:-1]]]
         if labels is not None:
-            labels = conversion.constant_within(
-                conversion.column(labels, n_rows, "labels", "rows")[order], offsets, ids
+            labels = _validation.constant_within(
+                _validation.column(labels, n_rows, "labels", "rows")[order], offsets, ids
             )
         if instance_labels is not None:
-            instance_labels = conversion.column(instance_labels, n_rows, "instance labels", "rows")[order]
+            instance_labels = _validation.column(instance_labels, n_rows, "instance labels", "rows")[order]
         return cls(
             instances[order],
             offsets,
@@ -167,17 +168,18 @@ class Bags:
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
     ) -> Bags:
-        """Make bags from a long data frame: one row an instance, a column that names its bag.
+        """Make bags from a data frame with one row per instance and a column of bag ids.
 
         Parameters
         ----------
         frame : DataFrame
             pandas, polars, or anything with ``columns`` and ``frame[name]``.
         bag : column
+            Column of bag ids.
         label : column, optional
-            The bag's label, repeated on each of its rows.
+            Label of the bag, repeated on each of its rows.
         features : columns, optional
-            Default: every other column.
+            Default: all other columns.
 
         Examples
         --------
@@ -186,7 +188,7 @@ class Bags:
         >>> Bags.from_frame(table, bag="bag", label="label").labels
         array([1, 0])
         """
-        chosen = conversion.chosen_columns(frame, [bag] if label is None else [bag, label], features)
+        chosen = _conversion.feature_columns(frame, [bag] if label is None else [bag, label], features)
         return cls.from_long(
             arrays.table(frame, chosen),
             arrays.as_array(frame[bag]),
@@ -204,7 +206,7 @@ class Bags:
         labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Bags:
-        """Make bags from a padded cube (bags, instances, features) and the true lengths or a mask.
+        """Make bags from a padded array (bags, instances, features) and the true lengths or a mask.
 
         Examples
         --------
@@ -214,13 +216,13 @@ class Bags:
         cube = arrays.numeric(X)
         if cube.ndim != 3:
             raise InputError(f"A padded array has 3 dimensions (bags, instances, features), got {cube.ndim}.")
-        real = conversion.real_instances(cube.shape[:2], lengths, mask)
+        real = _validation.real_instances(cube.shape[:2], lengths, mask)
         offsets = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
         return cls(cube[real], offsets, labels=labels, feature_names=feature_names)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Bags]) -> Bags:
-        """Join bags; labels, ids and names are kept where all parts have them.
+        """Concatenate bags; labels, ids and feature names are kept if all parts have them.
 
         Examples
         --------
@@ -228,29 +230,29 @@ class Bags:
         >>> len(one + one)
         4
         """
-        parts = conversion.listed(parts, "Bags")
+        parts = _validation.as_list(parts, "Bags")
         if not parts:
-            raise InputError("There are no bags to join.")
+            raise InputError("There are no bags to concatenate.")
         for part in parts:
             if not isinstance(part, Bags):
-                raise InputTypeError(f"Only Bags can be joined, got {described(part)}: call as_bags on it first.")
+                raise InputTypeError(f"Only Bags can be concatenated, got {described(part)}: call as_bags on it first.")
         names = {part.feature_names for part in parts}
         if len({part.n_features for part in parts}) > 1 or len(names - {None}) > 1:
             found = dict.fromkeys(part.feature_names or part.n_features for part in parts)
-            raise InputError(f"Bags with different features cannot be joined: {' and '.join(map(str, found))}.")
-        ids = conversion.joined([part.ids for part in parts])
-        if ids is not None and conversion.codes(ids).max() + 1 < len(ids):
-            ids = None  # ids that no longer tell bags apart are worse than none
+            raise InputError(f"Bags with different features cannot be concatenated: {' and '.join(map(str, found))}.")
+        ids = arrays.joined([part.ids for part in parts])
+        if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
+            ids = None  # ambiguous ids are worse than none
         return cls(
             np.concatenate([part.instances for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
-            labels=conversion.joined([part.labels for part in parts]),
-            instance_labels=conversion.joined([part.instance_labels for part in parts]),
+            labels=arrays.joined([part.labels for part in parts]),
+            instance_labels=arrays.joined([part.instance_labels for part in parts]),
         )
 
-    # ------------------------------------------------------------------ what they are
+    # ------------------------------------------------------------------ properties
 
     @property
     def n_bags(self) -> int:
@@ -259,32 +261,32 @@ class Bags:
 
     @property
     def n_instances(self) -> int:
-        """Number of instances in all bags together."""
+        """Total number of instances."""
         return int(self.instances.shape[0])
 
     @property
     def n_features(self) -> int:
-        """Number of features of an instance."""
+        """Number of features."""
         return int(self.instances.shape[1])
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_bags,)``: scikit-learn's splitters hand anything with a shape on as it is."""
+        """``(n_bags,)``, so that scikit-learn's splitters accept bags."""
         return (self.n_bags,)
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Instances in each bag, shape (n_bags,)."""
+        """Number of instances in each bag, shape (n_bags,)."""
         return np.diff(self.offsets)
 
     @property
     def bag_index(self) -> npt.NDArray[np.int64]:
-        """For each instance the position of its bag, shape (n_instances,)."""
+        """Position of each instance's bag, shape (n_instances,)."""
         return np.repeat(np.arange(self.n_bags), self.sizes)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The feature names, or ``x1, x2, ...`` where none were given."""
+        """Feature names, or ``x1, x2, ...`` by default."""
         return self.feature_names or tuple(f"x{d + 1}" for d in range(self.n_features))
 
     def __len__(self) -> int:
@@ -297,13 +299,13 @@ class Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A pickle forgets that its arrays were read-only.
+        # Unpickled arrays are writeable.
         self.__dict__.update({key: arrays.frozen(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
 
     def __repr__(self) -> str:
         sizes = self.sizes
         low, high = int(sizes.min()), int(sizes.max())
-        span = f"{_count(low, 'instance')} a bag" if low == high else f"{low}-{high} instances a bag"
+        span = f"{_count(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
         return (
             f"Bags({_count(self.n_bags, 'bag')}, {_count(self.n_instances, 'instance')}, "
             f"{_count(self.n_features, 'feature')}, {span})"
@@ -323,13 +325,13 @@ class Bags:
                 return self.instances[self.offsets[b] : self.offsets[b + 1]]
             chosen = np.arange(self.n_bags)[key]
         except (IndexError, TypeError, ValueError) as problem:
-            raise IndexError(f"There are {self.n_bags} bags, {described(key)} does not select any: {problem}") from None
+            raise IndexError(f"There are {self.n_bags} bags; invalid index {described(key)}: {problem}") from None
         if chosen.ndim == 0:
             return self[int(chosen)]
         if chosen.ndim > 1:
-            raise IndexError(f"Bags have one axis: take them by a list of positions, not by {described(key)}.")
+            raise IndexError(f"Bags have one axis: index them with a list of positions, not {described(key)}.")
         if not len(chosen):
-            raise InputError(f"There are no bags in this selection: take at least one of the {self.n_bags}.")
+            raise InputError(f"The selection is empty: select at least one of the {self.n_bags} bags.")
         return self._take(chosen)
 
     def _take(self, chosen: npt.NDArray[np.int64]) -> Bags:
@@ -348,7 +350,7 @@ class Bags:
     def map_instances(
         self, transform: Callable[[Array], npt.ArrayLike], feature_names: Iterable[str] | None = None
     ) -> Bags:
-        """Return these bags with ``transform`` applied to the array of all instances.
+        """Apply ``transform`` to the array of all instances and return the transformed bags.
 
         Examples
         --------
@@ -358,7 +360,9 @@ class Bags:
         result = transform(self.instances)
         changed = arrays.matrix(result)
         if len(changed) != self.n_instances:
-            raise InputError(f"The transform gave {len(changed)} rows for {self.n_instances} instances: keep them all.")
+            raise InputError(
+                f"The transform returned {len(changed)} rows for {self.n_instances} instances: it must keep all rows."
+            )
         if feature_names is None:
             feature_names = arrays.text_names(result)
         if feature_names is None and changed.shape[1] == self.n_features:
@@ -373,7 +377,7 @@ class Bags:
         )
 
     def require_complete(self, advice: str) -> None:
-        """Raise an `InputError` that names the first missing value, followed by ``advice``."""
+        """Raise `InputError`, with ``advice``, if a value is missing."""
         bad = np.isnan(self.instances)
         if bad.any():
             raise InputError(f"{self._where(bad)} is missing (NaN). {advice}")
@@ -385,40 +389,40 @@ class Bags:
 
 
 def as_bags(X: Any) -> Bags:
-    """Turn anything that holds bags into `Bags`.
+    """Convert to `Bags`.
 
     Parameters
     ----------
     X : object
-        - `Bags`: returned as they are;
-        - a list, tuple or 1-D object array with one 2-D array (nested list, tensor) a bag, or one
-          dict ``{"X": instances, "Y": label}`` a bag;
+        - `Bags`: returned unchanged;
+        - a list, tuple or 1-D object array with one 2-D array (or nested list, tensor) per bag, or one
+          dictionary ``{"X": instances, "Y": label}`` per bag;
         - a pair ``(instances, bag_ids)``;
-        - a 3-D array: bags of equal size (padded bags go through `Bags.from_padded`);
-        - **a 2-D array, a table without a bag column, or nested lists of depth 2: every row is a
-          bag of one instance**, which is what scikit-learn's own tools mean by such an array.
+        - a 3-D array: bags of equal size (use `Bags.from_padded` for padded bags);
+        - **a 2-D array, a table without a bag column, or nested lists of depth 2: each row is a
+          bag of one instance**, as scikit-learn's tools expect.
 
     Examples
     --------
     >>> as_bags([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
-    Bags(2 bags, 3 instances, 2 features, 1-2 instances a bag)
+    Bags(2 bags, 3 instances, 2 features, 1-2 instances per bag)
     >>> as_bags(np.zeros((4, 3)))  # a plain array: four bags of one instance
-    Bags(4 bags, 4 instances, 3 features, 1 instance a bag)
+    Bags(4 bags, 4 instances, 3 features, 1 instance per bag)
     >>> as_bags((np.zeros((4, 3)), [7, 7, 8, 8]))
-    Bags(2 bags, 4 instances, 3 features, 2 instances a bag)
+    Bags(2 bags, 4 instances, 3 features, 2 instances per bag)
     """
     if isinstance(X, Bags):
         return X
     if type(X).__name__ == "BagStream":
         raise InputTypeError(
-            "Expected bags, got a BagStream: fit, predict and score of MI-ANFIS and ANFIS take streams; elsewhere give "
-            "its parts, one after another."
+            "Expected bags, got a BagStream: only fit, predict and score of MI-ANFIS and ANFIS accept streams; "
+            "elsewhere, pass its parts one at a time."
         )
     if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
         return Bags.from_long(X[0], X[1])
     if isinstance(X, list | tuple) and X and isinstance(X[0], Bags):
-        raise InputTypeError("Expected bags, got a list that holds Bags: join them with Bags.concatenate.")
-    found = conversion.bags_or_rows(X)
+        raise InputTypeError("Expected bags, got a list of Bags: join them with Bags.concatenate.")
+    found = _conversion.bags_or_rows(X)
     if isinstance(found, list):
         return Bags.from_list(found)
     rows = arrays.matrix(found)

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fuzzymil._utils.errors import CrewError, InputError, ModelFileError, ParameterError
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, ProcessLostError
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
-from fuzzymil.training.distributed.launcher import LOST
 
 __all__ = ["app", "examples"]
 
@@ -36,9 +35,9 @@ class Commands(TyperGroup):
             warnings.showwarning = _shown
             try:
                 return super().invoke(ctx)
-            except CrewError as problem:
+            except ProcessLostError as problem:
                 typer.echo(f"Error: {problem}", err=True)
-                raise typer.Exit(LOST) from None
+                raise typer.Exit(problem.exit_status) from None
             except (InputError, ModelFileError, ParameterError) as problem:
                 fail(in_options(str(problem).rstrip()))
             except BrokenPipeError:

@@ -179,7 +179,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
 
     Parameters are those of `read_data`, and the fitted model.
     """
-    from fuzzymil.bags import ahead
+    from fuzzymil._utils.prefetch import prefetch
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
 
     with at_hand(path) as file:
@@ -199,7 +199,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
             parts = [bags]
         else:
             found = _counted(table)
-            parts = ahead(table.part, range(table.n_parts))
+            parts = prefetch(table.part, range(table.n_parts))
         _note_how(_shown(path), guess, used, found)
         if spare:
             note(_LEFT_OUT.format(listed(spare)))
@@ -209,7 +209,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
 
 def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
     """Return the columns of a table that a model does not know, which need not even be read."""
-    from fuzzymil.datasets.formats.delimited import INSTANCE_LABEL
+    from fuzzymil.datasets.formats import INSTANCE_LABEL
 
     known = getattr(model, "feature_names_in_", None)
     if known is None:
@@ -253,11 +253,10 @@ def _likely(file: Path, guess: Guess) -> str:
 
 def _header(file: Path, guess: Guess) -> list[str]:
     """Return the names of a table's columns, none where the format has no names."""
-    from fuzzymil.datasets.formats import DataFile, delimited, parquet
+    from fuzzymil.datasets.formats import FORMATS, DataFile
 
-    if guess.format == "parquet":
-        return parquet.column_names(DataFile(file))
-    return delimited.fields_of(next(DataFile(file).numbered_lines())[1]) if guess.format == "csv" else []
+    names = FORMATS[guess.format].column_names
+    return [] if names is None else names(DataFile(file))
 
 
 def _as_before(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:

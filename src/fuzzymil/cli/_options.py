@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from fuzzymil.datasets import FORMATS
+
 __all__ = [
     "Alpha",
     "AsJson",
@@ -35,8 +37,6 @@ __all__ = [
 
 def format_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a file format."""
-    from fuzzymil.datasets import FORMATS
-
     return (name for name in FORMATS if name.startswith(incomplete))
 
 
@@ -89,7 +89,7 @@ DataFormat = Annotated[
         "--format",
         metavar="FORMAT",
         autocompletion=format_names,
-        help="csv, headerless, uci, svmlight, arff, mat, parquet or npy (default: what the file looks like).",
+        help=f"File format: {', '.join(FORMATS)} (default: recognized from the file).",
         rich_help_panel="Data",
     ),
 ]

@@ -21,7 +21,7 @@ from fuzzymil.cli._settings import Task, chosen_task, given, new_estimator
 from fuzzymil.training.distributed.launcher import RANK
 
 if TYPE_CHECKING:
-    from fuzzymil.training.distributed.processes import Crew
+    from fuzzymil.training.distributed.processes import ProcessGroup
 
 __all__ = ["fit", "trained"]
 
@@ -96,7 +96,7 @@ def fit(
     distributed = distributed or RANK in os.environ
     if distributed and data == STANDARD:
         raise InputError("Several processes cannot share standard input: name a file.")
-    crew = _crew() if distributed else None
+    processes = _process_group() if distributed else None
     chosen = given(
         n_rules=n_rules,
         max_terms=max_terms,
@@ -122,11 +122,11 @@ def fit(
             chosen_task(task, source.bags, " in the first part" if stream else ""), chosen, settings or (), init, seed
         )
     folder = None if checkpoint is None else str(checkpoint)
-    model.set_params(run=RunOptions(checkpoint=folder, distributed=crew is not None))
+    model.set_params(run=RunOptions(checkpoint=folder, distributed=processes is not None))
     began = time.perf_counter()
-    interrupted = trained([model], [bags if crew is None else crew.share(bags)], shows=not as_json)
+    interrupted = trained([model], [bags if processes is None else processes.share(bags)], shows=not as_json)
     seconds = time.perf_counter() - began
-    if crew is not None and crew.rank > 0:  # all have the same model, and one writes it
+    if processes is not None and processes.rank > 0:  # all have the same model, and one writes it
         raise typer.Exit(130 if interrupted else 0)
     save(model, output, source.columns)
     if as_json and output != STANDARD:
@@ -138,14 +138,14 @@ def fit(
         raise typer.Exit(130)
 
 
-def _crew() -> Crew:
+def _process_group() -> ProcessGroup:
     """Meet the other processes, of which the first speaks for all."""
     from fuzzymil.training.distributed.processes import join
 
-    crew = join()
-    if crew.rank > 0:
+    processes = join()
+    if processes.rank > 0:
         fall_silent()
-    return crew
+    return processes
 
 
 def _to_go_on(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:

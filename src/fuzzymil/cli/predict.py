@@ -77,7 +77,7 @@ def predict(
 
 def _tables(model: Any, parts: Iterable[Bags]) -> Iterator[dict[str, list[Any]]]:
     """Give a table of predictions for each part; at the end say how good they were, where there are labels."""
-    from fuzzymil.bags.conversion import joined
+    from fuzzymil._utils.arrays import joined
 
     known: list[tuple[Array, Array]] = []
     for bags in parts:

@@ -24,7 +24,7 @@ class WeighedBags(NamedTuple):
     Examples
     --------
     >>> WeighedBags(Bags.from_list([[[1.0], [2.0]]]), np.array([0.5, 0.5])).bags
-    Bags(1 bag, 2 instances, 1 feature, 2 instances a bag)
+    Bags(1 bag, 2 instances, 1 feature, 2 instances per bag)
     """
 
     bags: Bags

@@ -157,7 +157,7 @@ class BagGraphs(NamedTuple):
     --------
     >>> bags = Bags.from_list([[[0.0], [1.0]]])
     >>> BagGraphs(WeighedBags(bags, np.ones(2)), edges=None, owners=np.array([], dtype=int)).nodes.bags
-    Bags(1 bag, 2 instances, 1 feature, 2 instances a bag)
+    Bags(1 bag, 2 instances, 1 feature, 2 instances per bag)
     """
 
     nodes: WeighedBags

@@ -156,7 +156,7 @@ class RBFMIP(BagClassifier):
     >>> bags = [[[0.0], [5.0]], [[0.2], [5.1]], [[2.0]], [[2.1], [2.4]]]
     >>> model = RBFMIP(fraction=0.5).fit(bags, [1, 1, 0, 0])
     >>> model.units_
-    Bags(2 bags, 7 instances, 1 feature, 3-4 instances a bag)
+    Bags(2 bags, 7 instances, 1 feature, 3-4 instances per bag)
     >>> model.predict([[[0.1], [5.0]], [[2.2]]]).tolist()
     [1, 0]
     """

@@ -1,4 +1,4 @@
-"""Data to try things on: the paper's two concepts, the five benchmark sets, and your own files."""
+"""Datasets: reading and writing files of bags, benchmark sets and simulated data."""
 
 from fuzzymil.datasets._benchmarks import (
     BENCHMARKS,
@@ -11,7 +11,7 @@ from fuzzymil.datasets._benchmarks import (
     load_musk2,
     load_tiger,
 )
-from fuzzymil.datasets._readers import Guess, guess_format, read_bags, write_bags
+from fuzzymil.datasets._io import Guess, guess_format, read_bags, stream_bags, write_bags
 from fuzzymil.datasets._synthetic import CONCEPTS, make_two_concepts
 from fuzzymil.datasets.formats import FORMATS, DataFileError
 
@@ -32,5 +32,6 @@ __all__ = [
     "load_tiger",
     "make_two_concepts",
     "read_bags",
+    "stream_bags",
     "write_bags",
 ]

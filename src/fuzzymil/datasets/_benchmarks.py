@@ -1,7 +1,7 @@
 """The five benchmark sets of multiple-instance learning: MUSK 1 and 2, Fox, Tiger, Elephant.
 
-The data are not part of this package. A loader takes them from a folder of yours, from the folder that the
-environment variable ``FUZZYMIL_DATA`` names, from what it downloaded before, or downloads them, in this order.
+The data are not part of this package. A loader looks in the given folder, in the folder named by the environment
+variable ``FUZZYMIL_DATA`` and in the download cache, in this order, and otherwise downloads them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
 from fuzzymil.bags import Bags
 from fuzzymil.datasets._download import MIRROR, DownloadError, address, content_checksum, fetch
-from fuzzymil.datasets._readers import read_bags, write_bags
+from fuzzymil.datasets._io import read_bags, write_bags
 from fuzzymil.datasets.formats import DataFileError
 
 __all__ = [
@@ -33,31 +33,33 @@ __all__ = [
 ]
 
 DATA = "FUZZYMIL_DATA"
-"""Environment variable that names the folder with the data."""
+"""Environment variable with the folder of the data."""
 
 Path_ = str | os.PathLike[str]
 
 
 class DataNotFound(InputError, FileNotFoundError):
-    """A benchmark set that is nowhere to be found; the message tells the ways to get it."""
+    """A benchmark set that was not found: the message says how to get it."""
+
+    __module__ = "fuzzymil.datasets"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BenchmarkSet:
     """Facts about one benchmark set.
 
     Attributes
     ----------
     name, title : str
-        As in ``musk1`` and ``MUSK 1``.
+        Such as ``musk1`` and ``MUSK 1``.
     n_bags, n_positive, n_instances, n_features : int
     license, reference : str
     home : str
-        Public address.
+        Public URL.
     file_checksum : str
         SHA-256 of ``NAME.csv.gz``.
     content_checksum : str
-        SHA-256 of ids, labels and instances in any order, whatever the file.
+        SHA-256 of ids, labels and instances, independent of their order and the file format.
     """
 
     name: str
@@ -100,8 +102,8 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
     known.name: known
     for known in (
         BenchmarkSet(
-            "musk1",
-            "MUSK 1",
+            name="musk1",
+            title="MUSK 1",
             n_bags=92,
             n_positive=47,
             n_instances=476,
@@ -113,8 +115,8 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
             content_checksum="bce36464a6d2e73dee7f325fd5adc30410d2266e404ac592ccb8d9204bad6f07",
         ),
         BenchmarkSet(
-            "musk2",
-            "MUSK 2",
+            name="musk2",
+            title="MUSK 2",
             n_bags=102,
             n_positive=39,
             n_instances=6598,
@@ -126,8 +128,8 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
             content_checksum="79cf8f8a68832d425d53f87612117505b03b3a28ee85cc9ade21aa38e5f661d4",
         ),
         BenchmarkSet(
-            "fox",
-            "Fox",
+            name="fox",
+            title="Fox",
             n_bags=200,
             n_positive=100,
             n_instances=1320,
@@ -139,8 +141,8 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
             content_checksum="150ea32e38efbd34740bf009e863fbdf7ba4bfd0b38c920e7452a83826df427f",
         ),
         BenchmarkSet(
-            "tiger",
-            "Tiger",
+            name="tiger",
+            title="Tiger",
             n_bags=200,
             n_positive=100,
             n_instances=1220,
@@ -152,8 +154,8 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
             content_checksum="39c01cb2c404723a57bfd42d5f11be9d56731a66339abac90506c5d1b5eb4049",
         ),
         BenchmarkSet(
-            "elephant",
-            "Elephant",
+            name="elephant",
+            title="Elephant",
             n_bags=200,
             n_positive=100,
             n_instances=1391,
@@ -166,7 +168,7 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
         ),
     )
 }
-"""Every benchmark set by its name."""
+"""All benchmark sets by name."""
 
 
 def describe(name: str) -> BenchmarkSet:
@@ -180,34 +182,33 @@ def describe(name: str) -> BenchmarkSet:
     """
     if name not in BENCHMARKS:
         raise ParameterError(
-            f"There is no benchmark set {name!r}: choose one of {', '.join(BENCHMARKS)}."
-            f"{did_you_mean(name, BENCHMARKS)}"
+            f"Unknown benchmark set {name!r}: choose one of {', '.join(BENCHMARKS)}.{did_you_mean(name, BENCHMARKS)}"
         )
     return BENCHMARKS[name]
 
 
 def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
-    """Load MUSK 1: molecules that smell of musk or not, as bags of their shapes.
+    """Load MUSK 1: molecules with or without a musky smell, as bags of conformations.
 
     Parameters
     ----------
     folder : path, optional
-        Where ``musk1.csv.gz`` (its checksum is verified) or ``musk1.csv`` (its counts are) lies. If neither
-        is there, or no folder is named, the folder that the environment variable ``FUZZYMIL_DATA`` names is
-        looked in, then what was downloaded before.
+        Folder with ``musk1.csv.gz`` (its checksum is verified) or ``musk1.csv`` (its counts are verified). If neither
+        is found, or no folder is given, the folder in the environment variable ``FUZZYMIL_DATA`` and the download
+        cache are searched.
     download : bool
-        Whether to download what was found nowhere, and keep it in the user's cache.
+        Whether to download the data if it was not found, and cache it for the user.
 
     Returns
     -------
     Bags
-        With labels 0 and 1, ids and features ``f1, f2, ...``; positive bags first, so shuffle before you
-        split. The names of the molecules contain the label.
+        Labels are 0 and 1, features ``f1, f2, ...``. Positive bags come first, so shuffle before splitting. Ids are
+        names of molecules, which contain the label.
 
     Raises
     ------
     DataNotFound
-        With the ways to get the data.
+        If the data was not found; the message says how to get it.
 
     Examples
     --------
@@ -217,9 +218,9 @@ def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 
 
 def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
-    """Load MUSK 2: as MUSK 1 with other molecules and far more shapes, up to 1044 a bag.
+    """Load MUSK 2: like MUSK 1 with other molecules and up to 1044 conformations per bag.
 
-    See `load_musk1` for the parameters and where the data are looked for.
+    See `load_musk1` for the parameters and where the data is searched.
 
     Examples
     --------
@@ -229,10 +230,10 @@ def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 
 
 def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
-    """Load Fox: pictures with or without a fox, as bags of their regions.
+    """Load Fox: images with or without a fox, as bags of regions.
 
-    See `load_musk1` for the parameters and where the data are looked for. The three animal sets share
-    whole bags: do not train on one and test on another.
+    See `load_musk1` for the parameters and where the data is searched. The three animal sets have bags in
+    common: do not train on one and test on another.
 
     Examples
     --------
@@ -242,9 +243,9 @@ def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 
 
 def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
-    """Load Tiger: pictures with or without a tiger, as bags of their regions.
+    """Load Tiger: images with or without a tiger, as bags of regions.
 
-    See `load_musk1` for the parameters and where the data are looked for.
+    See `load_musk1` for the parameters and where the data is searched.
 
     Examples
     --------
@@ -254,9 +255,9 @@ def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 
 
 def load_elephant(folder: Path_ | None = None, *, download: bool = True) -> Bags:
-    """Load Elephant: pictures with or without an elephant, as bags of their regions.
+    """Load Elephant: images with or without an elephant, as bags of regions.
 
-    See `load_musk1` for the parameters and where the data are looked for.
+    See `load_musk1` for the parameters and where the data is searched.
 
     Examples
     --------
@@ -265,7 +266,7 @@ def load_elephant(folder: Path_ | None = None, *, download: bool = True) -> Bags
     return _load("elephant", folder, download)
 
 
-# ---------------------------------------------------------------- where the data are
+# ---------------------------------------------------------------- search
 
 
 def _load(name: str, folder: Path_ | None, download: bool) -> Bags:
@@ -275,8 +276,8 @@ def _load(name: str, folder: Path_ | None, download: bool) -> Bags:
         if not place:
             continue
         looked.append(Path(place))
-        if not looked[-1].is_dir():  # a mistyped folder must not end in a download
-            what = "is a file" if looked[-1].exists() else "is not there"
+        if not looked[-1].is_dir():  # a mistyped folder must not lead to a download
+            what = "is a file" if looked[-1].exists() else "does not exist"
             raise DataNotFound(f"The data folder {place} ({origin}) {what}. {_ways(facts)}")
         found = _from_folder(facts, looked[-1])
         if found is not None:
@@ -290,25 +291,25 @@ def _from_folder(facts: BenchmarkSet, folder: Path) -> Bags | None:
         try:
             found = hashlib.sha256(packed.read_bytes()).hexdigest()
         except OSError as problem:
-            raise DataFileError(f"{packed} cannot be read ({problem.strerror}): change its rights.") from None
+            raise DataFileError(f"{packed} cannot be read ({problem.strerror}): check its permissions.") from None
         if found != facts.file_checksum:
             raise DataFileError(
-                f"{packed} is not the file expected: it is damaged, cut off or another version. Expected SHA-256 "
-                f"{facts.file_checksum}, found {found}. Get it again, or name your own version {plain.name}, unpacked: "
-                f"of that only the counts are checked. {_ways(facts)}"
+                f"{packed} is not the expected file: it is damaged, truncated or another version. Expected SHA-256 "
+                f"{facts.file_checksum}, found {found}. Download it again, or unpack your own version to {plain.name}, "
+                f"of which only the counts are checked. {_ways(facts)}"
             )
         return read_bags(packed, format="csv")
     if plain.is_file():
         bags = read_bags(plain, format="csv")
         wrong = _wrong_counts(facts, bags)
         if wrong:
-            raise DataFileError(f"{plain} is not {facts.title}: {wrong}. Get it again. {_ways(facts)}")
+            raise DataFileError(f"{plain} is not {facts.title}: {wrong}. Download it again. {_ways(facts)}")
         return bags
     return None
 
 
 def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags:
-    import pooch  # type: ignore[import-untyped]  # heavy, so only when it is needed
+    import pooch  # type: ignore[import-untyped]  # deferred: slow to import
 
     cache = Path(pooch.os_cache("fuzzymil"))
     kept = cache / f"{facts.name}.csv.gz"
@@ -321,7 +322,7 @@ def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags
         if problem is None:
             return bags
         if not download:
-            raise DataFileError(f"The copy {kept} is damaged: {problem} Remove it and download it again.")
+            raise DataFileError(f"The cached file {kept} is damaged: {problem} Remove it and download it again.")
     where = ", ".join(map(str, [*looked, cache]))
     if not download:
         raise DataNotFound(f"{facts.title} was not found in {where}, and download=False. {_ways(facts)}")
@@ -329,22 +330,22 @@ def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags
         bags = _as_published(facts, fetch(facts.home, cache, facts.title))
         problem = _wrong_content(facts, bags)
         if problem is not None:
-            raise DownloadError(f"{address(facts.home)} brought other data than {facts.title}: {problem}")
+            raise DownloadError(f"{address(facts.home)} returned data that is not {facts.title}: {problem}")
         write_bags(bags, kept, "csv")
     except DownloadError as failure:
         raise DataNotFound(f"{facts.title} was not found in {where}. {failure} {_ways(facts)}") from failure
     except OSError as failure:
         raise DataNotFound(
-            f"{facts.title} was downloaded but cannot be kept in {cache} ({failure.strerror}): make room or set "
+            f"{facts.title} was downloaded but cannot be cached in {cache} ({failure.strerror}): free up space or set "
             f"XDG_CACHE_HOME to another folder. {_ways(facts)}"
         ) from failure
     return bags
 
 
 def _as_published(facts: BenchmarkSet, bags: Bags) -> Bags:
-    """Give downloaded bags the ids, labels and order of our own files: positives first, then by id."""
+    """Return downloaded bags with the ids, labels and order of our own files: positives first, then by id."""
     if bags.labels is None or bags.labels.dtype.kind != "i":
-        raise DownloadError(f"{address(facts.home)} brought data without labels of -1, 0 and 1.")
+        raise DownloadError(f"{address(facts.home)} returned data without labels of -1, 0 and 1.")
     labels = (bags.labels > 0).astype(np.int64)
     numbered = bags.ids.dtype.kind == "i"  # from 0 there, from 1 here
     ids = bags.ids + 1 - bags.ids.min() if numbered else bags.ids
@@ -367,14 +368,13 @@ def _wrong_content(facts: BenchmarkSet, bags: Bags) -> str | None:
     if wrong is None:
         found = content_checksum(bags)
         if found != facts.content_checksum:
-            wrong = f"expected a content of SHA-256 {facts.content_checksum}, found {found}"
+            wrong = f"expected content with SHA-256 {facts.content_checksum}, found {found}"
     return None if wrong is None else f"{wrong}."
 
 
 def _ways(facts: BenchmarkSet) -> str:
     return (
-        f"To get {facts.title}: (1) put {facts.name}.csv.gz or {facts.name}.csv (a header bag,label,f1,...; one row an "
-        f"instance) into a folder and pass it as folder=...; or (2) let the environment variable {DATA} name that "
-        f"folder; or (3) let it be downloaded with download=True from {facts.home} (or set {MIRROR} to the address of "
-        "a mirror)."
+        f"To get {facts.title}: (1) put {facts.name}.csv.gz or {facts.name}.csv (header bag,label,f1,...; one row per "
+        f"instance) in a folder and pass folder=...; or (2) set the environment variable {DATA} to that folder; or (3) "
+        f"download it with download=True from {facts.home} (or set {MIRROR} to the URL of a mirror)."
     )

@@ -1,4 +1,4 @@
-"""Benchmark data from its public homes: fetched with pooch, told apart from anything else by content."""
+"""Download of benchmark data with pooch, verified by content."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ import numpy as np
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import _lzw
-from fuzzymil.datasets._readers import read_bags
+from fuzzymil.datasets._io import read_bags
 
 __all__ = ["MIRROR", "RETRIES", "DownloadError", "address", "content_checksum", "fetch"]
 
 MIRROR = "FUZZYMIL_MIRROR"
-"""Environment variable with the address of a folder that serves the same files as the public homes."""
+"""Environment variable with the URL of a mirror that serves the same files."""
 
 RETRIES = 2
-"""How often a failed download is tried again."""
+"""Number of retries after a failed download."""
 
-_TIMEOUT = 30.0  # seconds without an answer
+_TIMEOUT = 30.0  # seconds without a response
 _LARGEST = 64 * 2**20  # bytes in a member of an archive; the real ones have five million
 
 
 class DownloadError(InputError, OSError):
-    """A download that failed, or brought something else than the data."""
+    """A download that failed or returned unexpected data."""
 
 
 def address(home: str) -> str:
-    """Return where a file is fetched from: its public home, or the mirror that the environment names.
+    """Return the URL to download from: the public one, or that of the mirror if one is set.
 
     Examples
     --------
@@ -46,16 +46,16 @@ def address(home: str) -> str:
 
 
 def fetch(home: str, folder: Path, title: str) -> Bags:
-    """Download a file and read its bags; nothing but pooch's folder is left behind.
+    """Download a file and read its bags; the downloaded file is not kept.
 
     Parameters
     ----------
     home : str
-        Public address; `MIRROR` may stand in for it.
+        Public URL, which `MIRROR` can replace.
     folder : Path
-        Made if it is not there; the download is kept in it until it has been read.
+        Folder for the temporary download; created if necessary.
     title : str
-        What the progress bar says.
+        Name shown in the progress bar.
     """
     import pooch  # type: ignore[import-untyped]  # heavy, so only when it is needed
     from requests.exceptions import RequestException
@@ -65,23 +65,23 @@ def fetch(home: str, folder: Path, title: str) -> Bags:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as place, _Bar(title) as bar:
-            # What these hosts serve byte for byte is not known, so no checksum here: the content is checked instead.
+            # The exact bytes these hosts serve may change, so the content is checked instead of a file checksum.
             fetcher = pooch.create(
                 place, base_url="", registry={name: None}, urls={name: source}, retry_if_failed=RETRIES
             )
             downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=2**16, timeout=_TIMEOUT)
             return _read(Path(fetcher.fetch(name, downloader=downloader)), Path(place))
     except RequestException as problem:
-        raise DownloadError(f"{source} could not be downloaded ({_reason(problem)}).") from None
+        raise DownloadError(f"Could not download {source} ({_reason(problem)}).") from None
     except InputError as problem:
-        raise DownloadError(f"{source} brought a file that cannot be read: {problem}") from None
+        raise DownloadError(f"{source} returned a file that cannot be read: {problem}") from None
     except OSError as problem:
-        raise DownloadError(f"{source} could not be stored in {folder} ({problem.strerror or problem}).") from None
+        raise DownloadError(f"Could not store {source} in {folder} ({problem.strerror or problem}).") from None
 
 
 def _reason(problem: Exception) -> str:
     response = getattr(problem, "response", None)
-    return f"{type(problem).__name__}" if response is None else f"answer {response.status_code} {response.reason}"
+    return f"{type(problem).__name__}" if response is None else f"HTTP {response.status_code} {response.reason}"
 
 
 def _read(raw: Path, place: Path) -> Bags:
@@ -92,7 +92,7 @@ def _read(raw: Path, place: Path) -> Bags:
             names = sorted(one.filename for one in archive.infolist() if one.file_size <= _LARGEST)
             tables = [name for end in (".data", ".data.z") for name in names if name.lower().endswith(end)]
             if not tables:
-                raise InputError(f"the archive holds {names}, expected a table called clean1.data or clean2.data.")
+                raise InputError(f"the archive contains {names}, expected a table called clean1.data or clean2.data.")
             content = archive.read(tables[0])
         if tables[0].lower().endswith(".z"):
             content = _lzw.decompress(content)
@@ -106,7 +106,7 @@ def _read(raw: Path, place: Path) -> Bags:
 
 
 class _Bar:
-    """A progress bar as pooch wants it, drawn on standard error where that is a terminal."""
+    """A progress bar with pooch's interface, shown if standard error is a terminal."""
 
     def __init__(self, title: str) -> None:
         from rich.console import Console
@@ -125,7 +125,7 @@ class _Bar:
 
     @property
     def total(self) -> float | None:
-        """Bytes to come, None while unknown."""
+        """Total number of bytes, None if unknown."""
         return self._progress.tasks[0].total
 
     @total.setter
@@ -133,15 +133,15 @@ class _Bar:
         self._progress.update(self._task, total=value or None, completed=0)
 
     def update(self, amount: float) -> None:
-        """Count bytes that came."""
+        """Advance by a number of bytes."""
         self._progress.advance(self._task, amount)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self._progress.reset(self._task)
 
     def close(self) -> None:
-        """End; the bar itself ends with the block it is used in."""
+        """Do nothing: the bar ends with its ``with`` block."""
 
     def __enter__(self) -> _Bar:
         self._progress.start()
@@ -152,7 +152,7 @@ class _Bar:
 
 
 def content_checksum(bags: Bags) -> str:
-    """Return a SHA-256 of ids, labels and instances that no reordering of bags or instances changes.
+    """Return a SHA-256 checksum of ids, labels and instances, independent of their order.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def content_checksum(bags: Bags) -> str:
     labels = [None] * len(bags) if bags.labels is None else bags.labels.tolist()
     digests = []
     for name, label, instances in zip(bags.ids.tolist(), labels, bags, strict=True):
-        values = instances.astype("<f8") + 0.0  # one zero, whatever its sign
+        values = instances.astype("<f8") + 0.0  # -0.0 is 0.0
         ordered = values[np.lexsort(values.T[::-1])]
         head = f"{name}\0{label}\0{ordered.shape}\0".encode()
         digests.append(hashlib.sha256(head + ordered.tobytes()).digest())

@@ -1,4 +1,4 @@
-"""The ``.Z`` files of the Unix program compress, in which the UCI archive still keeps old data."""
+"""Decompression of ``.Z`` files (Unix compress), which the UCI archive still uses for old data."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ _CLEAR = 256
 
 
 def decompress(packed: bytes) -> bytes:
-    """Unpack a ``.Z`` file (adaptive Lempel-Ziv-Welch coding, codes of 9 to 16 bits).
-
-    Parameters
-    ----------
-    packed : bytes
-
-    Returns
-    -------
-    bytes
+    """Decompress a ``.Z`` file (adaptive Lempel-Ziv-Welch coding with codes of 9 to 16 bits).
 
     Examples
     --------
@@ -25,7 +17,7 @@ def decompress(packed: bytes) -> bytes:
     b'jBb'
     """
     if packed[:2] != _MAGIC or len(packed) < 3:
-        raise ValueError("not packed by compress: it does not begin with the bytes 1f 9d")
+        raise ValueError("not a .Z file: it does not begin with the bytes 1f 9d")
     widest, can_clear = packed[2] & 0x1F, bool(packed[2] & 0x80)
     if not 9 <= widest <= 16:
         raise ValueError(f"codes of up to {widest} bits, expected 9 to 16")
@@ -34,7 +26,7 @@ def decompress(packed: bytes) -> bytes:
     out: list[bytes] = []
     before = b""
     width = 9
-    begin = at = 24  # in bits; `begin` is where codes of this width began
+    begin = at = 24  # in bits; `begin` is where codes of this width start
     end = 8 * len(packed)
     while True:
         if len(table) >= 1 << width and width < widest:
@@ -53,7 +45,7 @@ def decompress(packed: bytes) -> bytes:
         if code < len(table):
             found = table[code]
         elif code == len(table) and before:
-            found = before + before[:1]  # the code that is just being made
+            found = before + before[:1]  # the code that is being defined
         else:
             raise ValueError(f"code {code} at bit {at - width} is unknown: the file is damaged")
         out.append(found)
@@ -63,5 +55,5 @@ def decompress(packed: bytes) -> bytes:
 
 
 def _boundary(begin: int, at: int, width: int) -> int:
-    # The program writes codes in groups of eight and fills the last group before it changes the width.
+    # Codes are written in groups of eight, and the last group is padded before the width changes.
     return at + (begin - at) % (8 * width)

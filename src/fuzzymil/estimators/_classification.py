@@ -20,8 +20,8 @@ from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.inputs import class_labels, output_names
 from fuzzymil.explain import Reading
+from fuzzymil.training import Result
 from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.trainer import Result
 
 __all__ = ["NetworkClassifier"]
 

@@ -14,7 +14,7 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._naive import NaiveMIL
 from fuzzymil.estimators._network import Network, warn_interrupted
-from fuzzymil.training.trainer import Result
+from fuzzymil.training import Result
 
 __all__ = ["fit_each", "fit_together"]
 

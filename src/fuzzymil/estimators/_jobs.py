@@ -19,10 +19,9 @@ from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.network.segments import pack
 from fuzzymil.rules import RuleBase
+from fuzzymil.training import Group, Plan, Result
 from fuzzymil.training.limits import unmoved
 from fuzzymil.training.pruning import with_conditions
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import Group, Result
 
 __all__ = ["Job", "best_of", "dropout_factor", "group_of", "plan_of", "rule_base", "training_weights"]
 

@@ -24,17 +24,15 @@ from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_ba
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.checkpoints import Checkpoints
-from fuzzymil.training.distributed.census import sampled, take_census
+from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
+from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.feed import Feed
-from fuzzymil.training.distributed.processes import Crew, current
-from fuzzymil.training.distributed.trainer import train_widely
+from fuzzymil.training.distributed.processes import ProcessGroup, current
 from fuzzymil.training.limits import limits_of
-from fuzzymil.training.progress import counting_bar, progress_bar
+from fuzzymil.training.partition import sampled
+from fuzzymil.training.progress import counting_bar
 from fuzzymil.training.pruning import longest, schedule, shortened
 from fuzzymil.training.scaling import Measures, Scaling
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import Group, Result, mean_one, train_groups
 
 __all__ = ["Network", "checked_weights", "warn_interrupted"]
 
@@ -121,16 +119,16 @@ class Network(NetworkSettings, ExplainableModel):
 
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
-        crew = current() if self._run.distributed else Crew()
+        processes = current() if self._run.distributed else ProcessGroup()
         resumes = bool(self.warm_start) and hasattr(self, "members_")
-        rng = _common_generator(self.random_state, crew)
+        rng = _common_generator(self.random_state, processes)
         stream, labels, own_weights = _as_stream(X, y, sample_weight, type(self).__name__)
         with counting_bar("Reading", enabled=bool(self.verbose)) as look:
-            census = take_census(stream, crew, functools.partial(self._bags_to_fit, resumes=resumes), look, labels)
+            census = take_census(stream, processes, functools.partial(self._bags_to_fit, resumes=resumes), look, labels)
         n_bags = len(census.labels)
         _require_bags(n_bags, resumes=False)
         own_weights = np.ones(int(census.part_bags.sum())) if own_weights is None else own_weights
-        all_weights = np.concatenate([other["weights"] for other in crew.gather({"weights": own_weights})])
+        all_weights = np.concatenate([other["weights"] for other in processes.gather({"weights": own_weights})])
         # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.
         stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
         coding = self._encode(stand_in, census.labels, all_weights, resumes=resumes, classes=None)
@@ -142,23 +140,16 @@ class Network(NetworkSettings, ExplainableModel):
         precision = self._run.precision
         group = group_of(learned, census.sample, sample, weights[:, census.places], held, rng, precision)
         axes = learned.scaling
-        own = slice(census.first, census.first + int(census.part_bags.sum()))
         feed = Feed(
             stream=stream,
-            crew=crew,
+            processes=processes,
+            census=census,
             transform=axes.apply,
             fill=-axes.shift / axes.scale,
-            targets=axes.apply_to_targets(coding.targets[own]),
-            weights=mean_one(weights)[:, own],
-            held_out=np.zeros_like(weights[:, own]) if held_out is None else held_out[:, own],
-            n_training=(weights > 0).sum(axis=1),
-            first=census.first,
-            part_bags=census.part_bags,
-            part_rows=census.part_rows,
-            greatest_bag=census.greatest_bag,
-            any_missing=census.any_missing,
+            targets=axes.apply_to_targets(coding.targets),
+            weights=weights,
+            held_out=held_out,
             dtype=group.bags.x.dtype,
-            digest=census.digest,
         )
         return Job(census.sample, sample, learned, group, plan_of(self, learned), resumes), feed
 
@@ -169,7 +160,8 @@ class Network(NetworkSettings, ExplainableModel):
         """
         checkpoints = None if self._run.checkpoint is None else Checkpoints(self._run.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
-        for n_terms in schedule(max(longest(job.group) for job in jobs), self.max_terms):
+        stops = () if self.max_terms is None else schedule(max(longest(job.group) for job in jobs), self.max_terms)
+        for n_terms in stops:
             if results[0].interrupted:
                 break
             jobs = [
@@ -190,20 +182,18 @@ class Network(NetworkSettings, ExplainableModel):
         checkpoints: Checkpoints | None = None,
         feed: Feed | None = None,
     ) -> list[Result]:
-        with progress_bar(type(self).__name__, enabled=bool(self.verbose)) as report:
-            settings: dict[str, Any] = {
-                "learning_rate": float(self.learning_rate),
-                "max_epochs": max_epochs,
-                "tol": float(self._variant.tol),
-                "n_iter_no_change": self.n_iter_no_change or 1,  # without a validation set it is not used
-                "callbacks": tuple(self._run.callbacks),
-                "report": report,
-                "checkpoints": checkpoints,
-            }
-            if feed is None:
-                results = train_groups(groups, plan, **settings)
-            else:
-                results = [train_widely(groups[0], plan, feed, **settings)]
+        results = train_groups(
+            groups,
+            plan,
+            learning_rate=float(self.learning_rate),
+            max_epochs=max_epochs,
+            tol=float(self._variant.tol),
+            n_iter_no_change=self.n_iter_no_change or 1,  # not used without a validation set
+            callbacks=tuple(self._run.callbacks),
+            progress=type(self).__name__ if self.verbose else None,
+            checkpoints=checkpoints,
+            feed=feed,
+        )
         for result in results:
             if result.diverged.any():
                 runs = f"{result.diverged.sum()} of {len(result.diverged)} runs" if len(result.diverged) > 1 else "it"
@@ -359,12 +349,12 @@ def _require_bags(n_bags: int, *, resumes: bool) -> None:
         raise InputError("There is one sample, which means one bag: training needs at least two.")
 
 
-def _common_generator(random_state: Any, crew: Crew) -> np.random.RandomState:
+def _common_generator(random_state: Any, processes: ProcessGroup) -> np.random.RandomState:
     """Return a generator that draws the same numbers in every process: without a seed, those of the first process."""
     drawn: np.random.RandomState = check_random_state(random_state)
-    if crew.size == 1 or isinstance(random_state, numbers.Integral):
+    if processes.size == 1 or isinstance(random_state, numbers.Integral):
         return drawn
-    seed = crew.gather({"seed": np.array(drawn.randint(2**31 - 1))})[0]["seed"]
+    seed = processes.gather({"seed": np.array(drawn.randint(2**31 - 1))})[0]["seed"]
     return np.random.RandomState(int(seed))
 
 

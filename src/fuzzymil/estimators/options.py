@@ -25,9 +25,8 @@ from fuzzymil.estimators.parameters import (
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
-from fuzzymil.training import partition
+from fuzzymil.training import OPTIMIZERS, partition
 from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.step import OPTIMIZERS
 
 __all__ = ["VARIANTS", "NetworkSettings", "RunOptions", "Variant"]
 
@@ -167,9 +166,9 @@ class RunOptions(_Options):
         Folder in which training is saved every few seconds and on Ctrl-C. The same fit, started again after it was
         stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files.
     callbacks : sequence of callables, default ()
-        Called after each epoch with a `fuzzymil.training.trainer.Progress`. Training stops when one returns True.
+        Called after each epoch with a `fuzzymil.training.Progress`. Training stops when one returns True.
     distributed : bool, default False
-        Train together with the other processes that called `fuzzymil.training.distributed.processes.join`, each on
+        Train together with the other processes that called `fuzzymil.training.distributed.join`, each on
         its share of the bags. All end with the same rules.
     precision : {"single", "double"}, default "single"
         Floating-point precision of training. Predictions always use double precision.

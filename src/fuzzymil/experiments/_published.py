@@ -106,9 +106,9 @@ DIFFERENCES = (
     ),
     Difference(
         ("benchmarks",),
-        "The larger gain on the MUSK sets is put down to more instances a bag.",
+        "The larger gain on the MUSK sets is put down to more instances per bag.",
         "Not repeated here.",
-        "MUSK 1 has the fewest instances a bag of the five sets (about 5; the picture sets 6 to 7, MUSK 2 65).",
+        "MUSK 1 has the fewest instances per bag of the five sets (about 5; the picture sets 6 to 7, MUSK 2 65).",
     ),
     Difference(
         ("benchmarks", "dropout"),

@@ -21,8 +21,7 @@ from fuzzymil.experiments._statistics import paired_difference
 from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
 from fuzzymil.network.segments import pack
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import train
+from fuzzymil.training import Group, Plan, train_groups
 
 __all__ = ["DROPOUT"]
 
@@ -78,19 +77,17 @@ def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, A
     held[1, inside] = 1
     curves = {}
     for form, dropout in FORMS.items():
-        result = train(
-            [start, start],
-            {name: np.asarray(mask) for name, mask in masks.items()},
-            Plan(operators, validate=True, **training, **dropout),
-            packed,
-            labels[:, None].astype(float),
-            weights,
-            held,
+        group = Group(
+            starts=[start, start],
+            masks=[{name: np.asarray(mask) for name, mask in masks.items()}] * 2,
+            bags=packed,
+            targets=labels[:, None].astype(float),
+            weights=weights,
             seeds=[seed, seed],
-            learning_rate=rate,
-            max_epochs=EPOCHS,
-            n_iter_no_change=EPOCHS + 1,
+            held_out=held,
         )
+        plan = Plan(operators, validate=True, **training, **dropout)
+        (result,) = train_groups([group], plan, learning_rate=rate, max_epochs=EPOCHS, n_iter_no_change=EPOCHS + 1)
         test, trained = (_complete(history["validation_loss"]) for history in result.history)
         curves[form] = {"train": trained, "test": test}
     return curves

@@ -77,7 +77,7 @@ def from_sets(
         for r, label in labels.items():
             antecedents[r][name] = label
     rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
-    return make(tuple(variables), tuple(rules), outputs, **operators)
+    return make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
 
 
 def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.membership import FAMILIES, MembershipFunction
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
 __all__ = ["Names", "Rule", "Variable"]
@@ -61,6 +61,12 @@ class Variable:
         for term, chosen in self.terms.items():
             if not isinstance(chosen, MembershipFunction):
                 raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
+            if FAMILIES.get(getattr(chosen, "name", "")) is not type(chosen):
+                family = type(chosen).__name__
+                raise ParameterError(
+                    f"The term {term!r} of {self.name!r} belongs to the family {family}, which is not registered: "
+                    f"define it as class {family}(MembershipFunction, name=...)."
+                )
         for end in ("low", "high"):
             value = getattr(self, end)
             object.__setattr__(self, end, None if value is None else float(value))

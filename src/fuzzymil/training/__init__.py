@@ -1,1 +1,27 @@
 """Learning: losses, where rules start, gradient steps, the training loop and its checkpoints."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fuzzymil.training import losses
+    from fuzzymil.training._loop import Group
+    from fuzzymil.training._step import OPTIMIZERS, Limits, Plan
+    from fuzzymil.training.checkpoints import Checkpoints
+    from fuzzymil.training.progress import Progress
+    from fuzzymil.training.trainer import Result, train_groups
+
+__all__ = ["OPTIMIZERS", "Checkpoints", "Group", "Limits", "Plan", "Progress", "Result", "losses", "train_groups"]
+
+# Loaded on first use: processes that `distributed.launcher` starts must not load JAX before the user's script runs.
+_HOMES = {"Checkpoints": "checkpoints", "Group": "_loop", "Progress": "progress"}
+_HOMES |= dict.fromkeys(("OPTIMIZERS", "Limits", "Plan"), "_step") | dict.fromkeys(
+    ("Result", "train_groups"), "trainer"
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_HOMES.get(name, name)}")
+    return getattr(module, name) if name in _HOMES else module

@@ -1,7 +1,7 @@
-"""Trainings on disk: a fit that was killed goes on where it was, to the same numbers bit for bit.
+"""Checkpoints: a fit that was killed resumes where it was and arrives at the same numbers, bit for bit.
 
-A training is known by a digest of all it depends on (data, first rules, seeds, settings), and its file is named
-after that. So nothing can be continued that is not the same, and many fits may share one folder.
+The file of a training is named after a digest of everything it depends on (data, initial rules, seeds, settings). So
+only the same training can be resumed, and many fits may share one folder.
 """
 
 from __future__ import annotations
@@ -11,27 +11,21 @@ import hashlib
 import io
 import os
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils import storage
+from fuzzymil._utils.arrays import Array
 from fuzzymil._version import __version__
 
-__all__ = ["Checkpoint", "Checkpoints", "Saved"]
+__all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays"]
 
 _FORMAT = "fuzzymil-checkpoint 1"
-
-
-class Saved(NamedTuple):
-    """A training between two epochs."""
-
-    state: Any  # pytree of arrays
-    history: tuple[Any, ...]  # arrays whose last axis counts epochs
-    n_epochs: int  # trained so far in this call
 
 
 class Checkpoint:
@@ -40,46 +34,32 @@ class Checkpoint:
     Parameters
     ----------
     path : Path
-        It need not exist yet, nor its folder.
+        Neither the file nor its folder has to exist.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def find(self, like: Any) -> Saved | None:
-        """Return what was kept, its state shaped as ``like``; None when nothing was, or it is damaged."""
-        leaves, structure = jax.tree.flatten(like)
+    def find(self, like: Any) -> Any:
+        """Return the pytree that was saved, in the structure of ``like``; None if there is none or it is damaged."""
         try:
-            # Opened here: NumPy would leave a damaged file open.
+            # Opened here because NumPy would leave a damaged file open.
             with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                if str(file["format"]) != _FORMAT:
-                    return None
-                kept = [file[f"leaf{place}"] for place in range(len(leaves))]
-                history = tuple(file[f"history{place}"] for place in range(int(file["n_histories"])))
-                n_epochs = int(file["n_epochs"])
+                return from_arrays(file, like) if str(file["format"]) == _FORMAT else None
         except (FileNotFoundError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None  # never written, or damaged from outside: train from the start
-        restored = [_restored(values, leaf) for values, leaf in zip(kept, leaves, strict=True)]
-        return Saved(jax.tree.unflatten(structure, restored), history, n_epochs)
+            return None  # never written, or damaged: train from the start
 
-    def keep(self, saved: Saved) -> None:
-        """Write the training as it is now; a failure leaves what was kept before."""
+    def keep(self, tree: Any) -> None:
+        """Write a pytree of arrays; if that fails, the file stays as it was."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = {f"leaf{place}": _plain(leaf) for place, leaf in enumerate(jax.tree.leaves(saved.state))}
-        content |= {f"history{place}": np.asarray(values) for place, values in enumerate(saved.history)}
         buffer = io.BytesIO()
-        np.savez(
-            buffer,
-            format=np.array(_FORMAT),
-            n_histories=np.array(len(saved.history)),
-            n_epochs=np.array(saved.n_epochs),
-            **content,
-        )
+        content: dict[str, Any] = as_arrays(tree)
+        np.savez(buffer, format=np.array(_FORMAT), **content)
         storage.write_atomically(self.path, buffer.getvalue())
 
 
 class Checkpoints:
-    """A folder of trainings, and those of them that the present fit is made of.
+    """A folder of checkpoints, and those among them that belong to the current fit.
 
     Parameters
     ----------
@@ -90,9 +70,9 @@ class Checkpoints:
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> checkpoints = Checkpoints(folder)
-    >>> checkpoints.of("a plan", [np.zeros(3)]).keep(Saved({"weights": np.ones(2)}, (), 5))
-    >>> Checkpoints(folder).of("a plan", [np.zeros(3)]).find({"weights": np.zeros(2)}).n_epochs
-    5
+    >>> checkpoints.of("a plan", [np.zeros(3)]).keep({"weights": np.ones(2)})
+    >>> Checkpoints(folder).of("a plan", [np.zeros(3)]).find({"weights": np.zeros(2)})
+    {'weights': array([1., 1.])}
     >>> print(Checkpoints(folder).of("a plan", [np.ones(3)]).find({"weights": np.zeros(2)}))
     None
     """
@@ -102,17 +82,41 @@ class Checkpoints:
         self._used: list[Path] = []
 
     def of(self, words: str, arrays: Any) -> Checkpoint:
-        """Return the file of the training that these words and arrays (a pytree) determine."""
+        """Return the checkpoint of the training that this text and these arrays (a pytree) determine."""
         path = self.folder / f"{_digest(words, arrays)}.npz"
         self._used.append(path)
         return Checkpoint(path)
 
     def finished(self) -> None:
-        """Remove the files of this fit, and the folder if it has become empty."""
+        """Remove the files of this fit, and the folder if that leaves it empty."""
         for path in self._used:
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+def as_arrays(tree: Any) -> dict[str, Array]:
+    """Return the leaves of a pytree as named NumPy arrays."""
+    return {
+        f"leaf{place}": np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+        for place, leaf in enumerate(jax.tree.leaves(tree))
+    }
+
+
+def from_arrays(arrays: Mapping[str, Array], like: Any) -> Any:
+    """Invert `as_arrays`: return a pytree in the structure of ``like``, with leaves of the same kinds."""
+    leaves, structure = jax.tree.flatten(like)
+    return jax.tree.unflatten(structure, [_restored(arrays[f"leaf{place}"], leaf) for place, leaf in enumerate(leaves)])
+
+
+def _restored(values: Array, like: Any) -> Any:
+    if _is_key(like):
+        return jax.random.wrap_key_data(jnp.asarray(values))
+    return jnp.asarray(values) if isinstance(like, jax.Array) else values
+
+
+def _is_key(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _digest(words: str, arrays: Any) -> str:
@@ -123,15 +127,3 @@ def _digest(words: str, arrays: Any) -> str:
         digest.update(f"{values.dtype.str}{values.shape}".encode())
         digest.update(values.data)
     return digest.hexdigest()
-
-
-def _plain(leaf: Any) -> Any:
-    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
-
-
-def _restored(values: Any, like: Any) -> Any:
-    return jax.random.wrap_key_data(jnp.asarray(values)) if _is_key(like) else jnp.asarray(values)
-
-
-def _is_key(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)

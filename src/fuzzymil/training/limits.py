@@ -1,4 +1,4 @@
-"""What training has to respect in rules that somebody wrote: shared terms stay shared, frozen ones stay."""
+"""Constraints on training from rules that a person wrote: shared terms stay shared, frozen ones stay fixed."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.network.premises import Place
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.step import Limits
+from fuzzymil.training._step import Limits
 
 __all__ = ["limits_of", "unmoved"]
 
 
 def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
-    """Return the limits of training from these rules.
+    """Return the limits for training that starts from these rules.
 
     Parameters
     ----------
     rules : RuleBase
     frozen : sequence of str
-        ``"rule 2"`` for a whole rule (its conclusion and its terms, for all rules that use them),
-        ``"hue.dark"`` for a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions on
-        an output.
+        ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"`` for a
+        term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output.
 
     Examples
     --------
@@ -47,7 +46,7 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
 
 
 def unmoved(start: RuleBase, trained: RuleBase, frozen: Iterable[str]) -> RuleBase:
-    """Return the trained rules with frozen terms exactly as they were: scaled axes and 32 bit leave a trace."""
+    """Return the trained rules with the frozen terms exactly as they were, without rounding errors."""
     held, _ = _held(start, frozen)
     variables = [
         dataclasses.replace(v, terms={t: old.terms[t] if (v.name, t) in held else s for t, s in v.terms.items()})
@@ -57,7 +56,7 @@ def unmoved(start: RuleBase, trained: RuleBase, frozen: Iterable[str]) -> RuleBa
 
 
 def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
-    """Return the terms that stay, and 0 (r, k, 1) for the conclusions that do."""
+    """Return the frozen terms, and an array (r, k, 1) that is 0 for frozen conclusions."""
     known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.outputs)
     known |= {variable.name for variable in rules.variables}
     known |= {f"{variable.name}.{term}" for variable in rules.variables for term in variable.terms}
@@ -66,8 +65,8 @@ def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]],
     for name in frozen:
         if name not in known:
             raise ParameterError(
-                f"frozen: there is no {name!r}; known are rules ('rule 1'), terms ('variable.term'), variables and "
-                f"outputs: {listed(sorted(known))}.{did_you_mean(name, known)}"
+                f"frozen: unknown name {name!r}. Use rules ('rule 1'), terms ('variable.term'), variables or outputs: "
+                f"{listed(sorted(known))}.{did_you_mean(name, known)}"
             )
         for variable in rules.variables:
             terms |= {

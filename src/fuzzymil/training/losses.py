@@ -1,18 +1,19 @@
-"""Losses: how targets are coded, what an output means, and what it costs.
+"""Losses: how targets are coded, what an output means, and what an error costs.
 
-=================  ==============================  =====================  ================================
-loss               targets                         decision value         probability
-=================  ==============================  =====================  ================================
-``squared``        0/1 (one output a class when    O - 0.5; O a class     O limited to [0, 1] (classes:
-                   there are more than two)                               then divided by their sum)
-``cross_entropy``  the same                        O, a logit             sigmoid or softmax of O
-``hinge``          -1/+1                           O, a margin            sigmoid a class, fitted on
-                                                                          training outputs
-=================  ==============================  =====================  ================================
+=================  ================================  ======================  ==================================
+loss               targets                           decision value          probability
+=================  ================================  ======================  ==================================
+``squared_error``  0/1 (one output per class if      O - 0.5; O for several  O clipped to [0, 1] (several
+                   there are more than two classes)  classes                 classes: divided by their sum)
+``cross_entropy``  the same                          O, a logit              sigmoid or softmax of O
+``hinge``          -1/+1                             O, a margin             one sigmoid per class, fitted on
+                                                                             the training outputs
+=================  ================================  ======================  ==================================
 
-The class with the greatest decision value is predicted; with two classes, the second where it is
-greater than 0. With ``hinge`` the probabilities are an estimate beside that decision and may favor
-another class near the border.
+The class with the largest decision value is predicted; with two classes, the second one if its value is positive. With
+``hinge`` the probabilities are estimated separately and may favor another class near the decision boundary.
+
+To add a loss, call `register`; estimators then accept its name.
 """
 
 from __future__ import annotations
@@ -27,9 +28,59 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.special import softmax as scipy_softmax
 
-__all__ = ["LOSSES", "Loss"]
+from fuzzymil._utils import registry
+
+__all__ = ["LOSSES", "Loss", "register"]
 
 Array = npt.NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Loss:
+    """One row of the table above.
+
+    Attributes
+    ----------
+    per_bag : callable
+        Cost of each bag, (b,), from outputs and targets, (b, k) both, as JAX arrays.
+    low, high : float
+        Target of a bag that does not belong to a class, and of one that does.
+    threshold : float
+        Subtracted from the single output for two classes to give the decision value.
+    start : callable
+        Initial output of a rule from the mean target of its bags.
+    probability : callable or None
+        Probabilities (b, k) from outputs (b, k); None: calibrated on the training outputs.
+    expected : callable
+        Outputs on the scale of the targets, for the RMSE.
+    """
+
+    per_bag: Callable[[jax.Array, jax.Array], jax.Array]
+    low: float = 0.0
+    high: float = 1.0
+    threshold: float = 0.0
+    start: Callable[[Array], Array] = lambda mean: mean
+    probability: Callable[[Array], Array] | None = None
+    expected: Callable[[jax.Array], jax.Array] = lambda output: output
+
+
+LOSSES: dict[str, Loss] = {}
+"""All losses by name."""
+
+
+def register(name: str, loss: Loss) -> None:
+    """Make a loss available to all estimators under a name.
+
+    Examples
+    --------
+    >>> register("absolute_error", Loss(per_bag=lambda output, target: jnp.abs(target - output).sum(axis=-1)))
+    >>> "absolute_error" in LOSSES
+    True
+    >>> del LOSSES["absolute_error"]
+    """
+    costs = {known: entry.per_bag for known, entry in LOSSES.items()}
+    registry.register(costs, "loss", name, loss.per_bag)  # raises if the name is taken
+    LOSSES[name] = loss
 
 
 def _squared(output: jax.Array, target: jax.Array) -> jax.Array:
@@ -62,34 +113,14 @@ def _likelihood(output: Array) -> Array:
     return np.asarray(expit(output) if output.shape[1] == 1 else scipy_softmax(output, axis=1))
 
 
-@dataclasses.dataclass(frozen=True)
-class Loss:
-    """One row of the table above."""
-
-    name: str
-    per_bag: Callable[[jax.Array, jax.Array], jax.Array]  # (b, k), (b, k) -> (b,)
-    low: float  # target of a bag that is not of the class
-    high: float  # target of a bag that is
-    threshold: float  # subtracted from the single output of two classes
-    start: Callable[[Array], Array]  # mean target of a rule -> its first output
-    probability: Callable[[Array], Array] | None  # None: calibrated on training outputs
-    expected: Callable[[jax.Array], jax.Array]  # output on the scale of the targets, for the RMSE
-
-
-LOSSES: dict[str, Loss] = {
-    loss.name: loss
-    for loss in (
-        Loss("squared_error", _squared, 0.0, 1.0, 0.5, lambda mean: mean, _clipped, lambda output: output),
-        Loss(
-            "cross_entropy",
-            _cross_entropy,
-            0.0,
-            1.0,
-            0.0,
-            lambda mean: np.asarray(logit(np.clip(mean, 0.02, 0.98))),
-            _likelihood,
-            lambda output: jax.nn.sigmoid(output) if output.shape[-1] == 1 else jax.nn.softmax(output),
-        ),
-        Loss("hinge", _hinge, -1.0, 1.0, 0.0, lambda mean: mean, None, lambda output: output),
-    )
-}
+register("squared_error", Loss(per_bag=_squared, threshold=0.5, probability=_clipped))
+register(
+    "cross_entropy",
+    Loss(
+        per_bag=_cross_entropy,
+        start=lambda mean: np.asarray(logit(np.clip(mean, 0.02, 0.98))),
+        probability=_likelihood,
+        expected=lambda output: jax.nn.sigmoid(output) if output.shape[-1] == 1 else jax.nn.softmax(output),
+    ),
+)
+register("hinge", Loss(per_bag=_hinge, low=-1.0))

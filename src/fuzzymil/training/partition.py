@@ -1,7 +1,7 @@
-"""Where rules start: partitions of the instance space, one center a rule.
+"""Where rules start: a sample of the bags, and partitions of the instance space with one center per rule.
 
-All functions take instances (i, d) without missing values and return centers (r, d). They work in
-whatever units they are given; the estimators give them standardized features.
+The partitions take instances (i, d) without missing values and return centers (r, d), in the units of the instances;
+the estimators pass standardized features.
 """
 
 from __future__ import annotations
@@ -16,14 +16,35 @@ from scipy.special import logsumexp
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags import Bags
 
-__all__ = ["PARTITIONS", "default_width", "even_split", "fcm", "fuzzifier", "grid", "kmeans", "random"]
+__all__ = [
+    "PARTITIONS",
+    "SAMPLE_ROWS",
+    "bag_hashes",
+    "centers_by",
+    "default_width",
+    "even_split",
+    "fcm",
+    "fuzzifier",
+    "grid",
+    "kmeans",
+    "n_distinct",
+    "random",
+    "sample_places",
+    "sampled",
+]
+
+SAMPLE_ROWS = 50_000
+"""Number of instances to initialize rules on; if there are no more, all of them are used."""
+
+_HASHED_ROWS = 1 << 16  # hashed at once
 
 Array = npt.NDArray[np.float64]
 
 
 def random(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
-    """Centers of the cells around ``n_rules`` instances drawn at random (the paper's synthetic start).
+    """Return the centers of the cells around ``n_rules`` random instances (the paper's choice on synthetic data).
 
     Examples
     --------
@@ -32,12 +53,12 @@ def random(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     """
     seeds = instances[rng.choice(len(instances), n_rules, replace=False)]
     cell = _squared_distances(instances, seeds).argmin(axis=1)
-    # A drawn instance that repeats another keeps its place: its cell may be empty.
+    # The cell of an instance that duplicates another may be empty; then the instance is the center.
     return np.array([instances[cell == r].mean(axis=0) if (cell == r).any() else seeds[r] for r in range(n_rules)])
 
 
 def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
-    """Centers of k-means.
+    """Return the centers of k-means.
 
     Examples
     --------
@@ -49,10 +70,10 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
 
 
 def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
-    """Centers on a regular grid over the range of the data, as even over the features as ``n_rules`` allows.
+    """Return centers on a regular grid over the range of the data.
 
-    The features that vary most get the most grid lines; a grid needs at least two, so beyond
-    ``log2(n_rules)`` features the rest stay at the middle of their range.
+    The features with the largest ranges get the most grid lines. A grid needs at least two lines per feature, so with
+    more than ``log2(n_rules)`` features the others stay at the middle of their range.
 
     Examples
     --------
@@ -72,10 +93,10 @@ def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
 
 
 def fcm(instances: Array, n_rules: int, rng: np.random.RandomState, max_iter: int = 100, tol: float = 1e-4) -> Array:
-    """Centers of fuzzy c-means (the paper's start on the benchmark sets).
+    """Return the centers of fuzzy c-means (the paper's choice on the benchmark data).
 
-    The fuzzifier follows the dimension (`fuzzifier`): the customary 2 lets centers coincide on
-    data of many features. Should two still meet, it is moved towards 1 and the clustering repeated.
+    The fuzzifier depends on the dimension (see `fuzzifier`), because with the customary 2 centers coincide on
+    high-dimensional data. If two centers still coincide, it is moved towards 1 and clustering is repeated.
 
     Examples
     --------
@@ -95,10 +116,10 @@ def fcm(instances: Array, n_rules: int, rng: np.random.RandomState, max_iter: in
 
 
 def fuzzifier(n_instances: int, n_features: int) -> float:
-    """Return a fuzzifier under which the centers of fuzzy c-means stay apart.
+    """Return a fuzzifier with which the centers of fuzzy c-means stay apart.
 
-    All centers fall on the mean when the data's directions are spread evenly over more than
-    ``2 m / (m - 1)`` dimensions; ``m = q / (q - 2)`` stays just inside for q dimensions.
+    All centers collapse to the mean if the data vary equally in more than ``2 m / (m - 1)`` dimensions;
+    ``m = q / (q - 2)`` stays just below that for q dimensions.
 
     Examples
     --------
@@ -110,7 +131,7 @@ def fuzzifier(n_instances: int, n_features: int) -> float:
 
 
 def fcm_memberships(instances: Array, centers: Array, m: float) -> Array:
-    """Memberships (i, r) of fuzzy c-means; an instance on a center belongs to it alone."""
+    """Return the memberships (i, r) of fuzzy c-means; an instance on a center belongs to that center only."""
     squared = _squared_distances(instances, centers)
     on_center = squared == 0
     with np.errstate(divide="ignore"):
@@ -131,12 +152,12 @@ def _fcm_iterate(instances: Array, centers: Array, m: float, max_iter: int, tol:
 
 
 def _squared_distances(a: Array, b: Array) -> Array:
-    # Differences rather than the expanded square: equal points must be at distance 0.
+    # Not the expanded square, because equal points must be at distance 0.
     return np.stack([np.square(a - center).sum(axis=1) for center in b], axis=1)
 
 
 def _prime_factors(n: int) -> list[int]:
-    """Prime factors, greatest first."""
+    """Return the prime factors, largest first."""
     factors, divisor = [], 2
     while n > 1:
         while n % divisor == 0:
@@ -147,7 +168,7 @@ def _prime_factors(n: int) -> list[int]:
 
 
 def even_split(n_rules: int, n_groups: int) -> npt.NDArray[np.int64]:
-    """Divide rules among groups as evenly as can be; later groups, so the positive of two, get what is left over.
+    """Divide rules among groups as evenly as possible; the later groups get what is left over.
 
     Examples
     --------
@@ -160,9 +181,9 @@ def even_split(n_rules: int, n_groups: int) -> npt.NDArray[np.int64]:
 
 
 def default_width(n_features: int) -> float:
-    """Width, in standard deviations of a feature, that lets rules overlap at any dimension.
+    """Return a width, in standard deviations of a feature, with which rules overlap in any dimension.
 
-    Squared distances grow with the number of features, so widths grow with its square root.
+    Squared distances grow with the number of features, so the width grows with its square root.
 
     Examples
     --------
@@ -181,14 +202,14 @@ PARTITIONS: dict[str, Callable[[Any, int, np.random.RandomState], Array]] = {
 
 
 def n_distinct(instances: Array, enough: int) -> int:
-    """Return how many instances differ, or a number that is at least ``enough``; of many only the first are looked at.
+    """Count distinct instances up to ``enough`` or more; of many instances, only the first are examined.
 
     Examples
     --------
     >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), enough=3)
     2
     """
-    for some in (4 * enough, 10_000):  # all rows would take longer to sort than rules take to start
+    for some in (4 * enough, 10_000):  # sorting all rows would take longer than initializing the rules
         found = len(np.unique(instances[:some], axis=0))
         if found >= enough:
             break
@@ -196,11 +217,71 @@ def n_distinct(instances: Array, enough: int) -> int:
 
 
 def centers_by(method: str, instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
-    """Partition instances by a named method, with an error that tells what is short."""
+    """Return centers by a method in `PARTITIONS`; raise if there are too few distinct instances."""
     distinct = n_distinct(instances, n_rules)
     if method != "grid" and n_rules > distinct:
         raise ParameterError(
-            f"n_rules={n_rules} rules cannot start on {distinct} distinct instance(s): "
-            "use fewer rules, more bags, or init='grid'."
+            f"n_rules={n_rules} is more than the number of distinct instances, {distinct}: use fewer rules, more bags, "
+            "or init='grid'."
         )
     return PARTITIONS[method](instances, n_rules, rng)
+
+
+# ---------------------------------------------------------------------- a sample of the bags
+
+
+def sampled(bags: Bags) -> tuple[Bags, Any]:
+    """Return bags with about `SAMPLE_ROWS` instances, and their places; all bags, if they have no more.
+
+    Examples
+    --------
+    >>> sampled(Bags.from_list([[[1.0]], [[2.0]]]))[1].tolist()
+    [0, 1]
+    """
+    if bags.n_instances <= SAMPLE_ROWS:
+        return bags, np.arange(bags.n_bags)
+    places = sample_places(bag_hashes(bags), bags.sizes)
+    return bags[places], places
+
+
+def sample_places(hashes: Any, sizes: Any) -> Any:
+    """Return the places, in order, of the bags with the lowest hashes that have `SAMPLE_ROWS` instances together.
+
+    At least one bag is taken.
+
+    Examples
+    --------
+    >>> sample_places(np.array([7, 1]), np.array([30_000, 40_000])).tolist()
+    [1]
+    """
+    order = np.argsort(hashes, kind="stable")
+    within = np.cumsum(sizes[order]) <= SAMPLE_ROWS
+    within[0] = True
+    return np.sort(order[within])
+
+
+def bag_hashes(bags: Bags) -> Any:
+    """Return a 64-bit hash of the instances of each bag.
+
+    A bag has the same hash in every process, so the same bags are sampled however they are divided.
+
+    Examples
+    --------
+    >>> one, other, third = bag_hashes(Bags.from_list([[[1.0]], [[2.0]], [[1.0]]]))
+    >>> bool(one == third), bool(one == other)
+    (True, False)
+    """
+    factors = _mixed(np.arange(1, bags.n_features + 1, dtype=np.uint64)) | np.uint64(1)
+    rows = np.empty(bags.n_instances, np.uint64)
+    for first in range(0, bags.n_instances, _HASHED_ROWS):
+        values = np.ascontiguousarray(bags.instances[first : first + _HASHED_ROWS], np.float64).view(np.uint64)
+        rows[first : first + _HASHED_ROWS] = (_mixed(values) * factors).sum(axis=1, dtype=np.uint64)
+    return _mixed(np.add.reduceat(_mixed(rows), bags.offsets[:-1]))
+
+
+def _mixed(numbers: Any) -> Any:
+    """Mix the bits of 64-bit numbers, as the generator splitmix64 does."""
+    with np.errstate(over="ignore"):
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray(numbers ^ (numbers >> np.uint64(31)))

@@ -1,7 +1,7 @@
-"""Rules short enough to read: terms that matter least become don't-care, and training goes on with the rest.
+"""Pruning: the least important terms of each rule are removed, and training continues with the rest.
 
-What a term is worth is measured, not guessed: the rise of the training loss when its rule asks no more
-about it. Between the cuts the remaining terms are trained again, since they take over what the others did.
+The importance of a term is measured: it is the increase of the training loss when its rule ignores the feature. The
+remaining terms are trained again after each cut, because they take over the role of the others.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.network.layers import Masks, Params, layer3, layer4, layer5, layer6, layers_1_and_2
 from fuzzymil.network.segments import grouping_of
 from fuzzymil.rules import RuleBase
+from fuzzymil.training._loop import Group
+from fuzzymil.training._step import Plan
 from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import Group, Result
+from fuzzymil.training.trainer import Result
 
 __all__ = ["cut", "longest", "schedule", "shortened", "with_conditions", "worth"]
 
@@ -33,7 +34,7 @@ def _used(masks: Masks) -> Array:
 
 
 def schedule(n_terms: int, max_terms: int | None) -> list[int]:
-    """Return the numbers of terms a rule that training stops at: each half of the one before.
+    """Return the numbers of terms per rule after each cut, every one half of the one before.
 
     Examples
     --------
@@ -50,14 +51,14 @@ def schedule(n_terms: int, max_terms: int | None) -> list[int]:
 
 
 def shortened(group: Group, result: Result, plan: Plan, max_terms: int) -> Group:
-    """Return the group as it goes on after a cut, from the parameters that training found."""
+    """Return the group after a cut, starting from the trained parameters."""
     cuts = [cut(group.masks[fit], worth(group, fit, p, plan), max_terms) for fit, p in enumerate(result.params)]
     epochs = group.first_epoch + int(result.n_epochs.max(initial=0))
     return group._replace(starts=result.params, masks=cuts, first_epoch=epochs, optimizer_state=None)
 
 
 def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
-    """Return the rules without the conditions that were cut."""
+    """Return the rules without the conditions that were pruned."""
     names = np.array(rules.feature_names, object)
     gone = {
         r + 1: names[~row & asks]
@@ -68,14 +69,24 @@ def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
 
 
 def cut(masks: Masks, worths: Array, max_terms: int) -> Masks:
-    """Keep the ``max_terms`` terms of each rule that are worth most.
+    """Keep the ``max_terms`` most important terms of each rule.
 
     Parameters
     ----------
     masks : Masks
         The terms in use, (r, d) for each family.
     worths : array of shape (r, d)
+        Importance of each term.
     max_terms : int
+
+    Returns
+    -------
+    Masks
+
+    Examples
+    --------
+    >>> cut({"gaussian": np.ones((1, 3))}, np.array([[0.2, 0.7, 0.1]]), max_terms=1)
+    {'gaussian': array([[0., 1., 0.]])}
     """
     used = _used(masks)
     order = np.argsort(np.where(used, -worths, np.inf), axis=1, kind="stable")
@@ -85,7 +96,7 @@ def cut(masks: Masks, worths: Array, max_terms: int) -> Masks:
 
 
 def worth(group: Group, fit: int, params: Params, plan: Plan) -> Array:
-    """Return the rise of the training loss (r, d) when a rule asks no more about a feature."""
+    """Return the increase of the training loss (r, d) when a rule ignores a feature."""
     data = group.bags
     dtype = data.x.dtype
     n_bags = len(data.offsets) - 1
@@ -135,7 +146,7 @@ def _rises(
     whole = firing(masks)
 
     def without(feature: jax.Array) -> jax.Array:
-        """Losses (r,), each with one rule that leaves this feature out."""
+        """Return the losses (r,), each with one rule that ignores this feature."""
         others = jnp.arange(n_features) != feature
         shorter = firing({kind: mask * others for kind, mask in masks.items()})
         one_rule = jnp.eye(n_rules, dtype=bool)

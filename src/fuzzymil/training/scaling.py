@@ -1,4 +1,4 @@
-"""Standardization of features, and rules carried between standardized and the user's units."""
+"""Standardization of features, and conversion of rules between standardized and original units."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fuzzymil.rules import RuleBase
 __all__ = ["Measures", "Scaling"]
 
 
-_ROWS = 1 << 16  # measured at once: they are copied
+_ROWS = 1 << 16  # measured at once, because they are copied
 
 
 class Measures(NamedTuple):
-    """What was measured of each feature, (d,) each; missing values are left out, 0 where all are."""
+    """Statistics of each feature, (d,) each, over the known values; 0 if all are missing."""
 
     n_known: Array
     low: Array
@@ -30,7 +30,7 @@ class Measures(NamedTuple):
 
     @classmethod
     def of(cls, instances: Array) -> Measures:
-        """Measure the features of instances, of many some rows at a time."""
+        """Measure the features of instances, some rows at a time."""
         if len(instances) > _ROWS:
             return cls.joined([cls.of(instances[first : first + _ROWS]) for first in range(0, len(instances), _ROWS)])
         known = ~np.isnan(instances)
@@ -44,7 +44,7 @@ class Measures(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Measures]) -> Measures:
-        """Return the measures of the instances of all parts.
+        """Combine the measures of several parts.
 
         Examples
         --------
@@ -69,43 +69,44 @@ class Measures(NamedTuple):
 
 
 def _size(low: Array, high: Array) -> Array:
-    """Return the greatest magnitude of each feature: relative to it, squares neither overflow nor vanish."""
+    """Return the largest magnitude of each feature: relative to it, squares neither overflow nor underflow."""
     size = np.maximum(np.abs(low), np.abs(high))
     return np.where(size > 0, size, 1.0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Scaling:
-    """An axis of its own for each feature: ``(x - shift) / scale``."""
+    """A linear transformation of each feature, ``(x - shift) / scale``, and of the targets."""
 
     shift: Array  # (d,)
     scale: Array  # (d,)
-    ranges: Array  # (d, 2), least and greatest value seen
-    varies: Array  # (d,), False for constant features, which can tell nothing
-    limited: bool = False  # whether values outside the ranges count as their ends
+    ranges: Array  # (d, 2), smallest and largest value seen
+    varies: Array  # (d,), False for constant features, which carry no information
+    limited: bool = False  # whether values are clipped to the ranges
     target_shift: Array = dataclasses.field(default_factory=lambda: np.zeros(1))  # (k,) or (1,)
     target_scale: Array = dataclasses.field(default_factory=lambda: np.ones(1))
 
     @classmethod
     def fit(cls, measures: Measures, *, standardize: bool, clip: float | None) -> Scaling:
-        """Choose the axes of measured features.
+        """Choose the scaling of measured features.
 
-        With ``clip`` the ranges end so many standard deviations from the mean, and are limits.
+        With ``clip``, values are limited to that many standard deviations from the mean.
         """
         low, high, mean = measures.low, measures.high, measures.mean
-        varies = high > low  # a standard deviation of a constant may come out as 1e-17, not 0
+        varies = high > low  # the standard deviation of a constant may come out as 1e-17, not 0
         deviation = np.where(varies & (measures.deviation > 0), measures.deviation, 1.0)
         if clip is not None:
             low, high = np.maximum(low, mean - clip * deviation), np.minimum(high, mean + clip * deviation)
         shift, scale = (mean, deviation) if standardize else (np.zeros(len(low)), np.ones(len(low)))
-        return cls(shift, scale, np.column_stack([low, high]), varies, limited=clip is not None)
+        ranges = np.column_stack([low, high])
+        return cls(shift=shift, scale=scale, ranges=ranges, varies=varies, limited=clip is not None)
 
     def with_targets(self, shift: Array, scale: Array) -> Scaling:
-        """Return the same axes for targets that are standardized too."""
+        """Return the same scaling with standardized targets."""
         return dataclasses.replace(self, target_shift=shift, target_scale=scale)
 
     def limited_as(self, rules: RuleBase) -> Scaling:
-        """Return the same axes, with values limited as these rules do it: to their variables' ranges or not at all."""
+        """Return the same scaling, with values clipped as by these rules: to the variables' ranges, or not at all."""
         if not rules.limited:
             return dataclasses.replace(self, limited=False)
         far = np.finfo(float).max
@@ -113,24 +114,24 @@ class Scaling:
         return dataclasses.replace(self, limited=True, ranges=np.array(ends))
 
     def apply(self, instances: Array) -> Array:
-        """Return instances on the new axes."""
+        """Transform instances."""
         if self.limited:
             instances = np.clip(instances, self.ranges[:, 0], self.ranges[:, 1])
         moved = np.asarray(instances - self.shift)
-        moved /= self.scale  # in place: instances may fill the memory
+        moved /= self.scale  # in place, because instances may fill the memory
         return moved
 
     def apply_to_targets(self, targets: Array) -> Array:
-        """Return targets on their new axes."""
+        """Transform targets."""
         return np.asarray((targets - self.target_shift) / self.target_scale)
 
     def outward(self, params: Params) -> Params:
-        """Carry parameters from the new axes to the user's."""
-        return _carried(params, self.shift, self.scale, self.target_shift, self.target_scale)
+        """Convert parameters from standardized to original units."""
+        return _converted(params, self.shift, self.scale, self.target_shift, self.target_scale)
 
     def inward(self, params: Params) -> Params:
-        """Carry parameters from the user's axes to the new ones."""
-        return _carried(
+        """Convert parameters from original to standardized units."""
+        return _converted(
             params,
             -self.shift / self.scale,
             1.0 / self.scale,
@@ -139,8 +140,8 @@ class Scaling:
         )
 
 
-def _carried(params: Params, shift: Array, scale: Array, target_shift: Array, target_scale: Array) -> Params:
-    """Parameters of the same rules on the axes ``shift + scale * x``, for likewise moved targets."""
+def _converted(params: Params, shift: Array, scale: Array, target_shift: Array, target_scale: Array) -> Params:
+    """Return the parameters of the same rules on the axes ``shift + scale * x``, with targets transformed likewise."""
     sets = {name: tuple(FAMILIES[name].moved(shift, scale, *values)) for name, values in params.sets.items()}
     coefs = np.asarray(params.coefs, float)
     if coefs.shape[2] > 1:
@@ -149,7 +150,7 @@ def _carried(params: Params, shift: Array, scale: Array, target_shift: Array, ta
         coefs = np.concatenate([constant, slopes], axis=2)
     coefs = coefs * target_scale[:, None]
     coefs[:, :, 0] += target_shift
-    # S_alpha weighs alpha * response: greater responses need a smaller alpha, each output its own.
+    # S_alpha weights alpha * response: larger responses need a smaller alpha, one per output.
     per_output = target_scale if len(np.unique(target_scale)) > 1 else target_scale[0]
     consequent_alpha = np.asarray(params.consequent_alpha, float) / per_output
     return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha)

@@ -1,12 +1,12 @@
-"""Short rules found one after another: a few conditions around an instance, where bags of one kind gather.
+"""A greedy search for short rules: a few conditions around an instance where bags of one class concentrate.
 
-Training moves and widens sets, but can hardly find the two features of fifty that matter: among many, each
-rule looks at all of them and sees none. So short rules are searched for before training. A rule that asks
-about features p and q around an instance is true to the degree ``mu_p * mu_q`` (the product); how its mean
-truth over a bag goes with the labels, for all pairs at once, is a matrix product. The best pair is
-extended feature by feature while that helps; then the labels' part that the rules found so far explain is
-taken away (by least squares) and the search goes on with the rest. It ends when the best rule is no better
-than the best one for shuffled labels. The last rule has no condition: it speaks for all other bags.
+Training moves and widens sets, but rarely finds the two features of fifty that matter, because each rule starts with
+conditions on all of them. So short rules are searched for before training. The truth of a rule with conditions on
+features p and q around an instance is ``mu_p * mu_q`` (the product); the covariance of its mean truth over a bag with
+the labels, for all pairs of features at once, is a matrix product. The best pair is extended by one feature at a time
+while the score improves; then the part of the labels that the rules explain so far is subtracted (by least squares),
+and the search continues with the residual. It ends when the best rule scores no better than the best one for shuffled
+labels. The last rule has no condition: it covers all other bags.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from fuzzymil._utils.arrays import Array
 
 __all__ = ["ShortRules", "short_rules"]
 
-_WIDTHS = (0.35, 0.7, 1.4)  # tried for the sets, in standard deviations of the feature
-_N_CENTERS = 60  # instances tried as centers for each rule
-_N_SHUFFLES = 19  # a rule must beat the best of so many searches on shuffled labels: a chance of 1 in 20
-_N_FEATURES = 64  # those that say most on their own make the pairs; of fewer, all
-_MAX_INSTANCES = 4000  # greater data is thinned out bag by bag
+_WIDTHS = (0.35, 0.7, 1.4)  # candidate widths of the sets, in standard deviations of the feature
+_N_CENTERS = 60  # instances tried as the center of each rule
+_N_SHUFFLES = 19  # a rule must beat the best of this many searches on shuffled labels (p < 0.05)
+_N_FEATURES = 64  # features with the best scores of their own, from which pairs are formed
+_MAX_INSTANCES = 4000  # larger data is subsampled within bags
 
 
 class ShortRules(NamedTuple):
-    """Rules with few conditions, the last one with none."""
+    """Rules with few conditions; the last one has none."""
 
     centers: Array  # (r, d)
     widths: Array  # (r, d)
-    used: Array  # (r, d), whether the rule asks about the feature
+    used: Array  # (r, d), whether the rule has a condition on the feature
 
 
 class _Found(NamedTuple):
@@ -58,21 +58,21 @@ def short_rules(
     rng: np.random.RandomState,
     exactly: bool = False,
 ) -> ShortRules:
-    """Find rules of at most ``max_terms`` conditions.
+    """Find rules with at most ``max_terms`` conditions.
 
     Parameters
     ----------
     x : array of shape (n_instances, n_features)
-        NaN where a value is missing.
+        Missing values are NaN.
     offsets : array of shape (n_bags + 1,)
     targets : array of shape (n_bags, n_outputs)
     weights : array of shape (n_bags,)
     n_rules : int
-        At most, with the one that has no condition.
+        Maximum number of rules, including the one without a condition.
     max_terms : int
     rng : RandomState
     exactly : bool
-        Go on to ``n_rules`` even if no more is to be found.
+        Return exactly ``n_rules`` rules, even if the last ones are no better than chance.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def short_rules(
     """
     scale = _deviation(x)
     data = _thinned(x / scale, offsets, rng)
-    # A feature that is constant, or never known, can tell nothing.
+    # A feature that is constant or always missing carries no information.
     varies = np.fmax.reduce(data.x, axis=0) > np.fmin.reduce(data.x, axis=0)
     columns: list[Array] = [np.ones(len(targets))]
     found: list[tuple[Array, _Found]] = []
@@ -109,7 +109,7 @@ def short_rules(
 
 
 def _deviation(x: Array) -> Array:
-    """Return the standard deviation of each feature over the known values; 1 where there is none."""
+    """Return the standard deviation of each feature over the known values, or 1 if it is 0 or undefined."""
     known = ~np.isnan(x)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, x, 0.0).sum(axis=0) / count
@@ -118,7 +118,7 @@ def _deviation(x: Array) -> Array:
 
 
 def _thinned(x: Array, offsets: Array, rng: np.random.RandomState) -> _Data:
-    """Keep at most so many instances of each bag that all of them stay within the limit."""
+    """Subsample the instances of large bags, so that all bags together stay within the limit."""
     sizes = np.diff(offsets)
     most = int(sizes.max())
     while np.minimum(sizes, most).sum() > _MAX_INSTANCES and most > 1:
@@ -135,18 +135,18 @@ def _thinned(x: Array, offsets: Array, rng: np.random.RandomState) -> _Data:
 def _best_rule(
     data: _Data, rest: Array, varies: Array, max_terms: int, rng: np.random.RandomState, *, test: bool
 ) -> tuple[Array, _Found | None]:
-    """Return center and conditions of the rule that goes best with the rest (b, k) of the targets."""
-    rests = [rest] + [rest[rng.permutation(len(rest))] for _ in range(_N_SHUFFLES if test else 0)]
-    charges = [(each[data.owner] * data.share[:, None]).astype(np.float32) for each in rests]
+    """Return center and conditions of the rule that best fits the residual (b, k) of the targets."""
+    shuffled = [rest] + [rest[rng.permutation(len(rest))] for _ in range(_N_SHUFFLES if test else 0)]
+    residuals = [(each[data.owner] * data.share[:, None]).astype(np.float32) for each in shuffled]
     centers = rng.permutation(len(data.x))[:_N_CENTERS]
-    best: list[tuple[Array, _Found | None]] = [(data.x[0], None)] * len(rests)
+    best: list[tuple[Array, _Found | None]] = [(data.x[0], None)] * len(shuffled)
     for center in data.x[np.sort(centers)]:
         for width in _WIDTHS:
             with np.errstate(under="ignore"):
                 mu = np.exp(-0.5 * np.square((data.x - center) / width))
             mu = np.where(np.isnan(mu), 1.0, mu).astype(np.float32) * varies
-            for place, charge in enumerate(charges):
-                one = _conjunction(mu, charge, max_terms, width)
+            for place, residual in enumerate(residuals):
+                one = _conjunction(mu, residual, max_terms, width)
                 leader = best[place][1]
                 if leader is None or one.score > leader.score:
                     best[place] = center, one
@@ -155,21 +155,21 @@ def _best_rule(
     return center, None if winner is None or (test and winner.score <= chance) else winner
 
 
-def _conjunction(mu: Array, charge: Array, max_terms: int, width: float) -> _Found:
-    """Return the best conjunction of features with memberships (i, d) for charges (i, k)."""
-    alone = _scores(mu, charge)
+def _conjunction(mu: Array, residual: Array, max_terms: int, width: float) -> _Found:
+    """Return the best conjunction of features, given memberships (i, d) and the residuals (i, k) of instances."""
+    alone = _scores(mu, residual)
     if max_terms == 1:
         first = int(alone.argmax())
         return _Found(float(alone[first]), [first], width, mu[:, first])
     near = np.sort(np.argsort(-alone, kind="stable")[:_N_FEATURES])
-    pairs = _pair_scores(mu[:, near], charge)
+    pairs = _pair_scores(mu[:, near], residual)
     p, q = np.unravel_index(int(pairs.argmax()), pairs.shape)
     features, score = [int(near[p]), int(near[q])], float(pairs[p, q])
-    if features[0] == features[1]:  # one feature says it all
+    if features[0] == features[1]:  # a single feature is best
         features = features[:1]
     truth = mu[:, features].prod(axis=1)
     while len(features) < max_terms:
-        longer = _scores(mu * truth[:, None], charge)
+        longer = _scores(mu * truth[:, None], residual)
         longer[features] = 0.0
         new = int(longer.argmax())
         if longer[new] <= score:
@@ -180,23 +180,23 @@ def _conjunction(mu: Array, charge: Array, max_terms: int, width: float) -> _Fou
     return _Found(score, features, width, truth)
 
 
-def _scores(truth: Array, charge: Array) -> Array:
-    """Charge that each column (i, d) gathers, over the deviation it would have if signs were drawn by lot."""
-    gathered = charge.T @ truth
-    noise = np.square(charge).T @ np.square(truth)
-    return _ratio(np.square(gathered).sum(axis=0), noise.sum(axis=0))
+def _scores(truth: Array, residual: Array) -> Array:
+    """Return the residual that each column (i, d) collects, in standard deviations under random signs."""
+    collected = residual.T @ truth
+    noise = np.square(residual).T @ np.square(truth)
+    return _ratio(np.square(collected).sum(axis=0), noise.sum(axis=0))
 
 
-def _pair_scores(mu: Array, charge: Array) -> Array:
-    """Scores (d, d) of all products of two columns; on the diagonal, of a column alone."""
-    gathered = np.zeros((mu.shape[1],) * 2)
-    noise = np.zeros_like(gathered)
+def _pair_scores(mu: Array, residual: Array) -> Array:
+    """Return the scores (d, d) of all products of two columns; the diagonal holds those of single columns."""
+    collected = np.zeros((mu.shape[1],) * 2)
+    noise = np.zeros_like(collected)
     squared = np.square(mu)
-    for own in charge.T:
-        gathered += np.square(mu.T @ (own[:, None] * mu))
+    for own in residual.T:
+        collected += np.square(mu.T @ (own[:, None] * mu))
         noise += squared.T @ (np.square(own)[:, None] * squared)
-    scores = _ratio(gathered, noise)
-    np.fill_diagonal(scores, _scores(mu, charge))
+    scores = _ratio(collected, noise)
+    np.fill_diagonal(scores, _scores(mu, residual))
     return scores
 
 

@@ -1,4 +1,4 @@
-r"""Relational ARFF, WEKA's format of bags: a line a bag, its instances quoted and joined by ``\n``."""
+r"""Relational ARFF, WEKA's format for bags: one line per bag, its instances quoted and joined by ``\n``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, did_you_mean
+from fuzzymil._utils.arrays import Array, first_repeated
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import table
-from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
+from fuzzymil.datasets.formats import _columns, _fields
+from fuzzymil.datasets.formats._files import DataFile, bare_name, write_text
 
-__all__ = ["arff_columns", "read_arff", "write_arff"]
+__all__ = ["arff_columns", "is_arff", "read_arff", "write_arff"]
 
 _QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'"
 _FIELD = re.compile(rf"\s*({_QUOTED}|[^,\"'\s][^,]*|)\s*(,|$)")
@@ -29,6 +29,11 @@ class _Header:
     relation: int  # which of them holds the bag
     features: list[str]
     data_line: int
+
+
+def is_arff(file: DataFile, bag: object) -> bool:
+    """Return whether a file is named ``.arff`` or begins with ``@relation``."""
+    return file.suffix == ".arff" or (bool(file.head) and file.head[0].lower().lstrip().startswith("@relation"))
 
 
 def _plain(text: str) -> str:
@@ -51,8 +56,8 @@ def _header(file: DataFile) -> _Header:
         if word == "@data":
             if relation is None:
                 raise file.error(
-                    "no attribute is relational, so this file holds no bags: in WEKA apply the filter "
-                    "PropositionalToMultiInstance, or save it as CSV",
+                    "no attribute is relational, so this file does not contain bags: apply the filter "
+                    "PropositionalToMultiInstance in WEKA, or save it as CSV",
                     number,
                 )
             if inside:
@@ -63,13 +68,14 @@ def _header(file: DataFile) -> _Header:
             continue
         found = _ATTRIBUTE.match(line)
         if found is None:
-            advice = "the file seems to be cut off here: get it again" if file.is_cut(number) else "correct the header"
+            cut = file.is_cut(number)
+            advice = "the file seems to be truncated here: download it again" if cut else "correct the header"
             raise file.error(f"expected @attribute name type, found {line.strip()[:40]!r}; {advice}", number)
         name, kind = _plain(found[1]), found[2]
         if inside:
             if kind.split()[0].lower() not in _NUMERIC:
                 raise file.error(
-                    f"the feature {name!r} is of type {kind[:40]!r}, but instances are numbers: recode it as numeric",
+                    f"the feature {name!r} has type {kind[:40]!r}, but features must be numeric: recode it",
                     number,
                 )
             features.append(name)
@@ -77,37 +83,33 @@ def _header(file: DataFile) -> _Header:
         names.append(name)
         if kind.lower() == "relational":
             if relation is not None:
-                raise file.error(f"there is a second relational attribute, {name!r}: a bag has one; remove it", number)
+                raise file.error(f"found a second relational attribute, {name!r}: keep one of them", number)
             relation, inside = len(names) - 1, True
-    raise file.error("has no @data line: it seems to be cut off; get it again")
+    raise file.error("has no @data line: it seems to be truncated; download it again")
 
 
 def arff_columns(file: DataFile, bag: object = None, label: object = None) -> tuple[str | None, str | None]:
-    """Return the attributes that name the bag and give its label; by custom the first and the last."""
-    return _columns(file, _header(file), bag, label)
+    """Return the attributes of the bag id and the label; by convention the first and the last."""
+    return _roles(file, _header(file), bag, label)
 
 
-def _columns(file: DataFile, header: _Header, bag: object, label: object) -> tuple[str | None, str | None]:
+def _roles(file: DataFile, header: _Header, bag: object, label: object) -> tuple[str | None, str | None]:
     outer = [name for n, name in enumerate(header.names) if n != header.relation]
-    for role, name in (("bag", bag), ("label", label)):
-        if name is not None and name not in outer:
-            raise file.error(
-                f"has no attribute {name!r} for {role}=; it has {outer}.{did_you_mean(name, outer)}".rstrip(".")
-            )
+    _columns.check_known("attribute", bag, label, outer, file.problem)
     free = [name for name in outer if name not in (bag, label)]
     if bag is None and free and header.names.index(free[0]) < header.relation:
         bag = free.pop(0)
     if label is None and free:
         label = free.pop()
     if free:
-        raise file.error(f"has attributes that are neither bag nor label: {free}; remove them or say which with label=")
+        raise file.error(f"has attributes besides bag and label: {free}; remove them, or choose one with label=")
     return None if bag is None else str(bag), None if label is None else str(label)
 
 
 def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
     """Read relational ARFF."""
     header = _header(file)
-    owner, target = _columns(file, header, bag, label)
+    owner, target = _roles(file, header, bag, label)
     owners: list[str] = []
     labels: list[str] = []
     lines: list[int] = []
@@ -115,40 +117,36 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
     for number, line in file.numbered_lines():
         if number <= header.data_line or line.lstrip().startswith("%"):
             continue
-        fields = _fields(file, number, line, len(header.names))
+        fields = _split(file, number, line, len(header.names))
         row = dict(zip(header.names, fields, strict=True))
         rows = [text.split(",") for text in fields[header.relation].split("\n") if text.strip()]
         place = f"bag {row[owner] if owner else len(lines) + 1}"
         odd = next((n for n, values in enumerate(rows) if len(values) != len(header.features)), None)
         if odd is not None:
             if rows[odd][0].lstrip().startswith("{"):
-                raise file.error(f"{place} is written sparsely: in WEKA apply the filter SparseToNonSparse", number)
+                raise file.error(f"{place} is in sparse format: apply the filter SparseToNonSparse in WEKA", number)
             raise file.error(
                 f"instance {odd + 1} of {place} has {len(rows[odd])} values, but there are {len(header.features)} "
-                "features: all instances need as many",
+                "features: all instances need the same number of values",
                 number,
             )
         if not rows:
-            raise file.error(f"{place} has no instances: a bag needs at least one", number)
-        parts.append(table.numbers(file, rows, [number] * len(rows), header.features))
+            raise file.error(f"{place} is empty: every bag needs at least one instance", number)
+        parts.append(_fields.numbers(file, rows, [number] * len(rows), header.features))
         owners.append(row[owner] if owner else str(len(lines)))
         labels.append(row[target] if target else "")
         lines.append(number)
     if not lines:
-        raise file.error("there is no bag below @data: get the file again", header.data_line)
-    twice = (
-        next((n for n, name in enumerate(owners) if name in owners[:n]), None)
-        if len(set(owners)) < len(owners)
-        else None
-    )
+        raise file.error("there are no bags below @data: export or download the file again", header.data_line)
+    twice = first_repeated(owners)
     if twice is not None:
-        first = owners.index(owners[twice])
+        first = lines[owners.index(owners[twice])]
         raise file.error(
-            f"bag {owners[twice]} stood on line {lines[first]} already: give every bag its own name", lines[twice]
+            f"duplicate bag {owners[twice]}, also on line {first}: every bag needs its own id", lines[twice]
         )
     sizes = [len(part) for part in parts]
     per_row = np.repeat(np.arange(len(parts)), sizes)
-    return table.assemble(
+    return _fields.assemble(
         file,
         np.concatenate(parts),
         [owners[b] for b in per_row],
@@ -158,15 +156,15 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
     )
 
 
-def _fields(file: DataFile, number: int, line: str, expected: int) -> list[str]:
+def _split(file: DataFile, number: int, line: str, expected: int) -> list[str]:
     fields: list[str] = []
     at = 0
     while True:
         found = _FIELD.match(line, at)
         if found is None:
             raise file.error(
-                f"character {at + 1}: a quotation mark is never closed or stands in the middle of a value; the file is "
-                "damaged or cut off, get it again",
+                f"character {at + 1}: a quotation mark is not closed or is in the middle of a value; the file is "
+                "damaged or truncated, download it again",
                 number,
             )
         fields.append(_plain(found[1]))
@@ -174,22 +172,20 @@ def _fields(file: DataFile, number: int, line: str, expected: int) -> list[str]:
         if not found[2]:
             break
     if len(fields) != expected:
-        sparse = (
-            " (sparse lines in braces are not read: apply SparseToNonSparse in WEKA)" if line.startswith("{") else ""
-        )
+        sparse = " (sparse lines are not supported: apply SparseToNonSparse in WEKA)" if line.startswith("{") else ""
         raise file.error(f"{len(fields)} values, but there are {expected} attributes{sparse}", number)
     return fields
 
 
 def write_arff(bags: Bags, path: Path) -> None:
-    """Write relational ARFF with nominal labels, or numeric ones where labels are fractions."""
-    table.check_writable(bags, "ARFF", needs_labels=True)
-    ids, labels = table.texts(bags.ids), table.texts(bags.labels)  # type: ignore[arg-type]
+    """Write relational ARFF with nominal labels, or numeric ones if labels are fractions."""
+    ids, found = _fields.as_texts(bags, "ARFF", needs_labels=True)
+    labels = found or []
     fractions = np.asarray(bags.labels).dtype.kind == "f" and any("." in text or "e" in text for text in labels)
     kind = "numeric" if fractions else "{" + ",".join(map(_quoted, dict.fromkeys(labels))) + "}"
     odd = next((name for name in (*bags.names, *ids, *labels) if re.search(r"[\x00-\x08\x0b-\x1f]", name)), None)
     if odd is not None:
-        raise InputError(f"{odd!r} holds a control character, which ARFF cannot: rename it or write CSV.")
+        raise InputError(f"{odd!r} contains a control character, which ARFF does not allow: rename it or write CSV.")
     lines = [
         f"@relation {_quoted(bare_name(path).split('.')[0] or 'bags')}",
         "",
@@ -202,7 +198,7 @@ def write_arff(bags: Bags, path: Path) -> None:
         "@data",
     ]
     for name, label, instances in zip(ids, labels, bags, strict=True):
-        rows = (",".join(table.number_text(value) or "?" for value in row) for row in instances.tolist())
+        rows = (",".join(_fields.number_text(value) or "?" for value in row) for row in instances.tolist())
         joined = r"\n".join(rows)
         lines.append(f'{_quoted(name)},"{joined}",{_quoted(label)}')
     write_text(path, "\n".join(lines) + "\n")

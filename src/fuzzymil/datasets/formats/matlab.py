@@ -1,17 +1,16 @@
-"""MATLAB files up to version 7, in the layouts that collections of bags come in.
+"""MATLAB files up to version 7, in the layouts in which collections of bags are published.
 
-Names are compared in any case. All of these are understood:
+Names are matched in any case. These layouts are recognized:
 
-- arrays with a row an instance: instances in `INSTANCES`, the bag of each row in `BAGS`, labels (one a row or
-  one a bag) in `LABELS`; also as the fields of one struct, nested or not;
-- a struct array with an element a bag and the fields of `INSTANCES`, `LABELS` and perhaps `NAMES`;
-- a cell array with a matrix a bag, and labels in `LABELS`;
-- a cell array with two columns, ``{matrix, label}`` a bag.
+- arrays with one row per instance: instances in `INSTANCES`, the bag of each row in `BAGS`, and labels (one per row or
+  one per bag) in `LABELS`; also as the fields of a struct, nested or not;
+- a struct array with one element per bag and the fields `INSTANCES`, `LABELS` and optionally `NAMES`;
+- a cell array with one matrix per bag, and labels in `LABELS`;
+- a cell array with two columns, one row ``{matrix, label}`` per bag.
 """
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,63 +18,59 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, did_you_mean
-from fuzzymil.bags import Bags, conversion
-from fuzzymil.datasets.formats import table
-from fuzzymil.datasets.formats.files import DataFile, replacing
+from fuzzymil._utils.arrays import Array, codes
+from fuzzymil._utils.storage import written_atomically
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats import _columns, _fields
+from fuzzymil.datasets.formats._files import DataFile
 
-__all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "read_mat", "write_mat"]
+__all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "is_mat", "read_mat", "write_mat"]
 
 INSTANCES = ("instances", "instance", "x", "data", "features", "fea")
-"""Names of the variable or field that holds instances."""
+"""Names of the variable or field with the instances."""
 
 BAGS = ("bag_ids", "bag_id", "bagids", "bagid", "milbag", "xtb", "bags", "bag")
-"""Names of the variable that gives the bag of each row."""
+"""Names of the variable with the bag of each row."""
 
 LABELS = ("bag_labels", "baglab", "yb", "labels", "label", "y", "class", "targets", "target", "nlab")
-"""Names of the variable or field that holds labels."""
+"""Names of the variable or field with the labels."""
 
 NAMES = ("name", "id", "bag_id", "bagid")
-"""Names of the field that names a bag."""
+"""Names of the field with the bag id."""
+
+
+def is_mat(file: DataFile, bag: object) -> bool:
+    """Return whether a file is named ``.mat`` or begins like a MATLAB file."""
+    return not file.is_folder and (file.suffix == ".mat" or file.content.startswith(b"MATLAB"))
 
 
 def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
-    """Read a MATLAB file; ``bag`` and ``label`` name variables where the names are unusual."""
+    """Read a MATLAB file; ``bag`` and ``label`` name variables that are not recognized."""
     variables = _variables(file)
-    for role, name in (("bag", bag), ("label", label)):
-        if name is not None and name not in variables:
-            known = sorted(variables)
-            raise file.error(
-                f"has no variable {name!r} for {role}=; it has {known}.{did_you_mean(name, known)}".rstrip(".")
-            )
-    try:
+    _columns.check_known("variable", bag, label, sorted(variables), file.problem)
+    with file.naming_errors():
         found = _structs(file, variables, label)
         if found is None and not _has_rows(variables, bag):
             found = _cells(file, variables, label)
         return _long(file, variables, bag, label) if found is None else found
-    except InputError as problem:
-        if str(file.path) in str(problem):
-            raise
-        raise file.error(f"holds no usable bags. {str(problem).removesuffix('.')}") from None
 
 
 def _variables(file: DataFile) -> dict[str, Any]:
     from scipy.io import loadmat
 
     if file.content.startswith(b"MATLAB 7.3") or file.content.startswith(b"\x89HDF"):
-        raise file.error("is a MATLAB file of version 7.3, which is not read: in MATLAB say save(name, ..., '-v7')")
+        raise file.error("is a MATLAB 7.3 file, which is not supported: in MATLAB, use save(name, ..., '-v7')")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a duplicate or unreadable variable is damage, too
+            warnings.simplefilter("error")  # a duplicate or unreadable variable means the file is damaged
             found = loadmat(file.path, appendmat=False)
-    except Exception as problem:  # SciPy raises nearly every kind on a damaged file
-        raise file.error(f"is no MATLAB file, or a damaged one ({problem}): get it again or save it anew") from None
+    except Exception as problem:  # SciPy raises almost any exception on a damaged file
+        raise file.error(f"is not a MATLAB file, or it is damaged ({problem}): download or save it again") from None
     return _flattened({name: value for name, value in found.items() if not name.startswith("__")})
 
 
 def _flattened(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return variables with the fields of single structs in place of the struct."""
+    """Replace single structs by their fields."""
     flat: dict[str, Any] = {}
     for name, value in variables.items():
         if isinstance(value, np.ndarray) and value.dtype.names and value.size == 1:
@@ -92,17 +87,17 @@ def _named(variables: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _column(file: DataFile, values: Any, what: str) -> Array:
-    """Return numbers or texts as one column; whole numbers become integers."""
+    """Return numbers or text as a 1-D array; whole numbers become integers."""
     array = np.asarray(values)
     if array.dtype == object:
         items = [np.asarray(item).reshape(-1) for item in array.reshape(-1)]
         if any(len(item) != 1 for item in items):
-            raise file.error(f"has {what} that are not one value each: store a number or a text for each")
+            raise file.error(f"has {what} with several values: store one number or text for each")
         array = np.concatenate(items)
     if array.dtype.kind == "U":
         return np.array([text.strip() for text in array.reshape(-1).tolist()])
     if array.dtype.kind not in "fiub":
-        raise file.error(f"has {what} of type {array.dtype}: store numbers or texts")
+        raise file.error(f"has {what} of type {array.dtype}: store numbers or text")
     array = array.reshape(-1)
     whole = array.astype(np.int64) if np.isfinite(array).all() else array
     return whole if (whole == array).all() else array
@@ -112,7 +107,7 @@ def _matrix(file: DataFile, value: Any, what: str) -> Array:
     if hasattr(value, "toarray"):
         value = value.toarray()
     if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "fiub":
-        raise file.error(f"has no 2-D array of numbers (instances, features) for {what}: store one")
+        raise file.error(f"has no 2-D numeric array (instances, features) for {what}: store one")
     return value.astype(np.float64)
 
 
@@ -128,13 +123,13 @@ def _structs(file: DataFile, variables: Mapping[str, Any], label: object) -> Bag
         return Bags.from_list(
             parts,
             labels=None if labels is None else _column(file, _objects(labels), "labels"),
-            ids=None if ids is None else _column(file, _objects(ids), "names of bags"),
+            ids=None if ids is None else _column(file, _objects(ids), "bag ids"),
         )
     return None
 
 
 def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
-    """Whether there is one matrix of all instances, so that a cell array can only name the bags."""
+    """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
     rows = _named(variables, INSTANCES)
     matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
     return matrix and (bag is not None or _named(variables, BAGS) is not None)
@@ -157,10 +152,10 @@ def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags 
         if not all(hasattr(cell, "toarray") or np.asarray(cell).dtype.kind in "fiub" for cell in cells):
             continue
         if max(np.size(cell) for cell in cells) == 1 and not paired:
-            continue  # a column of names or labels
+            continue  # a column of ids or labels
         parts = [_matrix(file, cell, f"bag {b + 1}") for b, cell in enumerate(cells)]
         if len({part.shape[1] for part in parts}) > 1 and len({part.shape[0] for part in parts}) == 1:
-            parts = [part.T for part in parts]  # an instance a column
+            parts = [part.T for part in parts]  # one instance per column
         labels = value[:, 1] if paired else _named(variables, LABELS) if label is None else variables[str(label)]
         return Bags.from_list(parts, labels=None if labels is None else _column(file, labels, "labels"))
     return None
@@ -173,38 +168,38 @@ def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: obje
     if rows is None or owners is None:
         raise file.error(
             f"has the variables {sorted(variables)}: expected instances in one of {', '.join(INSTANCES)}, the bag of "
-            f"each row in one of {', '.join(BAGS)} and labels in one of {', '.join(LABELS)}; rename them, or name them "
-            "with bag=... and label=..."
+            f"each row in one of {', '.join(BAGS)} and labels in one of {', '.join(LABELS)}; rename the variables, or "
+            "choose them with bag=... and label=..."
         )
     instances = _matrix(file, rows, "the instances")
     ids = _column(file, owners, "bag ids")
     if len(ids) != len(instances):
-        raise file.error(f"has {len(instances)} instances but {len(ids)} bag ids: one a row is needed")
+        raise file.error(f"has {len(instances)} instances but {len(ids)} bag ids: it needs one id per row")
     target = None if labels is None else _column(file, labels, "labels")
-    codes = conversion.codes(ids)
-    if target is not None and len(target) == codes.max() + 1 < len(instances):
+    bag_of_row = codes(ids)
+    if target is not None and len(target) == bag_of_row.max() + 1 < len(instances):
         distinct = list(dict.fromkeys(ids.tolist()))
         if distinct != sorted(distinct):
             raise file.error(
-                "has a label a bag, but its bags are not in order, so it is unclear whose: give a label a row"
+                "has one label per bag, but its bags are not sorted, so the match is unclear: store one label per row"
             )
-        target = target[codes]
+        target = target[bag_of_row]
     names = _named(variables, ("feature_names", "featurenames"))
     truth = _named(variables, ("instance_labels",))
     return Bags.from_long(
         instances,
         ids,
         labels=target,
-        feature_names=None if names is None else [str(name) for name in _column(file, names, "names of features")],
+        feature_names=None if names is None else [str(name) for name in _column(file, names, "feature names")],
         instance_labels=None if truth is None else _column(file, truth, "instance labels"),
     )
 
 
 def write_mat(bags: Bags, path: Path) -> None:
-    """Write arrays with a row an instance: instances, bag_ids, labels, feature_names, instance_labels."""
+    """Write arrays with one row per instance: instances, bag_ids, labels, feature_names, instance_labels."""
     from scipy.io import savemat
 
-    table.check_writable(bags, "a MATLAB file")
+    _fields.as_texts(bags, "a MATLAB file")
     content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _stored(bags.ids[bags.bag_index])}
     if bags.labels is not None:
         content["labels"] = _stored(bags.labels[bags.bag_index])
@@ -212,16 +207,14 @@ def write_mat(bags: Bags, path: Path) -> None:
         content["instance_labels"] = _stored(bags.instance_labels)
     if bags.feature_names is not None:
         content["feature_names"] = _stored(np.array(bags.feature_names))
-    with replacing(path) as temporary, open(temporary, "xb") as file:
+    with written_atomically(path) as file:
         savemat(file, content, do_compression=True)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _stored(values: Array) -> Array:
-    """Return a column as MATLAB holds it: numbers as a column, texts as a cell array."""
+    """Return values as MATLAB stores them: numbers as a column, text as a cell array."""
     if values.dtype.kind in "fiub":
         return values.reshape(-1, 1)
     cells = np.empty((len(values), 1), dtype=object)
-    cells[:, 0] = table.texts(values)
+    cells[:, 0] = _fields.texts(values)
     return cells

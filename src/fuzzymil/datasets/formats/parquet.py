@@ -1,4 +1,4 @@
-"""Parquet: one row an instance; read whole, or in parts of whole bags of which one at a time is in memory."""
+"""Parquet tables with one row per instance: read at once, or in parts of whole bags, one in memory at a time."""
 
 from __future__ import annotations
 
@@ -14,56 +14,53 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, warn_user
+from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import arrow, delimited, table
-from fuzzymil.datasets.formats.files import DataFile, DataFileError, check_target, replacing
-from fuzzymil.datasets.formats.parquet_table import Group, Table, files_of, in_table, names_of
+from fuzzymil.datasets.formats import _arrow, _columns, _fields
+from fuzzymil.datasets.formats._columns import Column
+from fuzzymil.datasets.formats._files import DataFile, DataFileError
+from fuzzymil.datasets.formats._parquet_table import Group, Table, files_of, names_of
 
 __all__ = [
-    "MAGIC",
     "ParquetBags",
     "ScatteredBagsError",
     "column_names",
+    "is_parquet",
     "parquet_columns",
     "read_parquet",
     "write_parquet",
     "write_parts",
 ]
 
-MAGIC = b"PAR1"
-"""What a Parquet file begins with."""
-
 PART = 4_000_000
-"""Values that a part holds, or a little more: row groups are joined up to this."""
+"""Approximate number of values in a part: row groups are joined up to this."""
 
 LARGE = 64_000_000
-"""Values of a row group (half a gigabyte) from which the user is told to write smaller ones."""
-
-Column = str | int | None
+"""Number of values in a row group (half a gigabyte) above which a warning suggests smaller ones."""
 
 
 # ---------------------------------------------------------------- parts
 
 
 class ScatteredBagsError(DataFileError):
-    """The rows of a bag do not stand together, so that it cannot be read in parts."""
+    """The rows of a bag are not contiguous, so the file cannot be read in parts."""
 
 
 class ParquetBags:
-    """The bags of a Parquet file, or of all in a folder, a part at a time.
+    """The bags of a Parquet file, or of all Parquet files in a folder, read part by part.
 
-    The rows of a bag have to stand together. The column of bags is read through once, to find where they begin;
-    features are read when a part is asked for. A part is one row group, or several small ones, as far as whole bags
-    go: a bag that runs on into the next row group, or file, belongs to the part where it begins.
+    The rows of a bag must be contiguous. The bag column is scanned once to find where bags begin; features are read
+    when a part is requested. A part is one row group, or several small ones, extended to whole bags: a bag that
+    continues in the next row group or file belongs to the part where it begins.
 
     Parameters
     ----------
     path : path
-        A file, or a folder whose ``.parquet`` files, in the order of their names, have the same columns.
+        A file, or a folder of ``.parquet`` files with the same columns, read in order of their names.
     bag, label : str, optional
-        Columns that name the bag and give its label. Default: as in `fuzzymil.datasets.read_bags`.
+        Columns of the bag id and the label. Default: as in `fuzzymil.datasets.read_bags`.
     drop : sequence of str
-        Columns that are no features.
+        Columns to exclude.
 
     Attributes
     ----------
@@ -75,7 +72,7 @@ class ParquetBags:
     Raises
     ------
     DataFileError
-        An `InputError` that names the file, the row (counted from 0) and what to do.
+        An `InputError` that names the file and the row (counted from 0) and says what to do.
 
     Examples
     --------
@@ -112,26 +109,26 @@ class ParquetBags:
 
     @property
     def n_bags(self) -> int:
-        """Number of bags in all parts together."""
+        """Total number of bags."""
         return len(self._starts) - 1
 
     @property
     def n_instances(self) -> int:
-        """Number of instances in all parts together."""
+        """Total number of instances."""
         return self._table.n_rows
 
     def part(self, place: int) -> Bags:
-        """Read the bags of a part, with ids, labels and names of features."""
+        """Read one part."""
         place = range(self.n_parts)[place]
         starts = self._starts[self._edges[place] : self._edges[place + 1] + 1]
         start, end = int(starts[0]), int(starts[-1])
         instances, columns = self._table.rows(start, end)
-        first = arrow.pyarrow().array(starts[:-1] - start)
-        ids = arrow.values(columns[self.bag].take(first))
+        first = _arrow.pyarrow().array(starts[:-1] - start)
+        ids = _arrow.values(columns[self.bag].take(first))
         labels = None
         if self.label is not None:
             self._check_constant(columns[self.label], starts, ids)
-            labels = arrow.values(columns[self.label].take(first))
+            labels = _arrow.values(columns[self.label].take(first))
         return _made(
             self._table,
             partial(Bags, instances, starts - start, ids=ids, labels=labels, feature_names=self.feature_names),
@@ -140,8 +137,8 @@ class ParquetBags:
 
     def _check_constant(self, labels: Any, starts: npt.NDArray[np.int64], ids: Array) -> None:
         owners = np.repeat(np.arange(len(ids)), np.diff(starts))
-        expected = labels.take(arrow.pyarrow().array(starts[owners] - starts[0]))
-        differs = arrow.pyarrow().compute.not_equal(labels, expected).to_numpy(zero_copy_only=False)
+        expected = labels.take(_arrow.pyarrow().array(starts[owners] - starts[0]))
+        differs = _arrow.pyarrow().compute.not_equal(labels, expected).to_numpy(zero_copy_only=False)
         if differs.any():
             row = int(np.argmax(differs))
             raise self._table.error(
@@ -156,8 +153,8 @@ class ParquetBags:
         if n_rows * len(self.feature_names) > LARGE:
             path = self._table.files[largest.file].path
             warn_user(
-                f"{path} has a row group of {n_rows:,} rows, which are read at once. For less memory write it anew: "
-                f"BagStream.from_parquet({str(path)!r}).to_parquet(...) makes small row groups."
+                f"{path} has a row group of {n_rows:,} rows, which are read at once. To use less memory, rewrite the "
+                f"file with small row groups: write_bags(stream_bags({str(path)!r}), ...)."
             )
 
     def __repr__(self) -> str:
@@ -165,38 +162,38 @@ class ParquetBags:
 
 
 def _starts(rows: Table) -> npt.NDArray[np.int64]:
-    """Return the rows where bags begin, and the number of all; refuse bags whose rows are not together."""
-    compute = arrow.pyarrow().compute
+    """Return the rows where bags begin, and the number of rows; raise if the rows of a bag are not contiguous."""
+    compute = _arrow.pyarrow().compute
     starts, keys = [], []
     before = None
     for at, batch in rows.batches([rows.bag], 0, rows.n_rows):
-        column = arrow.decoded(batch.column(rows.bag))
+        column = _arrow.decoded(batch.column(rows.bag))
         rows.check_present(column, at, "bag id")
         begins = np.ones(len(column), dtype=bool)
         begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
         begins[0] = before is None or before != column[0]
         before = column[-1]
         starts.append(at + np.flatnonzero(begins))
-        keys.append(arrow.keys(arrow.values(column.filter(arrow.pyarrow().array(begins)))))
+        keys.append(_arrow.keys(_arrow.values(column.filter(_arrow.pyarrow().array(begins)))))
     found = np.concatenate(starts)
-    for earlier, later in arrow.repeated(np.concatenate(keys)):
+    for earlier, later in _arrow.repeated(np.concatenate(keys)):
         one, other = (_id_at(rows, int(found[place])) for place in (earlier, later))
         if one == other:
             place = rows.place(int(found[later]))
             raise ScatteredBagsError(
-                f"{place}: bag {other} goes on here after other bags: to be read in parts, the rows of a bag have to "
-                f"stand together; sort the table by {rows.bag!r}."
+                f"{place}: bag {other} continues here after other bags: to read a table in parts, the rows of a bag "
+                f"must be contiguous; sort the table by {rows.bag!r}."
             )
     return np.append(found, rows.n_rows)
 
 
 def _id_at(rows: Table, row: int) -> Any:
     ((_, batch),) = rows.batches([rows.bag], row, row + 1)
-    return arrow.decoded(batch.column(rows.bag))[0].as_py()
+    return _arrow.decoded(batch.column(rows.bag))[0].as_py()
 
 
 def _edges(groups: Sequence[Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
-    """Return the numbers of the bags with which parts begin, and of all bags."""
+    """Return the positions of the bags with which parts begin, and the number of bags."""
     edges = [0]
     begin = 0
     for group in groups:
@@ -209,36 +206,41 @@ def _edges(groups: Sequence[Group], starts: npt.NDArray[np.int64], n_rows: int) 
 
 
 def _made(rows: Table, make: Any, columns: dict[str, Any]) -> Bags:
-    truth = None if rows.truth is None else arrow.values(columns[rows.truth])
-    try:
+    truth = None if rows.truth is None else _arrow.values(columns[rows.truth])
+    with rows.files[0].naming_errors():
         found: Bags = make(instance_labels=truth)
-    except InputError as problem:
-        raise rows.files[0].error(f"holds no usable bags. {str(problem).removesuffix('.')}") from None
     return found
 
 
 # ---------------------------------------------------------------- whole files
 
 
+def is_parquet(file: DataFile, bag: object) -> bool:
+    """Return whether a file is named or begins like Parquet, or a folder contains such files."""
+    if file.is_folder:
+        return any(path.suffix.lower() in (".parquet", ".pq") for path in file.path.iterdir())
+    return file.suffix in (".parquet", ".pq") or file.starts_with(b"PAR1")
+
+
 def column_names(file: DataFile) -> list[str]:
     """Return the names of all columns."""
     first = files_of(file)[0]
-    with arrow.opened(first) as found:
+    with _arrow.opened(first) as found:
         return names_of(first, found)
 
 
 def parquet_columns(file: DataFile, bag: Column = None, label: Column = None) -> tuple[str, str | None]:
-    """Return the names of the bag and label columns: those asked for, else those that look like it."""
-    return delimited.named_columns(column_names(file), bag, label, partial(in_table, file))
+    """Return the bag and label columns: those given, otherwise those recognized by name."""
+    return _columns.named_columns(column_names(file), bag, label, file.problem)
 
 
 def read_parquet(file: DataFile, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> Bags:
-    """Read all rows at once, in whatever order they stand; columns named in ``drop`` are left out."""
+    """Read all rows at once, in any order."""
     rows = Table(file.path, bag, label, drop)
     instances, columns = rows.rows(0, rows.n_rows)
-    labels = None if rows.label is None else arrow.values(columns[rows.label])
+    labels = None if rows.label is None else _arrow.values(columns[rows.label])
     make = partial(
-        Bags.from_long, instances, arrow.values(columns[rows.bag]), labels=labels, feature_names=rows.features
+        Bags.from_long, instances, _arrow.values(columns[rows.bag]), labels=labels, feature_names=rows.features
     )
     return _made(rows, make, columns)
 
@@ -249,49 +251,45 @@ def write_parquet(bags: Bags, path: Path) -> None:
 
 
 def write_parts(parts: Iterable[Bags], path: Path) -> None:
-    """Write bags, part after part, as one file, whole or not at all; a row group holds whole bags.
+    """Write parts of bags to one file, atomically; a row group has whole bags.
 
-    Bags without names, which every part numbers from 0, get running numbers.
+    Default ids, which start from 0 in every part, become consecutive numbers.
     """
-    check_target(path)
-    with replacing(path) as temporary, open(temporary, "xb") as file:
+    with written_atomically(path) as file:
         _write(parts, file)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
-    pyarrow = arrow.pyarrow()
+    pyarrow = _arrow.pyarrow()
     ends: list[int] = []
     keys: list[Array] = []
     n_bags, numbered = 0, True
     with contextlib.ExitStack() as stack:
         writer = None
         for number, bags in enumerate(parts):
-            table.check_writable(bags, "a table")
-            delimited.check_feature_names(bags)
+            _fields.as_texts(bags, "a table")
+            _columns.check_feature_names(bags)
             numbered = numbered and np.array_equal(bags.ids, np.arange(bags.n_bags))
             ids = bags.ids + n_bags if numbered else bags.ids
             for some, names in _runs(bags, ids):
-                found = arrow.to_table(some, names)
+                found = _arrow.to_table(some, names)
                 if writer is None:
-                    repeating = [name for name in found.column_names if name not in bags.names]  # measurements do not
+                    repeating = [name for name in found.column_names if name not in bags.names]
                     writer = pyarrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
                     stack.enter_context(writer)
                 writer.write_table(_alike(found, writer.schema, number), row_group_size=found.num_rows)
             n_bags += bags.n_bags
             ends.append(n_bags)
-            keys.append(arrow.keys(arrow.values(arrow.column_of(ids))))
-    for pair in arrow.repeated(np.concatenate(keys)):
+            keys.append(_arrow.keys(_arrow.values(_arrow.column_of(ids))))
+    for pair in _arrow.repeated(np.concatenate(keys)):
         at = [int(np.searchsorted(ends, place, side="right")) for place in pair]
         raise InputError(
-            f"A bag of part {at[1]} has the id of one of part {at[0]}: a table would make one bag of both. Give bags "
-            "different ids."
+            f"Parts {at[0]} and {at[1]} have a bag with the same id, which a table would merge: use unique ids."
         )
 
 
 def _runs(bags: Bags, ids: Array) -> Iterator[tuple[Bags, Array]]:
-    """Give bags a few at a time, as many as a part should hold, with their ids."""
+    """Yield runs of bags, each about the size of a part, with their ids."""
     n_rows = max(1, PART // bags.n_features)
     first = 0
     while first < bags.n_bags:
@@ -302,12 +300,12 @@ def _runs(bags: Bags, ids: Array) -> Iterator[tuple[Bags, Array]]:
 
 
 def _alike(found: Any, schema: Any, number: int) -> Any:
-    """Return a part's table with the columns of the first part, whole numbers as fractions where it has such."""
+    """Cast a part's table to the column types of the first part, if no value changes."""
     same = found.schema.names == schema.names
-    if same and list(map(arrow.is_number, found.schema.types)) == list(map(arrow.is_number, schema.types)):
-        with contextlib.suppress(arrow.pyarrow().ArrowInvalid):  # fractions that would be cut off
+    if same and list(map(_arrow.is_number, found.schema.types)) == list(map(_arrow.is_number, schema.types)):
+        with contextlib.suppress(_arrow.pyarrow().ArrowInvalid):  # fractions that would be truncated
             return found.cast(schema)
     columns = [", ".join(f"{field.name} ({field.type})" for field in one) for one in (found.schema, schema)]
     raise InputError(
-        f"Part {number} has the columns {columns[0]}, but part 0 has {columns[1]}: all parts need the same."
+        f"Part {number} has the columns {columns[0]}, but part 0 has {columns[1]}: all parts need the same columns."
     )

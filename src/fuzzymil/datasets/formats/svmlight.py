@@ -1,4 +1,4 @@
-"""Sparse text: ``instance:bag:label number:value ...``, one instance a line."""
+"""Sparse text: ``instance:bag:label number:value ...``, one instance per line."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ import numpy as np
 
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import table
-from fuzzymil.datasets.formats.files import DataFile, write_text
+from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats._files import DataFile, write_text
 
-__all__ = ["COUNTS", "HEAD", "read_svmlight", "write_svmlight"]
+__all__ = ["is_svmlight", "read_svmlight", "write_svmlight"]
 
-HEAD = re.compile(r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)")
-"""``instance:bag:label``."""
-
-COUNTS = re.compile(r"\s*(\d+)\s+(\d+)\s*$")
-"""A first line that tells the numbers of instances and features."""
-
+_HEAD = re.compile(r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)")  # instance:bag:label
+_COUNTS = re.compile(r"\s*(\d+)\s+(\d+)\s*$")  # an optional first line: numbers of instances and features
 _PAIRS = re.compile(r"(?:\s+\d+:[^\s:]+)*\s*")
 
 
+def is_svmlight(file: DataFile, bag: object) -> bool:
+    """Return whether the first line begins with ``instance:bag:label``, or the second after a line of counts."""
+    lines = file.head[1:] if file.head and _COUNTS.match(file.head[0]) else file.head
+    return bool(lines) and _HEAD.match(lines[0]) is not None
+
+
 def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> Bags:
-    """Read sparse text; features are numbered from 1, those left out are zero."""
+    """Read sparse text; features are numbered from 1, and omitted values are zero."""
     lines: list[int] = []
     owners: list[str] = []
     labels: list[str] = []
@@ -34,17 +36,17 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
     promised: tuple[int, int] | None = None
     for number, line in file.numbered_lines():
         line = line.partition("#")[0]
-        counts = COUNTS.match(line)
+        counts = _COUNTS.match(line)
         if counts and promised is None and not lines:
             promised = int(counts[1]), int(counts[2])
             continue
-        head = HEAD.match(line)
+        head = _HEAD.match(line)
         if head is None:
             if not line.strip():
                 continue
             raise file.error(
-                f"expected instance:bag:label, found {line.split()[0][:40]!r}: the line must begin with three parts "
-                "joined by colons",
+                f"expected instance:bag:label, found {line.split()[0][:40]!r}: the line must begin with three "
+                "parts separated by colons",
                 number,
             )
         if not _PAIRS.fullmatch(line, head.end()):
@@ -54,14 +56,14 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
         labels.append(head[3])
         rows.append(line[head.end() :].replace(":", " ").split())
     if not lines:
-        raise file.error("holds no instance: lines of instance:bag:label number:value were expected; get it again")
+        raise file.error("contains no instances: expected lines of instance:bag:label number:value; download it again")
     if promised is not None and promised[0] != len(lines):
         raise file.error(
-            f"holds {len(lines)} instances, but its first line promises {promised[0]}: it seems to be cut off; "
-            "get it again"
+            f"contains {len(lines)} instances, but its first line says {promised[0]}: it seems to be truncated; "
+            "download it again"
         )
     dense = _dense(file, lines, rows, None if promised is None else promised[1])
-    return table.assemble(file, dense, owners, labels, lines)
+    return _fields.assemble(file, dense, owners, labels, lines)
 
 
 def _dense(
@@ -71,7 +73,7 @@ def _dense(
     at = np.repeat(np.arange(len(rows)), counts)
     fields = list(chain.from_iterable(rows))  # number, value, number, value, ...
     places = np.fromiter(map(int, fields[::2]), np.int64, len(at))
-    values = table.flat_numbers(file, fields[1::2], lambda n: (lines[at[n]], fields[2 * n]))
+    values = _fields.flat_numbers(file, fields[1::2], lambda n: (lines[at[n]], fields[2 * n]))
     wide = n_features if n_features is not None else int(places.max(initial=0))
     wrong = (places < 1) | (places > wide)
     if wrong.any():
@@ -82,15 +84,15 @@ def _dense(
             lines[at[n]],
         )
     if not wide:
-        raise file.error("names no feature at all: pairs of number:value were expected; get it again")
+        raise file.error("contains no features: expected pairs of number:value; download it again")
     if wide > 10**9 // max(len(rows), 1):
         raise file.error(
-            f"has {len(rows)} instances of {wide} features, too many to hold in full: choose fewer features"
+            f"has {len(rows)} instances with {wide} features, too many for a dense array: select fewer features"
         )
     taken = np.bincount(at * wide + places - 1, minlength=1)
     if taken.max() > 1:
         n = int(np.argmax(taken))
-        raise file.error(f"feature {n % wide + 1} stands twice: keep one value", lines[n // wide])
+        raise file.error(f"duplicate feature {n % wide + 1}: keep one value", lines[n // wide])
     dense = np.zeros((len(rows), wide))
     dense[at, places - 1] = values
     return dense
@@ -100,24 +102,24 @@ def _complain(file: DataFile, number: int, rest: str) -> None:
     good = re.match(r"(?:\s+\d+:[^\s:]+(?=\s|$))*", rest)
     odd = (rest[good.end() :] if good else rest).split()[0]
     cut = file.is_cut(number) and file.text.endswith(odd)
-    advice = "the file seems to be cut off here: get it again" if cut else "write pairs such as 3:0.5"
+    advice = "the file seems to be truncated here: download it again" if cut else "write pairs such as 3:0.5"
     raise file.error(f"expected number:value, found {odd[:40]!r}; {advice}", number)
 
 
 def write_svmlight(bags: Bags, path: Path) -> None:
-    """Write sparse text with the counts in its first line; names of features are lost."""
-    table.check_writable(bags, "sparse text", needs_labels=True)
-    ids, labels = table.texts(bags.ids), table.texts(bags.labels)  # type: ignore[arg-type]
+    """Write sparse text with the counts on the first line, without feature names."""
+    ids, found = _fields.as_texts(bags, "sparse text", needs_labels=True)
+    labels = found or []
     odd = next((text for text in ids + labels if re.search(r"[\s:#,]", text)), None)
     if odd is not None:
         raise InputError(
-            f"{odd!r} holds a blank, a comma, a colon or #, which sparse text cannot: rename it or write CSV."
+            f"{odd!r} contains a space, comma, colon or #, which sparse text does not allow: rename it or write CSV."
         )
     lines = [f"{bags.n_instances} {bags.n_features}"]
     for i, (b, row) in enumerate(zip(bags.bag_index.tolist(), bags.instances, strict=True)):
-        kept = np.flatnonzero(row != 0)  # NaN is kept, too
+        kept = np.flatnonzero(row != 0)  # NaN is kept as well
         pairs = [
-            f"{d + 1}:{table.number_text(v) or 'nan'}" for d, v in zip(kept.tolist(), row[kept].tolist(), strict=True)
+            f"{d + 1}:{_fields.number_text(v) or 'nan'}" for d, v in zip(kept.tolist(), row[kept].tolist(), strict=True)
         ]
         lines.append(" ".join([f"{i}:{ids[b]}:{labels[b]}", *pairs]))
     write_text(path, "\n".join(lines) + "\n")

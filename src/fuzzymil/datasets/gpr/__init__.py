@@ -1,5 +1,6 @@
-"""Simulated alarms of a ground-penetrating radar, from raw cubes to bags; and the same chain for cubes of your own."""
+"""Ground-penetrating radar: simulated alarms, and features and bags from simulated or measured cubes."""
 
+from fuzzymil.datasets.gpr._objects import CLUTTER, KINDS, MINES
 from fuzzymil.datasets.gpr.alarms import (
     CALIBRATION,
     AlarmSet,
@@ -13,7 +14,6 @@ from fuzzymil.datasets.gpr.conditions import DIFFICULTIES, Conditions
 from fuzzymil.datasets.gpr.features import FEATURES, Measured, measure, windows
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
 from fuzzymil.datasets.gpr.neighbors import Prototypes, learn_prototypes
-from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES
 from fuzzymil.datasets.gpr.prescreener import Screening, check_cube, screen
 from fuzzymil.datasets.gpr.simulation import Alarm, draw_alarm, simulate_alarm
 

@@ -1,7 +1,7 @@
-"""Bags of simulated radar alarms, and of alarms that somebody measured, ready for the fusion.
+"""Bags of simulated or measured radar alarms.
 
-An alarm is a bag of fifteen depth windows with four features each. The two edge histogram detectors among them judge
-by prototypes, which come from a calibration set: simulated alarms of its own, never those of the bags.
+An alarm is a bag of fifteen depth windows with four features each. Two of the features are confidences of edge
+histogram detectors, whose prototypes are calibrated on separate simulated alarms, never on those of the bags.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from fuzzymil.datasets.gpr.simulation import MINES, draw_alarm
 __all__ = ["CALIBRATION", "AlarmSet", "Detectors", "calibrate", "draw_alarms", "features_of", "make_gpr_alarms"]
 
 CALIBRATION = {"high-metal mine": 100, "low-metal mine": 100, "clutter": 200}
-"""How many alarms of each kind the prototypes come from."""
+"""Number of alarms of each kind used for calibration."""
 
-_CALIBRATION_SEED = 20090000  # of the detectors that nobody calibrated anew
+_CALIBRATION_SEED = 20090000  # of the default detectors
 
 
 @dataclass(frozen=True)
 class Detectors:
-    """The two edge histogram detectors, calibrated.
+    """The two calibrated edge histogram detectors.
 
     Attributes
     ----------
     down_track, cross_track : Prototypes
-        Of EHDDT and of EHDCT.
+        Prototypes of EHDDT and EHDCT.
     seeds : tuple of int
-        Of the simulated alarms that the prototypes come from; empty where there are none. Alarms drawn with one of
-        them would be known to the detectors.
+        Random seeds of the simulated alarms used for calibration, which must not be used for other alarms. Empty for
+        prototypes from other sources.
     """
 
     down_track: Prototypes
@@ -53,7 +53,7 @@ class Detectors:
     seeds: tuple[int, ...] = ()
 
     def features(self, measured: Measured) -> Array:
-        """Return the features (N_WINDOWS, 4) of a cube's windows, in the order of `FEATURES`."""
+        """Return the features (N_WINDOWS, 4) of the windows of a cube, in the order of `FEATURES`."""
         return np.column_stack(
             [
                 confidences(measured.down_track, self.down_track),
@@ -65,24 +65,24 @@ class Detectors:
 
 @dataclass(frozen=True)
 class AlarmSet:
-    """Simulated alarms with all that is known about them.
+    """Simulated alarms with their ground truth.
 
     Attributes
     ----------
     bags : Bags
         As `make_gpr_alarms` returns them.
     kinds : array of str, shape (n_bags,)
-        What lies in the ground.
+        Kind of the object in the ground.
     energies : array of shape (n_bags, N_WINDOWS)
-        Mean squares around the alarm, in units of the background's.
+        Mean squared amplitudes around the alarm, relative to the background.
     target_energies : array of shape (n_bags, N_WINDOWS)
-        The same of the mine's or the clutter's echoes alone.
+        The same for the echoes of the mine or the clutter object alone.
     seeds : array of int, shape (n_bags,)
-        ``draw_alarm(asked, difficulty, seed)`` draws the cube again.
+        ``draw_alarm(asked, difficulty, seed)`` reproduces the cube.
     asked : array of str, shape (n_bags,)
-        What the simulator was asked for: a kind of mine, or "clutter".
+        The kind requested from the simulator: a kind of mine, or "clutter".
     facts : list of dict
-        Depth, soil and so on, for people.
+        Depth, soil and other parameters.
     """
 
     bags: Bags
@@ -105,7 +105,7 @@ class _Drawn:
 
 
 def _draw(asked: str, difficulty: str | Conditions, seed: int) -> _Drawn:
-    with threadpool_limits(1):  # the workers are the parallelism, and sums in one order are the same everywhere
+    with threadpool_limits(1):  # workers run in parallel, and a fixed order of summation makes results reproducible
         alarm = draw_alarm(asked, difficulty, seed)
         found = measured(alarm.cube, alarm.target)
         return _Drawn(alarm.kind, found, np.asarray(found.target_energies), dict(alarm.facts))
@@ -124,21 +124,21 @@ def calibrate(
     *,
     counts: Mapping[str, int] | None = None,
 ) -> Detectors:
-    """Make the detectors' prototypes from simulated alarms drawn for that purpose.
+    """Calibrate the detectors on simulated alarms.
 
-    Prototypes of mines come from windows with at least half the target energy of the mine's strongest one. Three in
-    four of those of clutter come from windows in which something stands out, with at least half the energy of the
-    alarm's loudest one; the rest from the others.
+    Prototypes of mines are learned from windows with at least half the target energy of the mine's strongest window.
+    Three quarters of the prototypes of clutter are learned from windows with at least half the energy of the alarm's
+    strongest window, the rest from the other windows.
 
     Parameters
     ----------
     difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
-        Not the one of the alarms that the detectors are for: those would be the same ones, and are refused.
+        Must differ from the random state of the alarms that the detectors are used on, which is checked.
     n_jobs : int, optional
-        Processes; the result does not depend on it.
+        Number of processes; it does not affect the result.
     counts : mapping of str to int, optional
-        Alarms of each kind ("high-metal mine", "low-metal mine", "clutter"). Default: `CALIBRATION`.
+        Number of alarms of each kind ("high-metal mine", "low-metal mine", "clutter"). Default: `CALIBRATION`.
 
     Examples
     --------
@@ -149,14 +149,14 @@ def calibrate(
     """
     rng = check_random_state(random_state)
     if counts is not None and not isinstance(counts, Mapping):
-        raise ParameterError(f"counts must be a mapping of kinds to numbers of alarms, got {described(counts)}.")
+        raise ParameterError(f"counts must map kinds to numbers of alarms, got {described(counts)}.")
     asked = _listed(CALIBRATION if counts is None else counts)
     seeds = rng.randint(2**31 - 1, size=len(asked))
     drawn = _draw_all(asked, difficulty, seeds, n_jobs)
     mines = [one for one in drawn if one.kind in MINES]
     clutter = [one for one in drawn if one.kind not in MINES]
     if not mines or not clutter:
-        raise ParameterError("Calibration needs alarms of mines and of clutter: ask for some of each in counts.")
+        raise ParameterError("Calibration needs alarms of mines and of clutter: request both in counts.")
     held = np.stack([one.held for one in mines])
     heard = np.stack([one.measured.energies for one in clutter])
     typical = window_truth(held).astype(bool) & (held >= held.max(axis=1, keepdims=True) / 2)
@@ -181,7 +181,7 @@ def _usual_detectors(difficulty: str | Conditions, n_jobs: int | None) -> Detect
 def _listed(counts: Mapping[str, int]) -> list[str]:
     for what, n in counts.items():
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise ParameterError(f"The number of alarms of kind {what!r} must be a whole number from 0, got {n!r}.")
+            raise ParameterError(f"The number of alarms of kind {what!r} must be an integer of at least 0, got {n!r}.")
     return [kind for kind, n in counts.items() for _ in range(n)]
 
 
@@ -195,9 +195,9 @@ def draw_alarms(
     *,
     detectors: Detectors | None = None,
 ) -> AlarmSet:
-    """Simulate alarms and describe their windows, keeping all that is known about them.
+    """Simulate alarms like `make_gpr_alarms`, and return them with their ground truth.
 
-    Parameters are those of `make_gpr_alarms`.
+    See `make_gpr_alarms` for the parameters.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def draw_alarms(
     counts = {"high-metal mine": n_high_metal, "low-metal mine": n_low_metal, "clutter": n_clutter}
     asked = _listed(counts)
     if not asked:
-        raise ParameterError("There are no alarms to simulate: all three numbers are 0.")
+        raise ParameterError("There are no alarms to simulate: all three counts are 0.")
     seeds = check_random_state(random_state).randint(2**31 - 1, size=len(asked))
     detectors = _usual_detectors(difficulty, n_jobs) if detectors is None else _checked(detectors)
     _refuse_known(seeds, detectors)
@@ -225,13 +225,13 @@ def draw_alarms(
         instance_labels=(window_truth(held) * is_mine[:, None]).ravel(),
     )
     return AlarmSet(
-        bags,
-        np.array([one.kind for one in drawn]),
-        np.stack([one.measured.energies for one in drawn]),
-        held,
-        seeds,
-        np.array(asked),
-        [one.facts for one in drawn],
+        bags=bags,
+        kinds=np.array([one.kind for one in drawn]),
+        energies=np.stack([one.measured.energies for one in drawn]),
+        target_energies=held,
+        seeds=seeds,
+        asked=np.array(asked),
+        facts=[one.facts for one in drawn],
     )
 
 
@@ -254,29 +254,28 @@ def make_gpr_alarms(
     *,
     detectors: Detectors | None = None,
 ) -> Bags:
-    """Simulate alarms of a ground-penetrating radar as bags of depth windows.
+    """Simulate radar alarms as bags of depth windows.
 
     Parameters
     ----------
     n_high_metal, n_low_metal : int
-        Mines of either kind, the positive bags.
+        Number of mines of each kind, the positive bags.
     n_clutter : int
-        Alarms without a mine, of six kinds.
+        Number of alarms without a mine, of six kinds.
     difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
-        Of the alarms; another one than that of the detectors' calibration.
+        Must differ from the random state of the detectors.
     n_jobs : int, optional
-        Processes; the alarms do not depend on it.
+        Number of processes; it does not affect the result.
     detectors : Detectors, optional
-        From `calibrate`. Default: ones that are calibrated on alarms of this difficulty with seeds of their own, and
-        kept for the next call.
+        From `calibrate`. Default: detectors calibrated on separate alarms of this difficulty, and cached.
 
     Returns
     -------
     Bags
-        Of 15 instances with the features "EHDDT", "EHDCT" (confidences from 0 to 1), "width down-track" and "width
-        cross-track" (meters); labels 1 for mines, else 0; ``instance_labels`` 1 for windows that hold a mine; ids such
-        as "low-metal mine 17".
+        15 instances per bag with the features "EHDDT", "EHDCT" (confidences from 0 to 1), "width down-track" and
+        "width cross-track" (meters). Labels are 1 for mines, ``instance_labels`` 1 for windows that contain a mine; ids
+        are such as "low-metal mine 17".
 
     Examples
     --------
@@ -284,7 +283,7 @@ def make_gpr_alarms(
     >>> detectors = calibrate("easy", random_state=0, counts=few)
     >>> bags = make_gpr_alarms(2, 1, 2, "easy", random_state=1, detectors=detectors)
     >>> bags
-    Bags(5 bags, 75 instances, 4 features, 15 instances a bag)
+    Bags(5 bags, 75 instances, 4 features, 15 instances per bag)
     >>> bags.ids[:3].tolist()
     ['high-metal mine 1', 'high-metal mine 2', 'low-metal mine 1']
     """
@@ -292,41 +291,39 @@ def make_gpr_alarms(
 
 
 def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Sequence[Any] | None = None) -> Bags:
-    """Describe cubes that were measured, or simulated elsewhere, by the same features.
+    """Compute the same features for measured cubes, or cubes from another simulator.
 
     Parameters
     ----------
     cubes : iterable of arrays of shape (n_channels, n_scans, n_samples)
-        Sampled like `GRID`, with the alarm in the middle. `check_cube` tells what is refused; whether there is an alarm
-        at all, `screen` tells.
+        Sampled like `GRID`, with the alarm in the center. Cubes are validated by `check_cube`; use `screen` to decide
+        whether there is an alarm.
     detectors : Detectors
         From `calibrate`.
     ids : sequence, optional
-        Names of the cubes, all different.
+        Unique names of the cubes.
 
     Returns
     -------
     Bags
-        Without labels, which are the user's to give.
+        Without labels.
 
     Examples
     --------
     >>> by_hand = Prototypes(np.eye(35)[:2], np.array([1.0, 0.0]), reach=1.0)
     >>> cube = draw_alarm("high-metal mine", "easy", random_state=5).cube
     >>> features_of([cube], Detectors(by_hand, by_hand))
-    Bags(1 bag, 15 instances, 4 features, 15 instances a bag)
+    Bags(1 bag, 15 instances, 4 features, 15 instances per bag)
     """
     given, detectors = _several(cubes), _checked(detectors)
     if isinstance(ids, str):
-        raise InputError(f"ids must be a list with a name for each cube, got {ids!r}.")
+        raise InputError(f"ids must be a list with one name per cube, got {ids!r}.")
     names = list(range(len(given))) if ids is None else list(ids)
     if len(names) != len(given):
-        raise InputError(f"There are {len(given)} cubes but {len(names)} ids: give one for each cube.")
+        raise InputError(f"There are {len(given)} cubes but {len(names)} ids: pass one id per cube.")
     repeated = [name for name, n in Counter(map(str, names)).items() if n > 1]
     if repeated:
-        raise InputError(
-            f"ids must be different, but {listed(repeated)} is given more than once: name each cube apart."
-        )
+        raise InputError(f"Duplicate ids {listed(repeated)}: every cube needs its own id.")
     bags = []
     for name, cube in zip(names, given, strict=True):
         bags.append(detectors.features(measure(cube, name=str(name))))
@@ -335,28 +332,28 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
 
 def _several(cubes: Any) -> list[Any]:
     if isinstance(cubes, Mapping):
-        raise InputTypeError("cubes must be a list of arrays, got a mapping: give its values, and its keys as ids.")
+        raise InputTypeError("cubes must be a list of arrays, got a mapping: pass its values, and its keys as ids.")
     if isinstance(cubes, str | bytes) or not isinstance(cubes, Iterable):
         raise InputTypeError(f"cubes must be a list of arrays (channels, scans, samples), got {described(cubes)}.")
     if getattr(cubes, "ndim", 4) == 3:
-        raise InputError("cubes must be a list of arrays, got a single one of three dimensions: give [cube].")
+        raise InputError("cubes must be a list of arrays, got a single 3-D array: pass [cube].")
     given = list(cubes)
     if not given:
-        raise InputError("There are no cubes to describe: give at least one.")
+        raise InputError("There are no cubes: pass at least one.")
     return given
 
 
 def _checked(detectors: Any) -> Detectors:
     if not isinstance(detectors, Detectors):
-        raise ParameterError(f"detectors must be what calibrate returns, got {described(detectors)}.")
+        raise ParameterError(f"detectors must be Detectors, as returned by calibrate, got {described(detectors)}.")
     return detectors
 
 
 def _refuse_known(seeds: Array, detectors: Detectors) -> None:
-    """Raise where alarms have seeds of the calibration: even under other conditions their ground and mine are alike."""
+    """Raise if alarms have seeds of the calibration: even under other conditions they would be similar."""
     known = np.isin(seeds, detectors.seeds)
     if known.any():
         raise ParameterError(
-            f"{known.sum()} of {len(seeds)} alarms are among those that the detectors were calibrated on, which would "
-            "flatter every method: use another random_state than that of calibrate."
+            f"{known.sum()} of {len(seeds)} alarms were used to calibrate the detectors, which would bias results: use "
+            "another random_state than for calibrate."
         )

@@ -1,4 +1,4 @@
-"""Radar cubes on common ground: traces shifted to the ground reflection, freed of the background, in its units."""
+"""Alignment of traces to the ground reflection, and whitening by the background."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ __all__ = [
 ]
 
 SKIP = 0.6e-9
-"""Seconds after the ground reflection's peak at which the aligned traces begin: before, its own pulse rules."""
+"""Start of the aligned traces in seconds after the peak of the ground reflection, whose pulse dominates before."""
 
 STEP = 0.1e-9
-"""Seconds between samples of the aligned traces; a hyperbola's flank then moves by one to three samples a scan."""
+"""Seconds between samples of the aligned traces: the flank of a hyperbola moves one to three samples per scan."""
 
 DEPTHS = 104
-"""Samples of an aligned trace."""
+"""Number of samples of an aligned trace."""
 
 BACKGROUND_DISTANCE = 0.6
-"""Meters down-track from the middle of a cube beyond which a scan counts as background."""
+"""Down-track distance from the center of a cube, in meters, beyond which a scan is background."""
 
 LATEST_GROUND = GRID.n_samples - 1 - round((SKIP + STEP * (DEPTHS - LENGTH // 2)) / GRID.sample_spacing)
-"""Sample at which a ground reflection may lie at most: half of the deepest window is still recorded."""
+"""Latest valid sample of the ground reflection: half of the deepest window is still recorded."""
 
-_REACH = 0.3e-9  # how far a trace's ground may lie from its channel's: ten times what height and roughness make
+_REACH = 0.3e-9  # maximum deviation of a trace's ground from its channel's: ten times that due to height and roughness
 
 
 class Background(NamedTuple):
-    """What an aligned cube is like away from the alarm.
+    """Statistics of an aligned cube away from the alarm.
 
     Attributes
     ----------
@@ -59,21 +59,15 @@ class Background(NamedTuple):
 
 
 def background_scans() -> Array:
-    """Tell which scans lie far enough from the middle to be background, shape (n_scans,).
-
-    Examples
-    --------
-    >>> int(background_scans().sum())
-    36
-    """
+    """Return which scans are far enough from the center to be background, shape (n_scans,)."""
     return np.asarray(np.abs(GRID.x) > BACKGROUND_DISTANCE)
 
 
 def ground_peaks(cube: Array) -> Array:
-    """Find where each trace has the ground reflection.
+    """Find the ground reflection in each trace.
 
-    A channel's ground is the greatest extremum of its mean trace: samples have no offset, and no echo is stronger. A
-    trace's own is the greatest value of the same sign near by, refined by a parabola through its neighbors.
+    The ground of a channel is the extremum of its mean trace, because no echo is stronger. That of a trace is the
+    nearby maximum of the same sign, refined by a parabola through its neighbors.
 
     Parameters
     ----------
@@ -82,7 +76,7 @@ def ground_peaks(cube: Array) -> Array:
     Returns
     -------
     array of shape (n_channels, n_scans)
-        In samples, with fractions.
+        In fractional samples.
 
     Examples
     --------
@@ -95,50 +89,45 @@ def ground_peaks(cube: Array) -> Array:
     middle = np.abs(mean).argmax(axis=1)
     sign = np.sign(np.take_along_axis(mean, middle[:, None], axis=1))  # (c, 1)
     reach = round(_REACH / GRID.sample_spacing)
-    middle = np.minimum(np.maximum(middle, reach + 1), cube.shape[2] - reach - 2)  # room for the search on both sides
+    middle = np.minimum(
+        np.maximum(middle, reach + 1), cube.shape[2] - reach - 2
+    )  # leave room for the search on both sides
     near = middle[:, None] + np.arange(-reach - 1, reach + 2)  # (c, n)
     values = np.take_along_axis(cube, near[:, None, :], axis=2) * sign[:, None]  # (c, s, n)
     best = 1 + values[..., 1:-1].argmax(axis=2)
     left, top, right = (np.take_along_axis(values, best[..., None] + k, axis=2)[..., 0] for k in (-1, 0, 1))
     bend = left - 2 * top + right
-    # Flat, or still rising where the search ended: no parabola has its top there.
+    # No parabola has its maximum here if the values are flat, or still rising at the end of the search.
     peaked = (bend < 0) & (np.abs(left - right) <= -bend)
     offset = np.where(peaked, 0.5 * (left - right) / np.where(peaked, bend, 1.0), 0.0)
     return np.asarray(middle[:, None] - reach - 1 + best + offset)
 
 
 def check_ground(peaks: Array, what: str = "The cube") -> None:
-    """Raise an `InputError` where the ground reflection comes so late that the deepest windows were not recorded.
+    """Raise `InputError` if the ground reflection is so late that the deepest windows are not recorded.
 
     Parameters
     ----------
     peaks : array of shape (n_channels, n_scans)
         From `ground_peaks`.
     what : str
-        The cube, for messages.
-
-    Examples
-    --------
-    >>> check_ground(np.full((24, 60), 200.0))
-    Traceback (most recent call last):
-    ...
-    fuzzymil._utils.errors.InputError: The cube has its strongest echo, which is taken for the ground, at sample 200 in ...
+        Name of the cube, for error messages.
     """
     channel, scan = np.unravel_index(peaks.argmax(), peaks.shape)
     latest = float(peaks[channel, scan])
     if latest > LATEST_GROUND:
         raise InputError(
-            f"{what} has its strongest echo, which is taken for the ground, at sample {latest:.0f} in channel "
-            f"{channel}, scan {scan}, but the windows fit into the record up to sample {LATEST_GROUND}: let the record "
-            "begin later, and leave out what is stronger than the ground."
+            f"{what} has its strongest echo, taken as the ground, at sample {latest:.0f} in channel {channel}, scan "
+            f"{scan}, but the windows fit only up to sample {LATEST_GROUND}: start the recording later, and remove "
+            "anything stronger than the ground."
         )
 
 
 def align(cube: Array, peaks: Array) -> Array:
-    """Shift every trace to its ground reflection, leave that out, and sample more coarsely.
+    """Shift each trace to its ground reflection, remove the reflection and resample more coarsely.
 
-    Each new sample is the mean of the record over its own interval, by linear interpolation at two points. After the
-    end of the record it is NaN.
+    Each new sample is the mean of the recording over its interval, by linear interpolation at two points, or NaN after
+    the end of the recording.
 
     Parameters
     ----------
@@ -174,7 +163,7 @@ def _interpolated(cube: Array, places: Array) -> Array:
 
 
 def background_of(aligned: Array) -> Background:
-    """Measure the background: the mean of each channel and depth, and the deviation from it at each depth.
+    """Compute the mean of the background per channel and depth, and its standard deviation per depth.
 
     Parameters
     ----------
@@ -187,41 +176,27 @@ def background_of(aligned: Array) -> Background:
 
 
 def check_background(background: Background, what: str = "The cube") -> None:
-    """Raise an `InputError` where the background does not vary, so that it is no unit to measure in.
+    """Raise `InputError` if the background is constant at some depth.
 
     Parameters
     ----------
     background : Background
     what : str
-        The cube, for messages.
-
-    Examples
-    --------
-    >>> check_background(background_of(np.ones((24, 60, 104))))
-    Traceback (most recent call last):
-    ...
-    fuzzymil._utils.errors.InputError: The cube has a background that does not vary at all 0.6 ns below the ground: ...
+        Name of the cube, for error messages.
     """
     still = background.deviation == 0
     if still.any():
         depth = 1e9 * (SKIP + STEP * still.argmax())
         raise InputError(
-            f"{what} has a background that does not vary at all {depth:.1f} ns below the ground: real traces hold "
-            "noise. Give the samples as they were recorded, neither filled in nor rounded to a few values."
+            f"{what} has a constant background {depth:.1f} ns below the ground: real traces contain noise. Pass the "
+            "samples as recorded, neither filled in nor rounded to a few values."
         )
 
 
 def whiten(aligned: Array, background: Background) -> Array:
-    """Take the background's mean off each channel and divide each depth by the background's deviation.
+    """Subtract the mean of the background and divide by its standard deviation.
 
-    Depths that not every trace reaches become 0, which is what background is on average.
-
-    Examples
-    --------
-    >>> rng = np.random.RandomState(0)
-    >>> aligned = rng.normal(3.0, 2.0, size=(24, 60, 104))
-    >>> bool(abs(whiten(aligned, background_of(aligned)).std() - 1) < 0.05)
-    True
+    Depths that not all traces reach become 0, the mean of the background.
     """
     scaled = (aligned - background.mean[:, None]) / background.deviation
     return np.where(np.isnan(aligned).any(axis=(0, 1)), 0.0, scaled)

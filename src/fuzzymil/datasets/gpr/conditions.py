@@ -1,4 +1,4 @@
-"""The numbers of the simulation, all in one value a difficulty."""
+"""Parameters of the simulation, and presets for three difficulties."""
 
 from __future__ import annotations
 
@@ -12,106 +12,101 @@ Range = tuple[float, float]
 Counts = tuple[int, int]
 
 _LEAST: dict[str, tuple[float, str]] = {
-    "permittivity": (1.0, "that of air"),
-    "plastic_permittivity": (1.0, "that of air"),
-    "rock_permittivity": (1.0, "that of air"),
-    "root_permittivity": (1.0, "that of air"),
+    **{f"{of}permittivity": (1.0, "the permittivity of air") for of in ("", "plastic_", "rock_", "root_")},
     "attenuation": (0.0, "soil does not amplify"),
-    "height": (0.1, "nearer antennas would touch rough ground"),
+    "height": (0.1, "lower antennas would touch rough ground"),
     "noise": (0.0, "it is a standard deviation"),
-    "n_scatterers": (0, "it is a count"),
-    "n_decoys": (0, "it is a count"),
-    "n_layers": (0, "it is a count"),
+    **dict.fromkeys(("n_scatterers", "n_decoys", "n_layers"), (0, "it is a count")),
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """Where and what is simulated.
+    """Parameters of the simulation.
 
-    A pair is the range that a value is drawn from, uniformly; of counts (their names begin with ``n_``) both ends are
+    A pair is a range from which a value is drawn uniformly; for counts (names that begin with ``n_``) both ends are
     included.
 
     Parameters
     ----------
     target_gain : float
-        Factor on the echoes of what the alarm is about, mine or not: the one number without a physics of its own.
+        Factor on the echoes of the target, mine or clutter: the only parameter without a physical meaning.
     permittivity : pair
-        Relative, of the soil.
+        Relative permittivity of the soil.
     attenuation : pair
-        Np/m, of the soil.
+        Attenuation of the soil in Np/m.
     height : pair
-        m, of the antennas.
+        Height of the antennas in m.
     frequency : pair
-        Hz, of the Ricker wavelet.
+        Frequency of the Ricker wavelet in Hz.
     ringing : pair
-        Each copy of the pulse relative to the one before.
+        Amplitude of each copy of the pulse relative to the previous one.
     roughness : pair
-        m, root mean square of the surface.
+        Root mean square height of the surface in m.
     roughness_length : float
-        m, correlation length of the surface.
+        Correlation length of the surface in m.
     brightness : float
-        Relative deviation of the surface's echo from place to place.
+        Relative standard deviation of the surface echo across the surface.
     jitter : float
-        m, root mean square of the antennas' height along the track.
+        Root mean square variation of the antenna height along the track in m.
     jitter_length : float
-        m, correlation length of the antennas' height.
+        Correlation length of the antenna height in m.
     noise : float
-        Standard deviation of a sample; 1 is the echo of a mirror one meter away.
+        Standard deviation of the noise; 1 is the echo of a mirror one meter away.
     aim : float
-        m, standard deviation of a target's place around the middle, down-track and cross-track.
+        Standard deviation of the target position around the center in m, down-track and cross-track.
     n_scatterers : pair
-        Weak points in the whole volume.
+        Number of weak scatterers in the whole volume.
     scatterer_size : pair
-        m, scattering length of a weak point.
+        Scattering length of a weak scatterer in m.
     scatterer_depth : pair
-        m.
+        Depth of a weak scatterer in m.
     n_decoys : pair
-        Other objects beside the target, of any kind but mine, layer and bare soil.
+        Number of other objects besides the target, of any kind except mine, layer and bare soil.
     decoy_gain : pair
         Factor on the echoes of a decoy.
     decoy_distance : float
-        m, greatest distance of a decoy from the middle, down-track and cross-track.
+        Maximum distance of a decoy from the center in m, down-track and cross-track.
     n_layers : pair
-        Interfaces through the whole volume.
+        Number of interfaces through the whole volume.
     layer_reflection : pair
-        Reflection coefficient of such an interface, of either sign.
+        Reflection coefficient of an interface, of either sign.
     layer_depth : pair
-        m, mean depth of such an interface.
+        Mean depth of an interface in m.
     layer_relief : float
-        m, root mean square of its depth around the mean.
+        Root mean square variation of its depth in m.
     layer_length : float
-        m, correlation length of its depth.
+        Correlation length of its depth in m.
     mine_radius, mine_depth, mine_dome, mine_thickness : pair
-        m: of the disc, of its top below the surface, of the dome on it, between its top and bottom.
+        Radius of the disc, depth of its top, height of its dome and thickness of the mine in m.
     mine_rim : pair
-        Diffraction at the rim, relative to the dome's echo straight above.
+        Diffraction at the rim relative to the echo of the dome.
     metal_reflection : pair
-        Of the top of a high-metal mine.
+        Reflection coefficient of the top of a high-metal mine.
     plastic_permittivity : pair
-        Relative, of a low-metal mine.
+        Relative permittivity of a low-metal mine.
     metal_part : pair
-        m, scattering length of the metal part that half of the low-metal mines have.
+        Scattering length in m of the metal part that half of the low-metal mines have.
     rock_radius, rock_depth : pair
-        m.
+        Radius and depth of a rock in m.
     rock_permittivity : pair
-        Relative.
+        Relative permittivity of a rock.
     scrap_size, scrap_depth : pair
-        m: scattering length of a fragment, depth of the highest one at least.
+        Scattering length of a fragment and minimum depth of the fragments in m.
     scrap_spread : float
-        m, of fragments around their middle; half of it in depth.
+        Spread of fragments around their center in m; half as much in depth.
     root_radius, root_depth, root_reach : pair
-        m; the reach to both sides of the middle.
+        Radius, depth and half length of a root in m.
     root_permittivity : pair
-        Relative; wet wood is near or above soil. A quarter of them are metal pipes.
+        Relative permittivity of a root, often that of wet wood. A quarter of the roots are metal pipes instead.
     void_radius, void_depth : pair
-        m, of a chamber.
+        Radius and depth of a chamber in m.
     void_spread : float
-        m, of chambers around their middle; half of it in depth.
+        Spread of chambers around their center in m; half as much in depth.
     lens_curvature, lens_reach, lens_depth : pair
-        m, of a piece of a layer.
+        Radius of curvature, extent and depth of a piece of a layer in m.
     lens_reflection : pair
-        Reflection coefficient, of either sign.
+        Reflection coefficient of a piece of a layer, of either sign.
 
     Examples
     --------
@@ -188,22 +183,16 @@ DIFFICULTIES: dict[str, Conditions] = {
         scatterer_size=(0.004, 0.030),
     ),
 }
-"""Easy, medium and hard: they differ in how strong the target is, how much else there is, and how it is strewn."""
+"""Presets for easy, medium and hard: they differ in target strength, noise and clutter."""
 
 
 def conditions_of(difficulty: str | Conditions) -> Conditions:
-    """Return the conditions of a difficulty, or conditions as they are.
-
-    Examples
-    --------
-    >>> conditions_of("medium") == Conditions()
-    True
-    """
+    """Return the conditions of a difficulty; `Conditions` are validated and returned."""
     if isinstance(difficulty, Conditions):
         _check(difficulty)
         return difficulty
     if not isinstance(difficulty, str):
-        raise InputTypeError(f"A difficulty is a name or Conditions, got {described(difficulty)}.")
+        raise InputTypeError(f"difficulty must be a name or Conditions, got {described(difficulty)}.")
     known_name("difficulty", difficulty, DIFFICULTIES)
     return DIFFICULTIES[difficulty]
 
@@ -212,7 +201,7 @@ def _check(conditions: Conditions) -> None:
     for name, value in dataclasses.asdict(conditions).items():
         low, high = value if isinstance(value, tuple) else (value, value)
         if not low <= high:
-            raise ParameterError(f"The range of {name} must go from the lower to the higher value, got {value}.")
+            raise ParameterError(f"The range of {name} must be ordered (low, high), got {value}.")
         least, what = _LEAST.get(name, (None, ""))
         if least is not None and low < least:
-            raise ParameterError(f"{name} must be at least {least}: {what}; got {value}.")
+            raise ParameterError(f"{name} must be at least {least} ({what}), got {value}.")

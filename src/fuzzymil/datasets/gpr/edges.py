@@ -1,8 +1,8 @@
-"""Edge histogram descriptors: which way the edges of a radar slice run, and where along the track.
+"""Edge histogram descriptors: the directions of edges in a radar slice along the track.
 
-A buried mine draws a hyperbola: rising edges before it, a flat top, falling edges behind it. The descriptor (after
-Frigui and Gader, 2009) counts edges of four directions, and pixels without an edge, in seven overlapping parts of a
-slice: 35 numbers for each depth window. EHDDT looks at (down-track, depth) slices, EHDCT at (cross-track, depth) ones.
+The signature of a buried mine is a hyperbola: rising edges, a flat top, falling edges. The descriptor (after Frigui and
+Gader, 2009) counts edges in four directions, and pixels without an edge, in seven overlapping parts of a slice: 35
+numbers per depth window. EHDDT uses (down-track, depth) slices, EHDCT (cross-track, depth) slices.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from fuzzymil._utils.arrays import Array
 __all__ = ["EDGES", "HOP", "LENGTH", "N_WINDOWS", "PARTS", "cut", "edge_histograms", "edge_kinds"]
 
 N_WINDOWS, LENGTH, HOP = 15, 20, 6
-"""Depth windows of an aligned trace: how many, their length and the distance of their beginnings, in samples."""
+"""Number, length and hop of the depth windows of an aligned trace, in samples."""
 
 PARTS, PART_LENGTH, PART_HOP = 7, 6, 3
-"""Overlapping parts of a slice along the track: how many, their length and the distance of their beginnings."""
+"""Number, length and hop of the overlapping parts of a slice along the track."""
 
 EDGES = ("vertical", "horizontal", "diagonal", "antidiagonal", "none")
-"""Kinds of edges, in the order of the descriptor. A diagonal edge gets deeper along the track."""
+"""Kinds of edges in the order of the descriptor. A diagonal edge becomes deeper along the track."""
 
 THRESHOLD = 2.0
-"""Least response of an edge, in deviations of the background."""
+"""Minimum response of an edge, in standard deviations of the background."""
 
-# Rows follow the track and columns the depth; each is scaled to give uncorrelated unit noise a deviation of 1.
+# Rows run along the track and columns along the depth; scaled so that white noise keeps its deviation of 1.
 _OPERATORS = np.array(
     [
         [[-1, -2, -1], [0, 0, 0], [1, 2, 1]],
@@ -49,15 +49,14 @@ def cut(values: Array) -> Array:
 
 
 def edge_kinds(slices: Array) -> Array:
-    """Tell for each pixel which edge runs through it.
+    """Return the kind of edge at each pixel.
 
-    The four operators are compared by size; below the threshold there is no edge. At the borders the outermost
-    values are continued.
+    It is that of the operator with the strongest response, or none below the threshold. Border values are repeated.
 
     Parameters
     ----------
     slices : array of shape (n_slices, n_places, n_depths)
-        In deviations of the background.
+        In standard deviations of the background.
 
     Returns
     -------
@@ -67,7 +66,7 @@ def edge_kinds(slices: Array) -> Array:
     Examples
     --------
     >>> step = np.zeros((1, 6, 6))
-    >>> step[:, :, 3:] = 10.0  # changes with depth: a layer
+    >>> step[:, :, 3:] = 10.0  # changes with depth, like a layer
     >>> EDGES[edge_kinds(step)[0, 2, 3]]
     'horizontal'
     """
@@ -78,18 +77,18 @@ def edge_kinds(slices: Array) -> Array:
 
 
 def edge_histograms(slices: Array) -> Array:
-    """Count the edges of parallel slices in each window and part of the track.
+    """Compute the edge histogram of parallel slices for each depth window.
 
     Parameters
     ----------
     slices : array of shape (n_slices, n_places, n_depths)
-        In deviations of the background; ``n_places`` covers the parts.
+        In standard deviations of the background.
 
     Returns
     -------
     array of shape (N_WINDOWS, PARTS * len(EDGES))
-        Square roots of shares of pixels, kinds within parts; the squares of a part sum to 1. Roots make the Euclidean
-        distance of two descriptors the Hellinger distance of their histograms.
+        Square roots of the shares of pixels, by part and then kind; the squares of a part sum to 1. The Euclidean
+        distance of two descriptors is then the Hellinger distance of their histograms.
 
     Examples
     --------

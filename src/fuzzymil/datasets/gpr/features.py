@@ -1,4 +1,4 @@
-"""From a radar cube to what the fusion sees: four features in each of fifteen depth windows."""
+"""Features of a radar cube: four in each of fifteen depth windows."""
 
 from __future__ import annotations
 
@@ -23,35 +23,34 @@ from fuzzymil.datasets.gpr.alignment import (
 from fuzzymil.datasets.gpr.edges import HOP, LENGTH, N_WINDOWS, cut, edge_histograms
 from fuzzymil.datasets.gpr.geometry import GRID
 from fuzzymil.datasets.gpr.prescreener import check_cube
-from fuzzymil.datasets.gpr.widths import signature_width
 
-__all__ = ["FEATURES", "Measured", "measure", "measured", "window_truth", "windows"]
+__all__ = ["FEATURES", "Measured", "measure", "measured", "signature_width", "window_truth", "windows"]
 
 FEATURES = ("EHDDT", "EHDCT", "width down-track", "width cross-track")
-"""Names of the features of a window; widths are in meters."""
+"""Feature names; widths are in meters."""
 
 MIDDLE = 0.15
-"""Meters from the middle of the cube within which slices count as the alarm's own."""
+"""Distance from the center of the cube, in meters, within which slices belong to the alarm."""
 
-_SPAN = 0.6  # meters from the middle that a slice covers along the track: as far as the array reaches across it
-_LEAST_SHARE = 0.2  # of the strongest window's target energy that makes a window positive
-_LEAST_RATIO = 0.5  # of target energy by that of the background
+_SPAN = 0.6  # half length of a slice in meters, the same down-track as the array has cross-track
+_LEAST_SHARE = 0.2  # minimum target energy of a positive window, relative to the strongest window
+_LEAST_RATIO = 0.5  # minimum ratio of target energy to background energy
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What the windows of a cube hold, before detectors judge it.
+    """Measurements of the windows of a cube, before the detectors are applied.
 
     Attributes
     ----------
     down_track, cross_track : arrays of shape (N_WINDOWS, 35)
         Edge histograms.
     widths : array of shape (N_WINDOWS, 2)
-        Of the signature down-track and cross-track, in meters.
+        Widths of the signature down-track and cross-track, in meters.
     energies : array of shape (N_WINDOWS,)
-        Mean squares around the alarm, in units of the background's.
+        Mean squared amplitudes around the alarm, relative to the background.
     target_energies : array of shape (N_WINDOWS,), or None
-        The same of the target's echoes alone, where they are known.
+        The same for the echoes of the target alone, if known.
     """
 
     down_track: Array
@@ -62,7 +61,7 @@ class Measured:
 
 
 def windows() -> list[tuple[int, int]]:
-    """Return where the depth windows begin and end, in samples of a cube after the ground reflection.
+    """Return the start and end of each depth window, in samples after the ground reflection.
 
     Examples
     --------
@@ -75,16 +74,16 @@ def windows() -> list[tuple[int, int]]:
 
 
 def measure(cube: npt.ArrayLike, target: Array | None = None, name: str = "") -> Measured:
-    """Measure what the detectors need of a cube.
+    """Measure the windows of a cube.
 
     Parameters
     ----------
     cube : array-like of shape (n_channels, n_scans, n_samples)
-        With the alarm in the middle. What `check_cube` refuses is refused here, too.
+        With the alarm in the center; validated by `check_cube`.
     target : array of the same shape, optional
-        The target's echoes alone, where they are known.
+        Echoes of the target alone, if known.
     name : str
-        Of the alarm, for messages.
+        Name of the cube, for error messages.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def measure(cube: npt.ArrayLike, target: Array | None = None, name: str = "") ->
 
 
 def measured(cube: Array, target: Array | None = None, name: str = "") -> Measured:
-    """Measure as `measure` does, a cube that is known to be in order."""
+    """Measure a cube that is already validated."""
     what = f"The cube {name}" if name else "The cube"
     cube = np.asarray(cube, float)
     peaks = ground_peaks(cube)
@@ -120,34 +119,65 @@ def measured(cube: Array, target: Array | None = None, name: str = "") -> Measur
 
 
 def _width(whitened: Array, slices: Array, spacing: float) -> Array:
-    """Return the width (N_WINDOWS,) of the signature along the places of ``slices`` (n, n_places, n_depths)."""
+    """Return the widths (N_WINDOWS,) of the signature in ``slices`` (n, n_places, n_depths)."""
     energy = cut(np.square(slices).mean(axis=0)).mean(axis=-1)  # (places, windows)
     floor = cut(np.square(whitened[:, background_scans()]).mean(axis=(0, 1))).mean(axis=-1)
     return signature_width(energy.T, floor, spacing)
 
 
 def _energies(whitened: Array) -> Array:
-    """Return the mean square (N_WINDOWS,) around the middle of the cube."""
+    """Return the mean squares (N_WINDOWS,) around the center of the cube."""
     around = whitened[np.abs(GRID.y) <= MIDDLE][:, np.abs(GRID.x) <= MIDDLE]
     return np.asarray(cut(np.square(around).mean(axis=(0, 1))).mean(axis=-1))
 
 
 def _target_alone(target: Array, peaks: Array, background: Background) -> Array:
-    """Return the target's echoes as they stand in the whitened cube."""
+    """Return the echoes of the target in the whitened cube."""
     silent = background._replace(mean=np.zeros_like(background.mean))
     return whiten(align(np.asarray(target, float), peaks), silent)
 
 
-def window_truth(target_energies: Array) -> Array:
-    """Tell which windows hold the target.
+def signature_width(energy: Array, floor: Array, spacing: float) -> Array:
+    """Return the width of a signature along the track.
 
-    A window does if it has at least 0.2 of the target energy of the strongest window, and more than half the energy
-    of the background.
+    It is the participation ratio (Σe)² / Σe² of the energy e above the floor, times the spacing: n equal values have a
+    width of n spacings, and weak tails hardly count. The width is 0 if nothing exceeds the floor.
+
+    Parameters
+    ----------
+    energy : array of shape (..., n_places)
+        Energy along the track.
+    floor : array of shape (...)
+        Energy of the background.
+    spacing : float
+        Distance between two values.
+
+    Returns
+    -------
+    array of shape (...)
+        In the unit of ``spacing``.
+
+    Examples
+    --------
+    >>> signature_width(np.array([1.0, 3.0, 3.0, 1.0]), np.array(1.0), 0.05)
+    array(0.1)
+    """
+    above = np.where(energy > floor[..., None], energy - floor[..., None], 0.0)
+    squares = np.square(above).sum(axis=-1)
+    seen = squares > 0
+    return np.where(seen, spacing * np.square(above.sum(axis=-1)) / np.where(seen, squares, 1.0), 0.0)
+
+
+def window_truth(target_energies: Array) -> Array:
+    """Return which windows contain the target.
+
+    These have at least 0.2 times the target energy of the strongest window, and more than half the energy of the
+    background.
 
     Parameters
     ----------
     target_energies : array of shape (..., N_WINDOWS)
-        In units of the background's energy.
+        Relative to the energy of the background.
 
     Returns
     -------

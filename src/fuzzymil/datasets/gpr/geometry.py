@@ -1,7 +1,7 @@
-"""Where the antennas are, and how a ray gets from one of them through the ground surface to a buried point.
+"""Positions of the antennas, and rays from an antenna through the ground surface to a buried point.
 
-The radar looks straight down. ``x`` is the position down-track (scans), ``y`` cross-track (channels), both in meters
-from the alarm at the middle of the grid; depths are meters below the mean surface, heights meters above it.
+The radar looks straight down. ``x`` is the position down-track (scans) and ``y`` cross-track (channels), in meters from
+the alarm at the center of the grid; depths are in meters below the mean surface, heights in meters above it.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ __all__ = ["GRID", "SPEED_OF_LIGHT", "Grid", "Ray", "refracted_ray"]
 SPEED_OF_LIGHT = 299_792_458.0
 """In air, m/s."""
 
-# Enough for a path exact to 1e-12 m, for every offset on the grid, antennas from 0.12 m up and points down to 2.5 m.
+# Exact to 1e-12 m for all offsets on the grid, antennas at least 0.12 m high and points up to 2.5 m deep.
 _NEWTON_STEPS = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """Sampling of a cube of radar data: channels across the track, scans along it, samples in time.
+    """Sampling of a radar cube: channels across the track, scans along it, samples in time.
 
     Parameters
     ----------
     n_channels, n_scans, n_samples : int
         Shape of a cube.
     channel_spacing, scan_spacing : float
-        Meters between neighbors.
+        Distance between neighbors in meters.
     sample_spacing : float
-        Seconds between samples.
+        Time between samples in seconds.
     start : float
-        Seconds from the emission of the pulse to the first sample.
+        Time from the emission of the pulse to the first sample, in seconds.
 
     Examples
     --------
@@ -70,23 +70,23 @@ class Grid:
 
     @property
     def times(self) -> Array:
-        """Seconds after emission of every sample, shape (n_samples,)."""
+        """Times of the samples in seconds after emission, shape (n_samples,)."""
         return self.start + np.arange(self.n_samples) * self.sample_spacing
 
 
 GRID = Grid()
-"""The array that the simulated alarms come from: 24 channels and 60 scans 5 cm apart, 256 samples of 0.05 ns."""
+"""The grid of the simulated alarms: 24 channels and 60 scans 5 cm apart, 256 samples 0.05 ns apart."""
 
 
 class Ray(NamedTuple):
-    """The path from an antenna to a buried point; every field has the shape of the offsets.
+    """The path from an antenna to a buried point; all fields have the shape of the offsets.
 
     Attributes
     ----------
     air, ground : arrays
-        Lengths of the two legs in meters.
+        Lengths of the segments in air and in soil, in meters.
     cos_air, cos_ground : arrays
-        Cosines of the angles between the legs and the vertical.
+        Cosines of the angles between the segments and the vertical.
     """
 
     air: Array
@@ -96,19 +96,19 @@ class Ray(NamedTuple):
 
 
 def refracted_ray(offset: Array, depth: Array | float, height: float, index: float) -> Ray:
-    """Find the ray that obeys Snell's law at the flat surface.
+    """Compute the ray that satisfies Snell's law at a flat surface.
 
-    With ``q`` the tangent of the angle in air, the horizontal distance that a ray covers is
-    ``height q + depth q / sqrt(n² + (n² - 1) q²)``, ``n`` being the refractive index. It is increasing and concave in
-    ``q``, so Newton's method from the vertical ray (q = 0) approaches the solution from below without ever passing it.
+    For the tangent ``q`` of the angle in air and the refractive index ``n``, a ray covers the horizontal distance
+    ``height q + depth q / sqrt(n² + (n² - 1) q²)``. It is increasing and concave in ``q``, so Newton's method, started
+    below the solution, approaches it from below.
 
     Parameters
     ----------
     offset : array
-        Horizontal distances between antenna and point in meters, not negative.
+        Horizontal distances between antenna and point in meters, at least 0.
     depth : array that broadcasts with ``offset``, or float
     height : float
-        Of the antenna, more than 0.
+        Height of the antenna, more than 0.
     index : float
         Refractive index of the soil, at least 1.
 

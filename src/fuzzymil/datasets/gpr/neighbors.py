@@ -1,4 +1,4 @@
-"""How sure a descriptor is of a mine: a possibilistic K-nearest-neighbor rule over prototypes."""
+"""Confidence that a descriptor shows a mine: a possibilistic k-nearest-neighbor rule over prototypes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from fuzzymil._utils.errors import InputError
 __all__ = ["NEIGHBOURS", "Prototypes", "confidences", "learn_prototypes", "soft_labels"]
 
 NEIGHBOURS = 5
-"""K, in soft labels and in confidences."""
+"""Number of neighbors for soft labels and confidences."""
 
 FUZZIFIER = 2.0
-"""m of the possibilistic weight: the greater, the slower the weight falls with distance."""
+"""Exponent m of the possibilistic weight: with a larger m the weight falls more slowly with distance."""
 
 
 @dataclass(frozen=True)
 class Prototypes:
-    """Typical descriptors of mines and of clutter.
+    """Typical descriptors of mines and clutter.
 
     Attributes
     ----------
     points : array of shape (n_prototypes, n_numbers)
     labels : array of shape (n_prototypes,)
-        How far each speaks for a mine, from 0 to 1.
+        Degree to which each indicates a mine, from 0 to 1.
     reach : float
-        Distance up to which a descriptor is as typical as it can be.
+        Distance up to which a descriptor counts as fully typical.
     """
 
     points: Array
@@ -40,7 +40,7 @@ class Prototypes:
 
 
 def soft_labels(points: Array, is_mine: Array) -> Array:
-    """Soften labels by the neighbors' (Keller's rule), from 0.51 up for mines and from 0.49 down for the rest.
+    """Compute soft labels from the labels of the neighbors (Keller's rule).
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def soft_labels(points: Array, is_mine: Array) -> Array:
     Returns
     -------
     array of shape (n,)
-        0.51 + 0.49 q for a mine and 0.49 q for the rest, q being the share of mines among the nearest others.
+        0.51 + 0.49 q for mines and 0.49 q otherwise, where q is the share of mines among the nearest neighbors.
 
     Examples
     --------
@@ -68,22 +68,22 @@ def soft_labels(points: Array, is_mine: Array) -> Array:
 def learn_prototypes(
     mines: Array, clutter: Array, quiet: Array, counts: tuple[int, int, int] = (30, 30, 10), random_state: Any = None
 ) -> Prototypes:
-    """Make prototypes of labeled descriptors, by k-means within each group.
+    """Learn prototypes from labeled descriptors by k-means within each group.
 
     Parameters
     ----------
     mines : array of shape (n, n_numbers)
-        Descriptors of windows that hold a mine.
+        Descriptors of windows that contain a mine.
     clutter, quiet : arrays of shape (n, n_numbers)
-        Of windows of alarms without a mine: those in which something stands out, and the others.
+        Descriptors of windows of alarms without a mine: with and without a conspicuous signal.
     counts : tuple of int
-        Numbers of prototypes of each group.
+        Number of prototypes per group.
     random_state : int, RandomState or None
 
     Returns
     -------
     Prototypes
-        Their reach is the mean distance of a descriptor to the nearest prototype of its group.
+        Their reach is the mean distance between a descriptor and the nearest prototype of its group.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def learn_prototypes(
         n_different = len(np.unique(descriptors, axis=0))
         if n_different < n:
             raise InputError(
-                f"{n} prototypes of {what} need as many different descriptors, got {n_different}: "
-                "calibrate on more alarms."
+                f"{n} prototypes of {what} need at least {n} different descriptors, got {n_different}: "
+                "use more alarms for the calibration."
             )
         clusters = KMeans(n, n_init=4, random_state=random_state).fit(descriptors)
         found.append(clusters.cluster_centers_)
@@ -111,11 +111,11 @@ def learn_prototypes(
 
 
 def confidences(descriptors: Array, prototypes: Prototypes) -> Array:
-    """Tell how far descriptors look like mines.
+    """Return the confidence that descriptors show a mine.
 
-    The mean of the K nearest prototypes' soft labels, each times the possibilistic weight
-    1 / (1 + max(0, d/η - 1)^(2/(m-1))) of its distance d, where η is the prototypes' reach. What is far from every
-    prototype is not known to be a mine, so its confidence is low.
+    It is the mean over the K nearest prototypes of their soft label times the possibilistic weight
+    1 / (1 + max(0, d/η - 1)^(2/(m-1))) of the distance d, where η is the reach. Descriptors far from all prototypes
+    have a low confidence.
 
     Parameters
     ----------

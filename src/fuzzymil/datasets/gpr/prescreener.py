@@ -1,4 +1,4 @@
-"""The door for radar cubes: what is no usable cube is refused, and what shows nothing in its middle raises no alarm."""
+"""Validation of radar cubes, and the prescreener that raises alarms."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ from fuzzymil.datasets.gpr.geometry import GRID, Grid
 __all__ = ["LEAST_BACKGROUND", "LEAST_ENERGY", "Screening", "check_cube", "screen", "screened"]
 
 LEAST_BACKGROUND = 12
-"""Scans beyond `alignment.BACKGROUND_DISTANCE` without which there is no background to compare with."""
+"""Minimum number of background scans, beyond `alignment.BACKGROUND_DISTANCE`."""
 
 LEAST_ENERGY = 2.5
-"""Mean square in the best window, in units of the background's, from which on the prescreener raises an alarm."""
+"""Minimum energy of an alarm: the mean square in the strongest window, relative to the background."""
 
-_PATCH = 0.3  # meters, the side of the square that energy is averaged over: about as wide as a signature
-_AIM = 0.2  # meters from the middle, in either direction, within which an alarm's strongest patch must lie
-_CLIPPED_RUN = 3  # samples in a row at the greatest value of a channel: a pulse's top has one, or two by chance
-_CLIPPED_SHARE = 0.1  # of a channel's traces
-_OFFSET = 0.1  # of a channel's greatest sample: up to there the ground stays the greatest value of the mean trace
-_GREATEST = 1e15  # of a sample: its square is far from what 32 bit can hold, and so is that of its inverse
+_PATCH = 0.3  # side in meters of the square over which energy is averaged: about as wide as a signature
+_AIM = 0.2  # maximum distance in meters of an alarm's strongest patch from the center, in either direction
+_CLIPPED_RUN = 3  # consecutive samples at the maximum of a channel; the peak of a pulse has one, or two by chance
+_CLIPPED_SHARE = 0.1  # share of a channel's traces
+_OFFSET = 0.1  # relative to a channel's maximum: up to this offset the ground stays the peak of the mean trace
+_GREATEST = 1e15  # maximum of a sample: its square and that of its inverse are far from the limits of float32
 
 
 @dataclasses.dataclass(frozen=True)
 class Screening:
-    """What the prescreener found.
+    """Result of the prescreener.
 
     Parameters
     ----------
     raised : bool
         Whether there is an alarm.
     reason : str
-        Why there is one or none, in words.
+        Explanation of the decision.
     energy : float
-        Greatest energy of a patch of 0.3 m in a depth window around the middle, in units of the background's.
+        Maximum energy of a 0.3 m patch in a depth window near the center, relative to the background.
     x, y : float
-        Where the strongest patch of the whole cube is, in meters from the middle.
+        Position of the strongest patch of the whole cube, in meters from the center.
     """
 
     raised: bool
@@ -64,17 +64,17 @@ class Screening:
 
 
 def screen(cube: Any) -> Screening:
-    """Decide by energy whether there is something in the middle of a cube.
+    """Decide by energy whether there is an object in the center of a cube.
 
-    Traces are aligned to the ground and compared with the scans away from the middle (`alignment`). Their squares are
-    averaged over depth windows and patches of 0.3 m. An alarm needs a patch near the middle with `LEAST_ENERGY` times
-    the background's energy. It is rejected, too, when a stronger patch lies at the edge: among the background scans,
-    which then are none, or under the outermost channels, where half of it was not recorded.
+    Traces are aligned to the ground and compared with the background, the scans away from the center (`alignment`).
+    Energy is averaged over depth windows and patches of 0.3 m. An alarm needs a patch near the center with
+    `LEAST_ENERGY` times the energy of the background. It is rejected if a stronger patch is at the edge: among the
+    background scans, or under the outermost channels, where half of the patch is not recorded.
 
     Parameters
     ----------
     cube : array-like of shape (n_channels, n_scans, n_samples)
-        What `check_cube` refuses is refused here, too.
+        Validated by `check_cube`.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def screen(cube: Any) -> Screening:
 
 
 def screened(cube: Array) -> Screening:
-    """Decide as `screen` does, on a cube that is known to be in order."""
+    """Screen a cube that is already validated."""
     aligned = align(cube, ground_peaks(cube))
     energies = cut(np.square(whiten(aligned, background_of(aligned)))).mean(axis=-1)  # (c, s, windows)
     size = (round(_PATCH / GRID.channel_spacing), round(_PATCH / GRID.scan_spacing), 1)
@@ -98,31 +98,29 @@ def screened(cube: Array) -> Screening:
     x, y = float(GRID.x[scan]), float(GRID.y[channel])
     energy = float(patches[np.ix_(np.abs(GRID.y) <= _AIM, np.abs(GRID.x) <= _AIM)].max())
     at_edge = abs(x) > BACKGROUND_DISTANCE or abs(y) > GRID.y[-1] - _PATCH / 2
-    reason = f"the middle has {energy:.1f} times the background's energy (an alarm needs {LEAST_ENERGY})"
+    reason = f"the center has {energy:.1f} times the energy of the background (an alarm needs {LEAST_ENERGY})"
     if at_edge and patches.max() >= LEAST_ENERGY:
         reason += (
-            f", the edge {patches.max():.1f} times, {x:+.2f} m down-track and {y:+.2f} m cross-track of the middle: "
+            f", the edge {patches.max():.1f} times, {x:+.2f} m down-track and {y:+.2f} m cross-track from the center: "
             "center the cube there"
         )
     return Screening(energy >= LEAST_ENERGY and not at_edge, reason, energy, x, y)
 
 
 def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
-    """Return a cube as numbers, or raise an `InputError` that says what is wrong with it.
+    """Validate a radar cube and return it as a floating-point array.
 
-    Samples have no offset, and the ground is the strongest echo of a channel. Refused are other shapes than the grid's,
-    samples that are no finite numbers, out of all proportion or around another value than 0, channels that recorded
-    nothing (the same value throughout a trace) or that are saturated (cut off at their greatest or least value), too
-    few different scans away from the middle to know the background, and a ground so late in the record that the deepest
-    windows are not in it. Cubes that show nothing in the middle, or more at the edge, can be used: it is `screen` that
-    rejects them, with a reason.
+    Raises `InputError` if the shape differs from the grid, if samples are not finite, extremely large or small, or have
+    an offset, if channels are dead (constant in a trace) or saturated (clipped), if there are too few different
+    background scans, or if the ground reflection, the strongest echo of a channel, is so late that the deepest windows
+    are not recorded. Cubes with nothing in the center are valid; `screen` rejects them.
 
     Parameters
     ----------
     cube : array-like of shape (n_channels, n_scans, n_samples)
     grid : Grid
     name : str
-        Of the cube, for messages.
+        Name of the cube, for error messages.
 
     Returns
     -------
@@ -133,46 +131,44 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     >>> check_cube(np.zeros((24, 60, 100)))
     Traceback (most recent call last):
     ...
-    fuzzymil._utils.errors.InputError: The cube has the shape (24, 60, 100), expected (24, 60, 256): channels, scans, ...
+    fuzzymil.InputError: The cube has shape (24, 60, 100), expected (24, 60, 256) (channels, scans, samples)...
     """
     what = f"The cube {name}" if name else "The cube"
     numbers = _numbers(cube, what, grid)
     if numbers.shape != grid.shape:
         raise InputError(
-            f"{what} has the shape {numbers.shape}, expected {grid.shape}: channels, scans, samples. Cut it around the "
-            f"alarm or resample it; scans more than {BACKGROUND_DISTANCE} m from the middle are its background and "
-            "must have been recorded."
+            f"{what} has shape {numbers.shape}, expected {grid.shape} (channels, scans, samples). Crop it around the "
+            f"alarm or resample it; include the background, more than {BACKGROUND_DISTANCE} m from the center."
         )
     bad = ~np.isfinite(numbers)
     if bad.any():
         channel, scan, sample = np.argwhere(bad)[0]
         raise InputError(
-            f"{what} has samples that are no finite numbers ({bad.sum()} of {bad.size}), the first in channel "
-            f"{channel}, scan {scan}, sample {sample} ({numbers[channel, scan, sample]}): fill the gap or leave the "
-            "cube out."
+            f"{what} has {bad.sum()} samples (of {bad.size}) that are not finite, the first in channel {channel}, "
+            f"scan {scan}, sample {sample} ({numbers[channel, scan, sample]}): fill the gap or exclude the cube."
         )
     far = numbers[:, np.abs(grid.x) > BACKGROUND_DISTANCE]
     n_background = len(np.unique(far.swapaxes(0, 1).reshape(far.shape[1], -1), axis=0))
     if n_background < LEAST_BACKGROUND:
         raise InputError(
             f"{what} has {n_background} different background scans (more than {BACKGROUND_DISTANCE} m from the "
-            f"middle), but at least {LEAST_BACKGROUND} are needed: record a longer piece of track. Scans that are "
-            "repeated or filled in are no background."
+            f"center), but at least {LEAST_BACKGROUND} are needed: record a longer track. Repeated or filled-in scans "
+            "do not count."
         )
-    _refuse(what, (np.ptp(numbers, axis=2) == 0).any(axis=1), "recorded nothing in at least one scan")
-    _refuse(what, _saturated(numbers), "are saturated (cut off at their greatest or least value)")
+    _refuse(what, (np.ptp(numbers, axis=2) == 0).any(axis=1), "are dead (constant) in at least one scan")
+    _refuse(what, _saturated(numbers), "are saturated (clipped at their maximum or minimum)")
     greatest = float(np.abs(numbers).max())
     if not 1 / _GREATEST <= greatest <= _GREATEST:
         raise InputError(
-            f"{what} has a greatest sample of {greatest:.3g}, expected one between {1 / _GREATEST:g} and "
-            f"{_GREATEST:g}: divide all samples by one number. The unit does not matter to the features."
+            f"{what} has a maximum amplitude of {greatest:.3g}, expected between {1 / _GREATEST:g} and {_GREATEST:g}"
+            ": rescale all samples by one factor. The features do not depend on the unit."
         )
     middle = np.median(numbers, axis=(1, 2))
     off = np.abs(middle) > _OFFSET * np.abs(numbers - middle[:, None, None]).max(axis=(1, 2))
     if off.any():
         raise InputError(
-            f"{what} has an offset: samples of channel {off.argmax()} lie around {middle[off.argmax()]:.6g}. Subtract "
-            "it, so that silence is 0."
+            f"{what} has an offset: the median of channel {off.argmax()} is {middle[off.argmax()]:.6g}. Subtract it, "
+            "so that silence is 0."
         )
     check_ground(ground_peaks(numbers), what)
     return numbers
@@ -183,7 +179,7 @@ def _numbers(cube: Any, what: str, grid: Grid) -> Array:
         return arrays.numeric(cube)
     except InputTypeError:
         got = getattr(cube, "dtype", None) or described(cube)
-        way = "give its attribute cube" if hasattr(cube, "cube") else "convert it first"
+        way = "pass its attribute cube" if hasattr(cube, "cube") else "convert it first"
         raise InputTypeError(
             f"{what} must be an array of real numbers of shape {grid.shape} (channels, scans, samples), got {got}: "
             f"{way}."
@@ -193,13 +189,13 @@ def _numbers(cube: Any, what: str, grid: Grid) -> Array:
 def _refuse(what: str, channels: Array, because: str) -> None:
     if channels.any():
         raise InputError(
-            f"{what} has channels that {because}: {listed(np.flatnonzero(channels))} (counted from 0). Leave it out, "
-            "or replace them by what their neighbors recorded."
+            f"{what} has channels that {because}: {listed(np.flatnonzero(channels))} (counted from 0). Exclude it, or "
+            "replace them with neighboring channels."
         )
 
 
 def _saturated(cube: Array) -> Array:
-    """Tell which channels (n_channels,) stay at their extreme value for several samples in many of their traces."""
+    """Return which channels (n_channels,) stay at an extreme value for several samples in many traces."""
     found = np.zeros(len(cube), bool)
     for extreme in (cube.max(axis=(1, 2)), cube.min(axis=(1, 2))):
         there = cube == extreme[:, None, None]

@@ -1,7 +1,7 @@
-"""Simulated alarms of a ground-penetrating radar: raw cubes, with the truth about them.
+"""Simulated alarms of a ground-penetrating radar: raw cubes with ground truth.
 
-The measured data of the paper was never published; nothing here was measured. What is modeled, and what is not, is
-told in `echoes` (physics), `objects` (mines and clutter), `scene` (all around them) and `conditions` (every number).
+The paper's measured data was never published; everything here is simulated. The model is described in `_echoes`
+(physics), `_objects` (mines and clutter), `_scene` (their surroundings) and `conditions` (all parameters).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.datasets.gpr._echoes import body_echoes, pulse, record, surface_echoes
+from fuzzymil.datasets.gpr._objects import CLUTTER, KINDS, MINES, Facts, draw_object
+from fuzzymil.datasets.gpr._scene import draw_clutter, draw_ground, draw_layers, scaled
 from fuzzymil.datasets.gpr.conditions import Conditions, conditions_of
-from fuzzymil.datasets.gpr.echoes import body_echoes, pulse, record, surface_echoes
 from fuzzymil.datasets.gpr.geometry import GRID, Grid
-from fuzzymil.datasets.gpr.objects import CLUTTER, KINDS, MINES, Facts, draw_object
 from fuzzymil.datasets.gpr.prescreener import screened
-from fuzzymil.datasets.gpr.scene import draw_clutter, draw_ground, draw_layers, scaled
 
 __all__ = ["CLUTTER", "GRID", "KINDS", "MINES", "Alarm", "Grid", "draw_alarm", "simulate_alarm"]
 
@@ -34,13 +34,13 @@ class Alarm:
     Parameters
     ----------
     cube : array of shape (n_channels, n_scans, n_samples), 32 bit
-        What the radar records; 1 is the echo of a perfect mirror one meter away.
+        The recording; an amplitude of 1 is the echo of a perfect mirror one meter away.
     kind : str
         One of `KINDS`.
     target : array of shape (n_channels, n_scans, n_samples), 32 bit
-        The part of ``cube`` that comes from the target: no surface, no clutter, no noise. 0 everywhere for bare soil.
+        The target's contribution to ``cube``, without surface, clutter and noise. All zeros for bare soil.
     facts : dict of str to float
-        What was drawn: depth and size of the target (meters), soil, antennas.
+        The parameters drawn: depth and size of the target (meters), soil, antennas.
     """
 
     cube: Array
@@ -55,7 +55,7 @@ class Alarm:
 
 
 def simulate_alarm(kind: str, difficulty: str | Conditions = "medium", random_state: Any = None) -> Alarm:
-    """Simulate one pass of the radar over a target, whether or not a prescreener would notice it.
+    """Simulate one pass of the radar over a target, whether or not the prescreener would detect it.
 
     Parameters
     ----------
@@ -78,19 +78,19 @@ def simulate_alarm(kind: str, difficulty: str | Conditions = "medium", random_st
 
 
 def draw_alarm(kind: str, difficulty: str | Conditions = "medium", random_state: Any = None) -> Alarm:
-    """Simulate passes until the prescreener raises an alarm, as it did for all data that detectors get to see.
+    """Simulate passes until the prescreener raises an alarm.
 
     Parameters
     ----------
     kind : one of `KINDS`, "mine" or "clutter"
-        Of a group, every try draws the kind anew: kinds that the prescreener misses are rare among its alarms.
+        For "mine" and "clutter" the kind is drawn anew in each pass, so kinds that the prescreener misses are rare.
     difficulty : "easy", "medium", "hard" or Conditions
     random_state : int, RandomState or None
 
     Returns
     -------
     Alarm
-        Its facts have the number of ``tries``.
+        Its facts include the number of ``tries``.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def draw_alarm(kind: str, difficulty: str | Conditions = "medium", random_state:
         if screened(alarm.cube).raised:
             return dataclasses.replace(alarm, facts={**alarm.facts, "tries": tries})
     raise ParameterError(
-        f"The prescreener raised no alarm in {_MOST_TRIES} passes over {kind!r}: under these conditions it is not to "
-        "be seen; make target_gain greater, or take simulate_alarm, which does not screen."
+        f"The prescreener raised no alarm in {_MOST_TRIES} passes over {kind!r}: it is invisible in these conditions. "
+        "Increase target_gain, or use simulate_alarm, which does not screen."
     )
 
 

@@ -250,9 +250,7 @@ def _summed_up(
     function: Callable[..., tuple[jax.Array, jax.Array]], x: jax.Array, known: Known, g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Return the sum of ``function`` over chunks of rows; of large data it would copy too much at once."""
-    n_rows = 1 << max(
-        (_COPIED // x.shape[1]).bit_length() - 1, 0
-    )  # a power of 2: divides padded sizes
+    n_rows = 1 << max((_COPIED // x.shape[1]).bit_length() - 1, 0)  # a power of 2: divides padded sizes
     whole = len(x) // n_rows * n_rows
     if x.size <= _UNCOPIED or whole <= n_rows:
         return function(x, known, g)

@@ -72,7 +72,7 @@ class Piece(NamedTuple):
         """Return an error about an unknown name."""
         known = list(known)
         there = f"expected one of {listed(known)}" if known else "none is declared"
-        return self.error(f"Unknown {what} {self.text!r:.60}; {there}.{did_you_mean(self.text, known)}")
+        return self.error(f"Unknown {what}: {self.text!r:.60}; {there}.{did_you_mean(self.text, known)}")
 
     def number(self, what: str, *, finite: bool = True) -> float:
         """Return the number written here; inf and nan are allowed only if ``finite`` is false."""

@@ -161,7 +161,7 @@ class _Reader:
     def unknown(self, what: str, token: Token, known: Mapping[str, object]) -> NoReturn:
         there = f"expected one of {listed(map(quoted, known))}" if known else "none is declared"
         hint = did_you_mean(token.text, known) + self.advice_on_names()
-        self.fail(token, f"Unknown {what} {token.text!r:.60}; {there}.{hint}")
+        self.fail(token, f"Unknown {what}: {token.text!r:.60}; {there}.{hint}")
 
     def advice_on_names(self) -> str:
         """Return a hint about quotes if two names follow each other here."""
@@ -271,7 +271,7 @@ class _Reader:
         if self.token.kind != "if" and first.kind == "name":
             hint = did_you_mean(first.text, _STATEMENTS) or hint
             if hint:
-                self.fail(first, f"Unknown statement {first.text!r:.60}.{hint}")
+                self.fail(first, f"Unknown statement: {first.text!r:.60}.{hint}")
         start = self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
         premise = self.premise()
         try:

@@ -45,7 +45,8 @@ def parse(
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
         rules.append(Rule(rule.premise, coefs, rule.weight))
-    return build(functools.partial(make, tuple(parsed.variables.values()), tuple(rules), outputs), parsed, operators)
+    fields = {"variables": tuple(parsed.variables.values()), "rules": tuple(rules), "outputs": outputs}
+    return build(functools.partial(make, **fields), parsed, operators)
 
 
 def check_settings(parsed: Parsed, known: Iterable[str], operators: Iterable[str]) -> None:
@@ -54,7 +55,7 @@ def check_settings(parsed: Parsed, known: Iterable[str], operators: Iterable[str
     for name, place in parsed.places.items():
         if name not in known:
             raise place.error(
-                f"Unknown setting {name!r:.60}; expected one of {listed(known)}.{did_you_mean(name, known)}"
+                f"Unknown setting: {name!r:.60}; expected one of {listed(known)}.{did_you_mean(name, known)}"
             )
         if name in operators:
             raise place.error(f"{name} is set both in the text and as an argument: remove one of them.")

@@ -246,7 +246,7 @@ def _without_conclusions(rules: RuleBase) -> RuleBase:
         raise ParameterError(f"premises must be a RuleBase, got {described(rules)}.")
     bare = tuple(Rule(rule.premise, [[0.0]], rule.weight) for rule in rules.rules)
     used = {name: getattr(rules, name) for name in PREMISE_SETTINGS}
-    return RuleBase(rules.variables, bare, **used)
+    return RuleBase(variables=rules.variables, rules=bare, **used)
 
 
 def _range_of(output: Variable) -> tuple[float, float]:

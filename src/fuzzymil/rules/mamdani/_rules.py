@@ -137,8 +137,9 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         def make(**settings: Any) -> MamdaniRules:
             settings = {"t_norm": "min", "aggregation": "max"} | settings
             of_premises = {name: settings.pop(name) for name in PREMISE_SETTINGS if name in settings}
-            premises = RuleBase(tuple(parsed.variables.values()), rules, **of_premises)
-            return cls(premises, tuple(parsed.outputs.values()), conclusions, **settings)
+            premises = RuleBase(variables=tuple(parsed.variables.values()), rules=rules, **of_premises)
+            outputs = tuple(parsed.outputs.values())
+            return cls(premises=premises, outputs=outputs, conclusions=conclusions, **settings)
 
         return cast(Self, source.build(make, parsed, operators))
 
@@ -196,7 +197,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
     @classmethod
     def _from_fields(cls, content: System) -> Self:
         premises, fields = system.to_mamdani(content)
-        return cls(RuleBase(**premises), **fields)
+        return cls(premises=RuleBase(**premises), **fields)
 
     def _conclusion_columns(self, max_terms: int | None, digits: int | None) -> tables.Conclusions:
         def cell(output: Variable, term: str | None) -> str:

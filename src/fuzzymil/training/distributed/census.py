@@ -1,4 +1,4 @@
-"""One pass over bags that are not all at hand: what there is of them, and a sample to start the rules on."""
+"""One pass over all bags of all processes: their number, labels and ranges, and a sample to initialize rules on."""
 
 from __future__ import annotations
 
@@ -11,27 +11,22 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, BagStream
-from fuzzymil.training.distributed.processes import Crew
+from fuzzymil.training import partition
+from fuzzymil.training.distributed.processes import ProcessGroup
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["SAMPLE_ROWS", "Census", "sampled", "take_census"]
-
-SAMPLE_ROWS = 50_000
-"""Instances to start the rules on; where there are no more, they are all taken."""
-
-
-_ROWS = 1 << 16  # looked at in one go
+__all__ = ["Census", "take_census"]
 
 
 class Census(NamedTuple):
-    """What is known of all bags of all processes."""
+    """What is known about all bags of all processes."""
 
     measures: Measures
     labels: Array  # (n_bags,) or (n_bags, n_outputs), process after process
     any_missing: bool
     sample: Bags
-    places: Array  # of the sample's bags among all
-    first: int  # number of this process's first bag among all
+    places: Array  # of the sample's bags among all bags
+    first: int  # number of this process's first bag among all bags
     part_bags: Array  # (n_parts,) bags in each part of this process
     part_rows: Array  # (n_parts,) instances
     greatest_bag: int
@@ -40,48 +35,55 @@ class Census(NamedTuple):
 
 def take_census(
     stream: BagStream,
-    crew: Crew,
+    processes: ProcessGroup,
     check: Callable[[Bags], Bags],
-    look: Callable[[int, int], None],
+    report: Callable[[int, int], None],
     labels: Array | None = None,
 ) -> Census:
-    """Go through all parts once; every process through its own.
+    """Pass over all parts once; every process over its own.
 
     Parameters
     ----------
     stream : BagStream
         This process's parts.
-    crew : Crew
+    processes : ProcessGroup
     check : callable
-        Is given each part, and returns it or raises.
-    look : callable
-        Called with the number of parts seen and of all.
+        Receives each part and returns it, or raises.
+    report : callable
+        Called with the number of parts done and the number of parts.
     labels : array of shape (n_bags, ...), optional
-        Of a stream of one part, instead of those that its bags carry.
+        Labels for a stream of one part, instead of those in its bags.
 
     Raises
     ------
     InputError
-        In all processes, when the bags of one cannot be used.
+        In all processes, if the bags of one are invalid.
+
+    Examples
+    --------
+    >>> bags = Bags(np.arange(6.0)[:, None], [0, 2, 5, 6], labels=[0, 1, 0])
+    >>> census = take_census(BagStream.from_bags(bags, 2), ProcessGroup(), lambda part: part, lambda *_: None)
+    >>> census.labels.tolist(), census.part_rows.tolist(), census.greatest_bag
+    ([0, 1, 0], [2, 4], 3)
     """
     found: dict[str, Array] = {}
     problem = None
     try:
-        found = _local(stream, labels, check, look)
-    except Exception as error:  # whatever it is: the others wait for an answer
+        found = _local(stream, labels, check, report)
+    except Exception as error:  # of any kind, because the other processes wait for an answer
         problem = error
-    said = np.array("" if problem is None else str(problem) or type(problem).__name__)
-    everyone = crew.gather(found | {"problem": said})
+    message = np.array("" if problem is None else str(problem) or type(problem).__name__)
+    everyone = processes.gather(found | {"problem": message})
     for rank, other in enumerate(everyone):
         if str(other["problem"]):
             if problem is not None:
                 raise problem
-            raise InputError(f"Process {rank + 1} of {crew.size} cannot use its bags: {other['problem']}")
-    return _joined(everyone, found, crew)
+            raise InputError(f"Process {rank + 1} of {processes.size} has invalid bags: {other['problem']}")
+    return _joined(everyone, found, processes.rank)
 
 
 def _local(
-    stream: BagStream, given: Array | None, check: Callable[[Bags], Bags], look: Callable[[int, int], None]
+    stream: BagStream, given: Array | None, check: Callable[[Bags], Bags], report: Callable[[int, int], None]
 ) -> dict[str, Array]:
     measures, sizes, part_bags = [], [], []
     labels: list[Array] = []
@@ -91,13 +93,13 @@ def _local(
         bags = check(part)
         own = bags.labels if given is None else given
         if own is None:
-            raise InputError(f"Part {number} of the stream has no labels: load has to give Bags with labels.")
+            raise InputError(f"Part {number} of the stream has no labels: load must return Bags with labels.")
         if labels and _is_text(own) != _is_text(labels[0]):
-            raise InputError(f"Part {number} of the stream and part 0 mix text and numbers as labels: use one kind.")
+            raise InputError(f"The labels of parts 0 and {number} of the stream mix text and numbers: use one of them.")
         now = bags.feature_names, bags.n_features
         if number and now != features:
             raise InputError(
-                f"Part {number} of the stream has other features than part 0: {now[0] or now[1]} instead of "
+                f"Part {number} of the stream has different features than part 0: {now[0] or now[1]} instead of "
                 f"{features[0] or features[1]}."
             )
         features = now
@@ -105,10 +107,10 @@ def _local(
         labels.append(own)
         sizes.append(bags.sizes)
         part_bags.append(bags.n_bags)
-        marks = _marks(bags)
-        sample.add(bags, sum(part_bags[:-1]), marks)
-        digest.update(marks.tobytes() + bags.sizes.tobytes() + repr(own.tolist()).encode())
-        look(number + 1, len(stream))
+        hashes = partition.bag_hashes(bags)
+        sample.add(bags, sum(part_bags[:-1]), hashes)
+        digest.update(hashes.tobytes() + bags.sizes.tobytes() + repr(own.tolist()).encode())
+        report(number + 1, len(stream))
     whole = Measures.joined(measures)
     kept = sample.bags()
     return {
@@ -120,7 +122,7 @@ def _local(
         "greatest_bag": np.array(max(int(each.max()) for each in sizes)),
         "sample": kept.instances,
         "sample_offsets": kept.offsets,
-        "sample_ranks": sample.ranks(),
+        "sample_hashes": sample.hashes(),
         "sample_places": sample.places(),
         "digest": np.array(digest.hexdigest()),
     }
@@ -131,17 +133,17 @@ def _is_text(labels: Array) -> bool:
 
 
 def _plain(labels: Array) -> Array:
-    """Labels as an array that can be sent: text as text, not as objects."""
+    """Return labels as an array that can be sent to other processes: text as text, not as objects."""
     return np.array(labels.tolist()) if labels.dtype == object else labels
 
 
-def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], crew: Crew) -> Census:
+def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], rank: int) -> Census:
     names = {tuple(other["names"].tolist()) for other in everyone}
     widths = {other["sample"].shape[1] for other in everyone}
     if len(names) > 1 or len(widths) > 1:
-        raise InputError(f"The processes' bags have different features: {' and '.join(map(str, names))}.")
+        raise InputError(f"The bags of the processes have different features: {' and '.join(map(str, names))}.")
     if len({_is_text(other["labels"]) for other in everyone}) > 1:
-        raise InputError("The processes' labels mix text and numbers: make them all text, or all numbers.")
+        raise InputError("The labels of the processes mix text and numbers: use one of them.")
     counts = np.array([int(other["part_bags"].sum()) for other in everyone])
     firsts = np.cumsum(counts) - counts
     instances = np.concatenate([other["sample"] for other in everyone])
@@ -149,92 +151,49 @@ def _joined(everyone: list[dict[str, Array]], own: dict[str, Array], crew: Crew)
     places = np.concatenate([other["sample_places"] + first for other, first in zip(everyone, firsts, strict=True)])
     labels = np.concatenate([other["labels"] for other in everyone])
     bags = Bags(instances, np.concatenate([[0], np.cumsum(sizes)]), feature_names=names.pop() or None)
-    chosen = _first_rows(np.concatenate([other["sample_ranks"] for other in everyone]), sizes)
+    chosen = partition.sample_places(np.concatenate([other["sample_hashes"] for other in everyone]), sizes)
     if len(chosen) < len(sizes):
         bags, places = bags[chosen], places[chosen]
+    parts = [Measures(*(other[f"measure_{name}"] for name in Measures._fields)) for other in everyone]
     return Census(
-        Measures.joined([Measures(*(other[f"measure_{name}"] for name in Measures._fields)) for other in everyone]),
-        labels,
-        any(bool((other["measure_n_known"] < other["part_rows"].sum()).any()) for other in everyone),
-        bags,
-        places,
-        int(firsts[crew.rank]),
-        own["part_bags"],
-        own["part_rows"],
-        max(int(other["greatest_bag"]) for other in everyone),
-        "-".join(str(other["digest"]) for other in everyone),
+        measures=Measures.joined(parts),
+        labels=labels,
+        any_missing=any(bool((other["measure_n_known"] < other["part_rows"].sum()).any()) for other in everyone),
+        sample=bags,
+        places=places,
+        first=int(firsts[rank]),
+        part_bags=own["part_bags"],
+        part_rows=own["part_rows"],
+        greatest_bag=max(int(other["greatest_bag"]) for other in everyone),
+        digest="-".join(str(other["digest"]) for other in everyone),
     )
 
 
-def sampled(bags: Bags) -> tuple[Bags, Array]:
-    """Return bags of about `SAMPLE_ROWS` instances, and their places among all; all of them, where they are no more.
-
-    Examples
-    --------
-    >>> sampled(Bags.from_list([[[1.0]], [[2.0]]]))[1].tolist()
-    [0, 1]
-    """
-    places = np.arange(bags.n_bags)
-    if bags.n_instances <= SAMPLE_ROWS:
-        return bags, places
-    places = _first_rows(_marks(bags), bags.sizes)
-    return bags[places], places
-
-
 class _Sample:
-    """Bags of the least marks, as many as the sample holds."""
+    """The bags with the lowest hashes, as many as the sample holds."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[Bags, Array, Array]] = []  # bags, their numbers and ranks
+        self._parts: list[tuple[Bags, Array, Array]] = []  # bags, their numbers and hashes
 
-    def add(self, bags: Bags, first: int, marks: Array) -> None:
+    def add(self, bags: Bags, first: int, hashes: Array) -> None:
         plain = Bags(bags.instances, bags.offsets, feature_names=bags.feature_names)
-        self._parts.append((plain, first + np.arange(bags.n_bags), marks))
-        if sum(part.n_instances for part, _, _ in self._parts) > 2 * SAMPLE_ROWS:
+        self._parts.append((plain, first + np.arange(bags.n_bags), hashes))
+        if sum(part.n_instances for part, _, _ in self._parts) > 2 * partition.SAMPLE_ROWS:
             self._thin()
 
     def _thin(self) -> None:
         bags = Bags.concatenate([part for part, _, _ in self._parts])
-        numbers, ranks = (np.concatenate([part[place] for part in self._parts]) for place in (1, 2))
-        chosen = _first_rows(ranks, bags.sizes)
-        self._parts = [(bags[chosen], numbers[chosen], ranks[chosen])]
+        numbers, hashes = (np.concatenate([part[place] for part in self._parts]) for place in (1, 2))
+        chosen = partition.sample_places(hashes, bags.sizes)
+        self._parts = [(bags[chosen], numbers[chosen], hashes[chosen])]
 
     def bags(self) -> Bags:
-        if len(self._parts) > 1 or self._parts[0][0].n_instances > SAMPLE_ROWS:
+        if len(self._parts) > 1 or self._parts[0][0].n_instances > partition.SAMPLE_ROWS:
             self._thin()
         return self._parts[0][0]
 
     def places(self) -> Array:
         return self._parts[0][1]
 
-    def ranks(self) -> Array:
+    def hashes(self) -> Array:
         return self._parts[0][2]
-
-
-def _first_rows(ranks: Array, sizes: Array) -> Array:
-    """Return places of the bags of least rank that `SAMPLE_ROWS` instances hold (at least one), in order."""
-    order = np.argsort(ranks, kind="stable")
-    within = np.cumsum(sizes[order]) <= SAMPLE_ROWS
-    within[0] = True
-    return np.sort(order[within])
-
-
-def _marks(bags: Bags) -> Array:
-    """Return a number of 64 bits for each bag that looks random and follows from its instances.
-
-    Whoever holds a bag gives it the same mark, and so the same bags are sampled however they are divided.
-    """
-    factors = _mixed(np.arange(1, bags.n_features + 1, dtype=np.uint64)) | np.uint64(1)
-    rows = np.empty(bags.n_instances, np.uint64)
-    for first in range(0, bags.n_instances, _ROWS):
-        values = np.ascontiguousarray(bags.instances[first : first + _ROWS], np.float64).view(np.uint64)
-        rows[first : first + _ROWS] = (_mixed(values) * factors).sum(axis=1, dtype=np.uint64)
-    return _mixed(np.add.reduceat(_mixed(rows), bags.offsets[:-1]))
-
-
-def _mixed(numbers: Array) -> Array:
-    """Mix the bits of 64-bit numbers, as the generator splitmix64 does."""
-    with np.errstate(over="ignore"):
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
-        return np.asarray(numbers ^ (numbers >> np.uint64(31)))

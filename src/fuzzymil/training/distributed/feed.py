@@ -1,8 +1,7 @@
-"""Bags on their way to the devices: windows of a stream, of equal shapes, made while the one before is trained on."""
+"""Bags on their way to the devices: windows of a stream, each prepared while the one before is trained on."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,105 +10,128 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.bags import Bags, BagStream, ahead
+from fuzzymil._utils.prefetch import prefetch
+from fuzzymil.bags import Bags, BagStream
 from fuzzymil.network.segments import padded_size
-from fuzzymil.training.distributed.processes import Crew
-from fuzzymil.training.step import Data, ladder
+from fuzzymil.training._loop import mean_one
+from fuzzymil.training._step import Data, bucket_sizes
+from fuzzymil.training.distributed.census import Census
+from fuzzymil.training.distributed.processes import ProcessGroup
 
 __all__ = ["Feed"]
 
 WINDOW_VALUES = 1 << 22
-"""Values that a window holds at most; but the parts of a stream are not divided."""
+"""Largest number of values in a window; parts of a stream are not divided, though."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Feed:
-    """The share of the bags that this process has, in windows.
+    """The bags of this process, in windows.
 
-    A window holds several parts, chosen at random, and steps of few bags take them from all over it. All processes
-    have equally many windows of equal shapes; who has fewer bags has empty ones.
+    A window holds several parts, chosen at random, and mini-batches take their bags from all over it. All processes
+    have the same number of windows, of the same shapes; a process with fewer bags has empty ones.
+
+    Parameters
+    ----------
+    stream : BagStream
+        This process's parts.
+    processes : ProcessGroup
+    census : Census
+        Of all bags of all processes.
+    transform : callable
+        Transforms instances to the axes of the rules.
+    fill : array of shape (n_features,)
+        In place of missing values, on those axes.
+    targets : array of shape (n_bags, n_outputs)
+        Of all bags of all processes, like the weights.
+    weights : array of shape (n_fits, n_bags)
+        0 leaves a bag out of that fit's training.
+    held_out : array of shape (n_fits, n_bags), optional
+        Weights of the validation bags.
+    dtype : dtype
+        Single or double precision.
     """
 
-    stream: BagStream
-    crew: Crew
-    transform: Callable[[Array], Array]  # of instances, to the axes of the rules
-    fill: Array  # (d,), in place of missing values
-    targets: Array  # (n_bags, k) of this process
-    weights: Array  # (m, n_bags), mean 1 over all training bags of all processes
-    held_out: Array  # (m, n_bags)
-    n_training: Array  # (m,) training bags of all processes
-    first: int  # number of this process's first bag among all
-    part_bags: Array  # (n_parts,)
-    part_rows: Array  # (n_parts,)
-    greatest_bag: int  # instances of the greatest bag of all
-    any_missing: bool
-    dtype: Any
-    digest: str  # of all bags of all processes
-    n_windows: int = dataclasses.field(init=False)
-    _parts_a_window: int = dataclasses.field(init=False)
-    _n_rows: int = dataclasses.field(init=False)
-    _n_bags: int = dataclasses.field(init=False)
-    _resident: list[Data] = dataclasses.field(init=False, default_factory=list)
-
-    def __post_init__(self) -> None:
-        n_parts = len(self.part_rows)
-        greatest = np.cumsum(np.sort(self.part_rows)[::-1]) * len(self.fill)
-        several = max(int(np.searchsorted(greatest, WINDOW_VALUES, side="right")), 1)
-        n_windows = -(-n_parts // several)
-        rows, bags, most = self.crew.greatest(
-            int(np.sort(self.part_rows)[-several:].sum()), int(np.sort(self.part_bags)[-several:].sum()), n_windows
+    def __init__(
+        self,
+        *,
+        stream: BagStream,
+        processes: ProcessGroup,
+        census: Census,
+        transform: Callable[[Array], Array],
+        fill: Array,
+        targets: Array,
+        weights: Array,
+        held_out: Array | None,
+        dtype: Any,
+    ) -> None:
+        self.processes, self.dtype = processes, dtype
+        self._stream, self._census, self._transform, self._fill = stream, census, transform, fill
+        own = slice(census.first, census.first + int(census.part_bags.sum()))
+        self._n_training = (weights > 0).sum(axis=1)  # (m,) bags of all processes
+        self._targets = targets[own]
+        self._weights = mean_one(weights)[:, own]
+        self._held_out = np.zeros_like(self._weights) if held_out is None else held_out[:, own]
+        largest = np.cumsum(np.sort(census.part_rows)[::-1]) * len(fill)
+        several = max(int(np.searchsorted(largest, WINDOW_VALUES, side="right")), 1)
+        rows, bags, self.n_windows = processes.greatest(
+            int(np.sort(census.part_rows)[-several:].sum()),
+            int(np.sort(census.part_bags)[-several:].sum()),
+            -(-len(census.part_rows) // several),
         )
-        made = {"n_windows": most, "_parts_a_window": several}
-        made |= {"_n_rows": padded_size(rows), "_n_bags": padded_size(bags + 1)}
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        self._parts_per_window, self._n_rows, self._n_bags = several, padded_size(rows), padded_size(bags + 1)
+        self._resident: list[Data] = []  # the only window, if there is one
 
-    def rungs(self, batch_size: int | None) -> tuple[int, ...]:
-        """Return the sizes to which steps of few bags are padded."""
-        if batch_size is None:
-            return ()
-        return ladder(np.array([min(self.greatest_bag * batch_size, self._n_rows)]), 1)
+    @property
+    def identity(self) -> tuple[str, tuple[Array, ...]]:
+        """Text and arrays that tell these bags, their labels and weights from others."""
+        text = f"{self.processes.size} {self._census.digest}"
+        return text, (self._targets, self._weights, self._held_out)
+
+    def bucket_sizes(self, batch_size: int) -> tuple[int, ...]:
+        """Return the sizes that mini-batches are padded to."""
+        return bucket_sizes(np.array([min(self._census.greatest_bag * batch_size, self._n_rows)]), 1)
 
     def windows(self, seed: Sequence[int] | None, begin: int = 0) -> Iterator[Data]:
-        """Give the windows of an epoch from one of them on, on the devices.
+        """Yield the windows of an epoch, starting with number ``begin``, on the devices.
 
         Parameters
         ----------
         seed : sequence of int, or None
-            Parts come in a random order that follows from it; None: as they are in the stream.
+            Seed of the random order of the parts; None keeps their order in the stream.
         begin : int
         """
+        n_parts = len(self._census.part_rows)
         if self.n_windows == 1:
             if not self._resident:
-                self._resident.append(self._on_devices(self._window(np.arange(len(self.part_rows)))))
+                self._resident.append(self._on_devices(self._window(np.arange(n_parts))))
             if begin == 0:
                 yield self._resident[0]
             return
-        order = np.arange(len(self.part_rows))
+        order = np.arange(n_parts)
         if seed is not None:
             order = np.random.default_rng(seed).permutation(order)
-        edges = self._parts_a_window * np.arange(self.n_windows + 1)
+        edges = self._parts_per_window * np.arange(self.n_windows + 1)
         chosen = [order[start:end] for start, end in itertools.pairwise(edges)]
-        for window in ahead(self._window, chosen[begin:]):
+        for window in prefetch(self._window, chosen[begin:]):
             yield self._on_devices(window)
 
     def _window(self, parts: Array) -> dict[str, Array | None]:
-        """Join parts; arrays are padded, and rows of padding belong to a bag of padding."""
-        ends = np.cumsum(self.part_bags)
-        x = np.zeros((self._n_rows, len(self.fill)), self.dtype)
-        known = np.ones_like(x) if self.any_missing else None
+        """Join parts in padded arrays; padding rows belong to a padding bag."""
+        ends = np.cumsum(self._census.part_bags)
+        x = np.zeros((self._n_rows, len(self._fill)), self.dtype)
+        known = np.ones_like(x) if self._census.any_missing else None
         index = np.zeros(self._n_rows, np.int32)
         offsets = np.zeros(self._n_bags + 1, np.int32)
         own = np.zeros(self._n_bags, np.int32)
         n_rows = n_bags = 0
         for part in parts:
-            bags = self._checked(self.stream.part(int(part)), int(part))
+            bags = self._checked(self._stream.part(int(part)), int(part))
             rows, places = slice(n_rows, n_rows + bags.n_instances), slice(n_bags, n_bags + bags.n_bags)
-            values = self.transform(bags.instances)
+            values = self._transform(bags.instances)
             if known is not None:
                 missing = np.isnan(values)
                 known[rows] = ~missing
-                values = np.where(missing, self.fill, values)
+                values = np.where(missing, self._fill, values)
             x[rows] = values
             index[rows] = n_bags + bags.bag_index
             offsets[places] = n_rows + bags.offsets[:-1]
@@ -123,20 +145,23 @@ class Feed:
             "known": known,
             "bag_index": index,
             "offsets": offsets,
-            "targets": np.where(real[:, None], self.targets[own], 0.0).astype(self.dtype),
-            "weights": np.where(real, self.weights[:, own], 0.0).astype(self.dtype),
-            "held_out": np.where(real, self.held_out[:, own], 0.0).astype(self.dtype),
-            "numbers": self.first + own,
+            "targets": np.where(real[:, None], self._targets[own], 0.0).astype(self.dtype),
+            "weights": np.where(real, self._weights[:, own], 0.0).astype(self.dtype),
+            "held_out": np.where(real, self._held_out[:, own], 0.0).astype(self.dtype),
+            "numbers": self._census.first + own,
         }
 
     def _checked(self, bags: Bags, part: int) -> Bags:
-        if (bags.n_bags, bags.n_instances) != (self.part_bags[part], self.part_rows[part]):
+        before = int(self._census.part_bags[part]), int(self._census.part_rows[part])
+        if (bags.n_bags, bags.n_instances) != before:
             raise RuntimeError(
-                f"Part {part} of the stream had {self.part_bags[part]} bags of {self.part_rows[part]} rows before, "
-                f"{bags.n_bags} of {bags.n_instances} now: load has to give the same bags whenever it is asked."
+                f"Part {part} of the stream changed: it had {before[0]} bags with {before[1]} rows, and now has "
+                f"{bags.n_bags} bags with {bags.n_instances} rows. load must return the same bags each time."
             )
         return bags
 
     def _on_devices(self, window: dict[str, Array | None]) -> Data:
-        spread = {name: None if values is None else self.crew.on_devices(values) for name, values in window.items()}
-        return Data(**spread, n_training=jnp.asarray(self.n_training, self.dtype))  # type: ignore[arg-type]
+        spread: dict[str, Any] = {
+            name: None if values is None else self.processes.on_devices(values) for name, values in window.items()
+        }
+        return Data(**spread, n_training=jnp.asarray(self._n_training, self.dtype))

@@ -1,7 +1,7 @@
-"""Several processes on this machine that train together, and a parent that watches over them.
+"""Starts several training processes on this machine and watches them.
 
-When a process dies, the others would wait for it in the middle of a sum, for minutes, and then be aborted. The parent
-sees it at once, ends them, and says who died and how.
+When a process dies, the others would wait for it for minutes before being aborted. The parent notices at once, ends
+them, and reports which process died and how.
 """
 
 from __future__ import annotations
@@ -17,63 +17,68 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from fuzzymil._utils.errors import CrewError
+from fuzzymil._utils.errors import ProcessLostError
 
-__all__ = ["LOST", "RANK", "launch"]
-
-LOST = 75
-"""Exit status of a process that has lost another one: not the one to blame."""
+__all__ = ["RANK", "launch"]
 
 RANK = "FUZZYMIL_RANK"
-"""The environment variable that tells a process its number, and by which it knows that it has company."""
+"""Environment variable with the number of a process; it is set in processes that were launched together."""
 
-_LOOK_SECONDS = 0.1
-_BLAME_SECONDS = 2.0  # for the one to be seen that others have lost
-_GRACE_SECONDS = 3.0  # for the others to end by themselves
-_STOPPED = 130  # exit status after Ctrl-C: all stop together and end in their own time
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
-_LAST_LINES = 12  # of what a process said before it died
+_POLL_SECONDS = 0.1
+_BLAME_SECONDS = 2.0  # to wait for the process that caused a failure, when another one reports having lost it
+_GRACE_SECONDS = 3.0  # to wait for terminated processes before they are killed
+_INTERRUPTED = 130  # exit status after Ctrl-C: all processes stop after the same step, then exit on their own
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+_LAST_LINES = 12  # of a failed process's output
 
 
 class _Worker:
-    """One process, and what it writes unless it is the first."""
+    """One process and, unless it is the first, what it writes to standard error."""
 
     def __init__(self, command: Sequence[str], rank: int, environment: dict[str, str]) -> None:
         self.rank = rank
-        self.said: IO[bytes] | None = None
+        self.errors: IO[bytes] | None = None
         streams: dict[str, Any] = {}
-        if rank > 0:  # the first speaks for all
-            self.said = tempfile.TemporaryFile()  # noqa: SIM115  (closed when all have ended)
-            streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.said}
-        # In a session of its own: Ctrl-C is for the parent, which hands it on, so that everyone hears it once.
+        if rank > 0:  # only the first process talks to the user
+            self.errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed in _end)
+            streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.errors}
+        # In its own session, so that Ctrl-C reaches the parent alone, which forwards it to each process once.
         self.process = subprocess.Popen(list(command), env=environment, start_new_session=True, **streams)
 
-    def last_words(self) -> str:
-        if self.said is None:
+    def last_lines(self) -> str:
+        if self.errors is None:
             return ""
-        self.said.seek(0)
-        return "\n".join(self.said.read().decode(errors="replace").splitlines()[-_LAST_LINES:])
+        self.errors.seek(0)
+        return "\n".join(self.errors.read().decode(errors="replace").splitlines()[-_LAST_LINES:])
 
 
 def launch(command: Sequence[str], n_processes: int) -> tuple[int, str]:
-    """Run copies of a Python script that find each other by `fuzzymil.training.distributed.join`, until all have ended.
+    """Run copies of a Python script that connect with `fuzzymil.training.distributed.join`, and wait for all of them.
 
     Parameters
     ----------
     command : sequence of str
-        A script (or ``-m`` and a module) and its arguments.
+        A script, or ``-m`` and a module, followed by arguments.
     n_processes : int
 
     Returns
     -------
     status : int
-        0 when all ended well, 130 after Ctrl-C; else the exit status of the first that did not, 128 and the signal's
-        number if it was killed.
+        0 if all processes succeeded, 130 after Ctrl-C; otherwise the exit status of the first one that failed, or 128
+        plus the signal number if it was killed.
     message : str
-        What went wrong; empty when nothing did.
+        What went wrong, if anything.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+    ...     _ = script.write("import sys; sys.exit(3)"), script.flush()
+    ...     launch([script.name], n_processes=1)
+    (3, 'Process 1 of 1 exited with status 3.')
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -81,51 +86,52 @@ def launch(command: Sequence[str], n_processes: int) -> tuple[int, str]:
     threads = max((os.cpu_count() or 1) // n_processes, 1)
     workers = []
     try:
-        with _ended_politely():
+        with _exiting_on_sigterm():
             for rank in range(n_processes):
-                meeting = {
+                settings = {
                     "FUZZYMIL_COORDINATOR": f"127.0.0.1:{port}",
                     "FUZZYMIL_PROCESSES": str(n_processes),
                     RANK: str(rank),
                 }
                 shared = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
                 program = [sys.executable, "-m", "fuzzymil.training.distributed.launcher", *command]
-                workers.append(_Worker(program, rank, shared | meeting))
+                workers.append(_Worker(program, rank, shared | settings))
             return _watch(workers)
     finally:
         _end(workers)
 
 
 def _watch(workers: list[_Worker]) -> tuple[int, str]:
-    n_iter_no_change = _BLAME_SECONDS
+    patience = _BLAME_SECONDS
     while True:
         try:
             states = [worker.process.poll() for worker in workers]
-            failed = [w for w, state in zip(workers, states, strict=True) if state not in (None, 0, _STOPPED)]
-            # Who lost another process fails too, and may be seen first.
-            guilty = [worker for worker in failed if worker.process.returncode != LOST]
-            if guilty or (failed and n_iter_no_change <= 0):
-                return _account((guilty or failed)[0], len(workers))
+            failed = [w for w, state in zip(workers, states, strict=True) if state not in (None, 0, _INTERRUPTED)]
+            # A process that lost another one fails too, and may be noticed first.
+            guilty = [worker for worker in failed if worker.process.returncode != ProcessLostError.exit_status]
+            if guilty or (failed and patience <= 0):
+                return _failure((guilty or failed)[0], len(workers))
             if all(state is not None for state in states):
                 return max(state or 0 for state in states), ""
-            n_iter_no_change -= _LOOK_SECONDS if failed else 0.0
-            time.sleep(_LOOK_SECONDS)
-        except KeyboardInterrupt:  # they stop together, after the same step
+            patience -= _POLL_SECONDS if failed else 0.0
+            time.sleep(_POLL_SECONDS)
+        except KeyboardInterrupt:  # they all stop after the same step
             for worker in workers:
                 if worker.process.poll() is None:
                     worker.process.send_signal(signal.SIGINT)
 
 
-def _account(worker: _Worker, n_processes: int) -> tuple[int, str]:
+def _failure(worker: _Worker, n_processes: int) -> tuple[int, str]:
     status = int(worker.process.returncode)
     if status < 0:
         how = f"was killed ({signal.Signals(-status).name})"
         status = 128 - status
     else:
-        how = f"ended with exit status {status}"
-    said = worker.last_words()
-    words = f" It said:\n{said}" if said else ""
-    return status, f"Process {worker.rank + 1} of {n_processes} {how}; the others were ended.{words}"
+        how = f"exited with status {status}"
+    others = "; the other processes were ended" if n_processes > 1 else ""
+    lines = worker.last_lines()
+    output = f" Its last output:\n{lines}" if lines else ""
+    return status, f"Process {worker.rank + 1} of {n_processes} {how}{others}.{output}"
 
 
 def _end(workers: list[_Worker]) -> None:
@@ -140,20 +146,20 @@ def _end(workers: list[_Worker]) -> None:
             process.kill()
             process.wait()
     for worker in workers:
-        if worker.said is not None:
-            worker.said.close()
+        if worker.errors is not None:
+            worker.errors.close()
 
 
 @contextlib.contextmanager
-def _ended_politely() -> Any:
-    """Let a request to end this process (SIGTERM) end the others first."""
+def _exiting_on_sigterm() -> Iterator[None]:
+    """Raise SystemExit on SIGTERM, so that the other processes are ended first."""
 
     def leave(number: int, _: Any) -> None:
         raise SystemExit(128 + number)
 
     try:
         before = signal.signal(signal.SIGTERM, leave)
-    except ValueError:  # not in the main thread: whoever called us has to care for that
+    except ValueError:  # not in the main thread, where signals cannot be handled
         yield
         return
     try:
@@ -166,11 +172,11 @@ def _ended_politely() -> Any:
 
 
 def _run() -> None:
-    """Run a script or module so that it ends at once when it fails, and with its parent.
+    """Run a script or module in a process that exits at once when the script fails, or when the parent dies.
 
-    The usual end of a process that has joined others would wait for them, and they wait for it.
+    A normal exit would wait for the other processes, and they for this one.
     """
-    _end_with_parent()
+    _die_with_parent()
     sys.argv = sys.argv[1:]
     status = 1
     try:
@@ -189,19 +195,19 @@ def _run() -> None:
         else:
             print(ending.code, file=sys.stderr)
     except KeyboardInterrupt:
-        status = _STOPPED
+        status = _INTERRUPTED
     except BaseException as problem:
         traceback.print_exc()
-        status = LOST if isinstance(problem, CrewError) else 1
+        status = problem.exit_status if isinstance(problem, ProcessLostError) else 1
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
 
 
-def _end_with_parent() -> None:
-    """On Linux, be killed when the parent is: nobody would watch any more."""
+def _die_with_parent() -> None:
+    """On Linux, be killed when the parent dies, because nobody would watch this process any more."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 if __name__ == "__main__":

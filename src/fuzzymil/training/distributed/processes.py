@@ -1,12 +1,12 @@
-"""Training over several processes: who takes part, and what they tell each other.
+"""Several processes that train together: how they find each other and exchange data.
 
-Each process holds its share of the bags. `join` finds the others (by the settings that `fuzzymil launch`, SLURM or
-an MPI launcher leave in the environment), and estimators with ``distributed=True`` then train as one:
+Each process holds its share of the bags. `join` finds the others through the environment variables that
+``fuzzymil launch``, SLURM or an MPI launcher set; distributed estimators then train as one:
 
-    from fuzzymil import MIANFISClassifier, distributed
+    from fuzzymil.training import distributed
 
-    crew = distributed.join()
-    model = MIANFISClassifier(distributed=True).fit(crew.share(bags))
+    processes = distributed.join()
+    share = processes.share(bags)
 
 Every process ends up with the same model.
 """
@@ -26,28 +26,27 @@ import jax
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import CrewError, InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError, ProcessLostError
 from fuzzymil.bags import Bags, BagStream
-from fuzzymil.training.distributed.launcher import LOST
 
-__all__ = ["Crew", "current", "join"]
+__all__ = ["ProcessGroup", "current", "join", "leave"]
 
 SHARES = "shares"
-"""The axis of devices, one a process, over which bags are spread."""
+"""Name of the device axis, one device per process, over which bags are spread."""
 
-_SECONDS_TO_MEET = 120
-_SECONDS_TO_PART = 3600  # one may have to save a model, or to score it, while the others are done
+_SECONDS_TO_JOIN = 120
+_SECONDS_TO_LEAVE = 3600  # one process may still save or score a model when the others are done
 Spread = TypeVar("Spread", Bags, BagStream)
 
 
 @dataclasses.dataclass(frozen=True)
-class Crew:
+class ProcessGroup:
     """The processes that train together.
 
     Attributes
     ----------
     rank : int
-        Number of this process, from 0.
+        Number of this process, starting from 0.
     size : int
         Number of processes.
 
@@ -55,7 +54,7 @@ class Crew:
     --------
     >>> import numpy as np
     >>> bags = Bags(np.zeros((5, 2)), [0, 1, 2, 3, 4, 5])
-    >>> [Crew(rank, 2).share(bags).n_bags for rank in (0, 1)]
+    >>> [ProcessGroup(rank, 2).share(bags).n_bags for rank in (0, 1)]
     [3, 2]
     """
 
@@ -63,16 +62,16 @@ class Crew:
     size: int = 1
 
     def share(self, whole: Spread) -> Spread:
-        """Return this process's share of bags, or of the parts of a stream: a run of them."""
+        """Return this process's share of some bags, or of the parts of a stream: consecutive ones."""
         n = len(whole)
         if n < self.size:
             what = f"{'part' if isinstance(whole, BagStream) else 'bag'}{'' if n == 1 else 's'}"
-            raise InputError(f"{n} {what} cannot be shared by {self.size} processes: start fewer of them.")
+            raise InputError(f"{n} {what} cannot be divided among {self.size} processes: start fewer processes.")
         own = np.array_split(np.arange(n), self.size)[self.rank]
         return whole[int(own[0]) : int(own[-1]) + 1]
 
     def gather(self, arrays: Mapping[str, Array]) -> list[dict[str, Array]]:
-        """Return the arrays that every process gave, in the order of their ranks; all must call this."""
+        """Return the arrays of every process, by rank. All processes must call this."""
         if self.size == 1:
             return [dict(arrays)]
         buffer = io.BytesIO()
@@ -87,7 +86,7 @@ class Crew:
         return found
 
     def greatest(self, *numbers: int) -> tuple[int, ...]:
-        """Return the greatest that any process gave, for each number; all must call this."""
+        """Return the maximum over all processes of each number. All processes must call this."""
         if self.size == 1:
             return numbers
         return tuple(int(most) for most in self._exchange(np.array(numbers, np.int32)).max(axis=0))
@@ -96,7 +95,7 @@ class Crew:
     def _exchange(values: Array) -> Array:
         from jax.experimental import multihost_utils
 
-        with told_of_loss():
+        with reporting_lost_processes():
             return np.asarray(multihost_utils.process_allgather(values))
 
     @functools.cached_property
@@ -107,7 +106,7 @@ class Crew:
         return jax.sharding.Mesh(np.array(first), (SHARES,))
 
     def on_devices(self, values: Array) -> jax.Array:
-        """Put this process's values on its device, as one entry of the first axis of an array over all of them."""
+        """Put this process's values on its device, as its entry of an array with a leading axis over all processes."""
         axis = jax.sharding.PartitionSpec(SHARES)  # type: ignore[no-untyped-call]
         make: Any = jax.make_array_from_process_local_data
         spread: jax.Array = make(jax.sharding.NamedSharding(self.mesh, axis), values[None], (self.size, *values.shape))
@@ -115,40 +114,40 @@ class Crew:
 
 
 @contextlib.contextmanager
-def told_of_loss() -> Iterator[None]:
-    """Turn what happens when another process dies in the middle of a sum into one sentence."""
+def reporting_lost_processes() -> Iterator[None]:
+    """Raise `ProcessLostError` instead of the low-level errors that follow when another process dies."""
     try:
         yield
     except (jax.errors.JaxRuntimeError, ValueError) as problem:
         if jax.process_count() == 1:
             raise
         what = str(problem).splitlines()[0]
-        raise CrewError(f"Another process that trained with this one is gone ({what}).") from None
+        raise ProcessLostError(f"Lost contact with another process of this training ({what}).") from None
 
 
-_joined: Crew | None = None
+_joined: ProcessGroup | None = None
 
 
-def join(coordinator: str | None = None, size: int | None = None, rank: int | None = None) -> Crew:
-    """Meet the other processes; call this before anything is computed.
+def join(coordinator: str | None = None, size: int | None = None, rank: int | None = None) -> ProcessGroup:
+    """Connect to the other processes. Call this before any computation.
 
     Parameters
     ----------
     coordinator : str, optional
-        ``host:port`` where process 0 can be reached. Default: ``FUZZYMIL_COORDINATOR``, which `fuzzymil launch` sets,
-        or what SLURM, Open MPI or another launcher that JAX knows says.
+        ``host:port`` of process 0. Default: the environment variable ``FUZZYMIL_COORDINATOR``, which
+        ``fuzzymil launch`` sets, or the settings of SLURM, Open MPI or another launcher that JAX supports.
     size, rank : int, optional
-        Number of processes and number of this one; default: ``FUZZYMIL_PROCESSES`` and ``FUZZYMIL_RANK``, or as above.
-        One process needs no coordinator.
+        Number of processes, and number of this one. Default: ``FUZZYMIL_PROCESSES`` and ``FUZZYMIL_RANK``, or as
+        above. A single process needs no coordinator.
 
     Returns
     -------
-    Crew
+    ProcessGroup
 
     Examples
     --------
     >>> join(size=1)
-    Crew(rank=0, size=1)
+    ProcessGroup(rank=0, size=1)
     """
     global _joined
     if _joined is not None:
@@ -157,42 +156,42 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
     size = _whole("FUZZYMIL_PROCESSES") if size is None else size
     rank = _whole("FUZZYMIL_RANK") if rank is None else rank
     if size == 1:
-        _joined = Crew()
+        _joined = ProcessGroup()
         return _joined
-    # A request to end (SIGTERM) is to end the process: the checkpoints are ours.
+    # SIGTERM should end the process; checkpoints are written by fuzzymil, not by JAX.
     jax.config.update("jax_enable_preemption_service", False)  # type: ignore[no-untyped-call]
     try:
         jax.distributed.initialize(
             coordinator,
             size,
             rank,
-            initialization_timeout=_SECONDS_TO_MEET,
-            shutdown_timeout_seconds=_SECONDS_TO_PART,
+            initialization_timeout=_SECONDS_TO_JOIN,
+            shutdown_timeout_seconds=_SECONDS_TO_LEAVE,
         )
     except ValueError as problem:
         raise ParameterError(
-            f"It cannot be told which processes train together ({problem}) Start them with 'fuzzymil launch', srun or "
-            "mpirun, or set FUZZYMIL_COORDINATOR=host:port, FUZZYMIL_PROCESSES and FUZZYMIL_RANK in each."
+            f"Cannot determine which processes train together ({problem}) Start them with 'fuzzymil launch', srun or "
+            "mpirun, or set FUZZYMIL_COORDINATOR=host:port, FUZZYMIL_PROCESSES and FUZZYMIL_RANK in each process."
         ) from None
     except RuntimeError as problem:
-        raise ParameterError(f"The processes did not meet: {problem}") from None
-    crew = Crew(jax.process_index(), jax.process_count())
-    with _aside():
-        crew.greatest(0)
-    if crew.size > 1:
+        raise ParameterError(f"Could not connect to the other processes: {problem}") from None
+    found = ProcessGroup(jax.process_index(), jax.process_count())
+    with _silenced_stdout():
+        found.greatest(0)
+    if found.size > 1:
         sys.excepthook = _leave_at_once
-    _joined = crew
+    _joined = found
     return _joined
 
 
 def _leave_at_once(kind: type[BaseException], problem: BaseException, trace: Any) -> None:
-    """Tell what went wrong and end: the usual end of a process would wait for the others, and they for this one."""
+    """Print the exception and exit at once: a normal exit would wait for the others, and they for this process."""
     sys.__excepthook__(kind, problem, trace)
-    leave(LOST if isinstance(problem, CrewError) else 1)
+    leave(problem.exit_status if isinstance(problem, ProcessLostError) else 1)
 
 
 def leave(status: int) -> None:
-    """End this process without waiting for the others, if it has any; else do nothing."""
+    """Exit without waiting for the other processes; do nothing if there are none."""
     if _joined is not None and _joined.size > 1:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -200,8 +199,8 @@ def leave(status: int) -> None:
 
 
 @contextlib.contextmanager
-def _aside() -> Iterator[None]:
-    """Keep what libraries print while processes connect off standard output, which is for results."""
+def _silenced_stdout() -> Iterator[None]:
+    """Discard what libraries print on standard output, which is for results, while processes connect."""
     sys.stdout.flush()
     kept = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -214,11 +213,11 @@ def _aside() -> Iterator[None]:
         os.close(kept)
 
 
-def current() -> Crew:
-    """Return the crew that this process has joined."""
+def current() -> ProcessGroup:
+    """Return the process group that this process has joined."""
     if _joined is None:
         raise ParameterError(
-            "distributed=True trains with other processes: call fuzzymil.training.distributed.join() first, in each of them."
+            "No process group: call fuzzymil.training.distributed.join() in each process before distributed training."
         )
     return _joined
 

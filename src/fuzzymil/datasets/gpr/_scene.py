@@ -1,4 +1,4 @@
-"""The scene around a target: soil, surface, flight, and all that is no target."""
+"""The scene around a target: soil, surface, antenna path, clutter and layers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.datasets.gpr._echoes import Body, Ground, interface_echoes
+from fuzzymil.datasets.gpr._objects import draw_object
 from fuzzymil.datasets.gpr.conditions import Conditions, Counts
-from fuzzymil.datasets.gpr.echoes import Body, Ground, interface_echoes
 from fuzzymil.datasets.gpr.geometry import Grid
-from fuzzymil.datasets.gpr.objects import draw_object
 
 __all__ = ["draw_clutter", "draw_ground", "draw_layers", "scaled"]
 
@@ -20,16 +20,7 @@ _DECOYS = ("rock", "scrap metal", "root", "void")
 
 
 def draw_ground(rng: np.random.RandomState, conditions: Conditions, grid: Grid) -> Ground:
-    """Draw the soil, its surface and the antennas' flight.
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> ground = draw_ground(np.random.RandomState(0), DIFFICULTIES["medium"], GRID)
-    >>> 0.15 <= ground.height <= 0.30, ground.hollows.shape
-    (True, (24, 60))
-    """
+    """Draw the soil, its surface and the path of the antennas."""
     c = conditions
     traces, spacing = (grid.n_channels, grid.n_scans), (grid.channel_spacing, grid.scan_spacing)
     return Ground(
@@ -43,22 +34,14 @@ def draw_ground(rng: np.random.RandomState, conditions: Conditions, grid: Grid) 
 
 
 def draw_clutter(rng: np.random.RandomState, conditions: Conditions, ground: Ground, grid: Grid) -> list[Body]:
-    """Draw weak points all over the volume, and decoys nearer the middle.
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> clutter = draw_clutter(np.random.RandomState(0), DIFFICULTIES["medium"], Ground.flat(GRID), GRID)
-    >>> len(clutter) > 40
-    True
-    """
+    """Draw weak scatterers in the whole volume, and decoys near the center."""
     c = conditions
     n = _count(rng, c.n_scatterers)
     x, y = rng.uniform(grid.x[0], grid.x[-1], size=n), rng.uniform(grid.y[0], grid.y[-1], size=n)
     depth, size = rng.uniform(*c.scatterer_depth, size=n), rng.uniform(*c.scatterer_size, size=n)
     sign = rng.choice([-1.0, 1.0], size=n)
-    bodies = [Body(*values) for values in zip(x, y, depth, sign, size, strict=True)]
+    columns = {"x": x, "y": y, "depth": depth, "reflection": sign, "size": size}
+    bodies = [Body(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
     for _ in range(_count(rng, c.n_decoys)):
         kind = _DECOYS[rng.randint(len(_DECOYS))]
         place = rng.uniform(-c.decoy_distance, c.decoy_distance, size=2)
@@ -68,19 +51,9 @@ def draw_clutter(rng: np.random.RandomState, conditions: Conditions, ground: Gro
 
 
 def draw_layers(rng: np.random.RandomState, conditions: Conditions, ground: Ground, grid: Grid) -> tuple[Array, Array]:
-    """Draw wavy interfaces through the whole volume; return times and amplitudes of their echoes.
+    """Draw wavy interfaces through the whole volume.
 
-    Returns
-    -------
-    times, amplitudes : arrays of shape (n_layers, n_channels, n_scans)
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.conditions import Conditions
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> times, _ = draw_layers(np.random.RandomState(0), Conditions(n_layers=(2, 2)), Ground.flat(GRID), GRID)
-    >>> times.shape
-    (2, 24, 60)
+    Returns the times and amplitudes of their echoes, each of shape (n_layers, n_channels, n_scans).
     """
     c = conditions
     n = _count(rng, c.n_layers)
@@ -93,13 +66,7 @@ def draw_layers(rng: np.random.RandomState, conditions: Conditions, ground: Grou
 
 
 def scaled(bodies: Sequence[Body], gain: float) -> list[Body]:
-    """Return bodies whose echoes are ``gain`` times as strong.
-
-    Examples
-    --------
-    >>> scaled([Body(0.0, 0.0, 0.1, reflection=-1.0, size=0.01)], 0.5)[0].reflection
-    -0.5
-    """
+    """Multiply the echoes of bodies by ``gain``."""
     return [dataclasses.replace(body, reflection=gain * body.reflection) for body in bodies]
 
 
@@ -110,7 +77,7 @@ def _count(rng: np.random.RandomState, bounds: Counts) -> int:
 def _smooth(
     rng: np.random.RandomState, shape: Sequence[int], spacing: Sequence[float], length: float, deviation: float
 ) -> Array:
-    """Return a Gaussian random field of mean 0 and the given deviation, with Gaussian correlation over ``length``."""
-    # Noise smoothed by a Gaussian is correlated by one that is wider by the square root of two.
+    """Draw a Gaussian random field with mean 0, the given deviation and Gaussian correlation of the given length."""
+    # The correlation of noise smoothed by a Gaussian is a Gaussian wider by a factor of sqrt(2).
     field = gaussian_filter(rng.normal(size=shape), [length / step / np.sqrt(2) for step in spacing])
     return np.asarray(deviation * (field - field.mean()) / field.std())

@@ -1,4 +1,4 @@
-"""One table from one Parquet file or several: which columns are what, and rows a batch at a time."""
+"""One table from one or several Parquet files: the roles of its columns, and its rows in batches."""
 
 from __future__ import annotations
 
@@ -6,30 +6,28 @@ import bisect
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.datasets.formats import arrow, delimited
-from fuzzymil.datasets.formats.files import DataFile, DataFileError
+from fuzzymil.datasets.formats import _arrow, _columns
+from fuzzymil.datasets.formats._columns import Column
+from fuzzymil.datasets.formats._files import DataFile, DataFileError
 
-__all__ = ["Group", "Table", "files_of", "in_table", "names_of"]
+__all__ = ["Group", "Table", "files_of", "names_of"]
 
 BATCH = 2**16
-"""Rows that are decoded at a time."""
+"""Number of rows decoded at a time."""
 
 _PANDAS_INDEX = "__index_level_"
-
-Column = str | int | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """A row group: its file, its number there, and its rows, counted over all files."""
+    """A row group: its file, its number in that file, and its rows, counted over all files."""
 
     file: int
     number: int
@@ -38,11 +36,11 @@ class Group:
 
 
 class Table:
-    """Files of equal columns, one after the other, as one table."""
+    """Files with the same columns, concatenated to one table."""
 
     def __init__(self, path: Path, bag: Column, label: Column, drop: Sequence[str]) -> None:
         if isinstance(drop, str):
-            raise ParameterError(f"drop must be a list of columns, got {drop!r}: write [{drop!r}].")
+            raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
         self.files = files_of(DataFile(path))
         self.first_rows: list[int] = []
         self.groups: list[Group] = []
@@ -55,13 +53,13 @@ class Table:
             self._check_equal(file, kinds, found)
         self.n_rows = self.groups[-1].end if self.groups else 0
         if not self.n_rows:
-            raise DataFileError(f"{path} has columns but no row: write it or get it again.")
+            raise DataFileError(f"{path} has columns but no rows: write or download it again.")
 
     def _add(self, place: int, file: DataFile) -> dict[str, Any]:
-        """Note where a file's rows are; return the types of its columns."""
+        """Record where a file's rows are; return the types of its columns."""
         start = self.groups[-1].end if self.groups else 0
         self.first_rows.append(start)
-        with arrow.opened(file) as found:
+        with _arrow.opened(file) as found:
             names = names_of(file, found)
             for number in range(found.metadata.num_row_groups):
                 end = start + found.metadata.row_group(number).num_rows
@@ -71,64 +69,64 @@ class Table:
             return dict(zip(names, found.schema_arrow.types, strict=True))
 
     def _choose(self, kinds: dict[str, Any], bag: Column, label: Column, drop: Sequence[str]) -> None:
-        error = partial(in_table, self.files[0])
+        error = self.files[0].problem
         names = list(kinds)
-        self.bag, self.label = delimited.named_columns(names, bag, label, error)
-        self.features = delimited.feature_columns(names, self.bag, self.label, drop, error)
-        known = delimited.INSTANCE_LABEL in names and delimited.INSTANCE_LABEL not in (self.bag, self.label)
-        self.truth = delimited.INSTANCE_LABEL if known else None
-        odd = [name for name in self.features if not arrow.is_number(kinds[name])]
+        self.bag, self.label = _columns.named_columns(names, bag, label, error)
+        self.features = _columns.feature_columns(names, self.bag, self.label, drop, error)
+        known = _columns.INSTANCE_LABEL in names and _columns.INSTANCE_LABEL not in (self.bag, self.label)
+        self.truth = _columns.INSTANCE_LABEL if known else None
+        odd = [name for name in self.features if not _arrow.is_number(kinds[name])]
         if odd:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
-            raise error(f"these columns hold no numbers: {shown}; leave them out with drop=..., or turn them into some")
+            raise error(f"these columns are not numeric: {shown}; exclude them with drop=..., or convert them")
         for name in self._named:
-            if not arrow.is_value(kinds[name]):
-                raise error(f"the column {name!r} is of type {kinds[name]}: ids and labels are numbers or text")
+            if not _arrow.is_value(kinds[name]):
+                raise error(f"the column {name!r} has type {kinds[name]}: ids and labels must be numbers or text")
         index = next((name for name in self.features if name.startswith(_PANDAS_INDEX)), None)
         if index is not None:
             raise error(
-                f"the column {index!r} is the index of a pandas frame: leave it out with drop=..., or write "
-                "the frame with to_parquet(..., index=False)"
+                f"the column {index!r} is the index of a pandas data frame: exclude it with drop=..., or write the "
+                "data frame with to_parquet(..., index=False)"
             )
 
     @property
     def _named(self) -> list[str]:
-        """The columns that are no features but read as well."""
+        """The columns that are read besides the features."""
         return [name for name in (self.bag, self.label, self.truth) if name is not None]
 
     def _check_equal(self, file: DataFile, kinds: dict[str, Any], found: dict[str, Any]) -> None:
         if list(found) != list(kinds):
             other = next((name for name in [*found, *kinds] if (name in found) != (name in kinds)), None)
-            what = "has its columns in another order" if other is None else f"differs in the column {other!r}"
-            raise file.error(f"{what} than {self.files[0].path.name} beside it: write all with the same columns")
+            what = "the order of its columns" if other is None else f"the column {other!r}"
+            raise file.error(f"differs from {self.files[0].path.name} in {what}: write all files with the same columns")
         for name in found:
-            # Numbers become 64-bit numbers anyway; ids and labels have to stay comparable.
-            same = arrow.plain_type(found[name]) == arrow.plain_type(kinds[name])
-            alike = same if name in self._named else arrow.is_number(found[name])
+            # Features become float64 anyway; ids and labels have to stay comparable.
+            same = _arrow.plain_type(found[name]) == _arrow.plain_type(kinds[name])
+            alike = same if name in self._named else _arrow.is_number(found[name])
             if name in [*self._named, *self.features] and not alike:
                 raise file.error(
-                    f"has the column {name!r} of type {found[name]}, but in {self.files[0].path.name} it is of type "
-                    f"{kinds[name]}: write all with the same types"
+                    f"has the column {name!r} with type {found[name]}, but in {self.files[0].path.name} it has type "
+                    f"{kinds[name]}: write all files with the same types"
                 )
 
     def place(self, row: int) -> str:
-        """Return the file of a row, and its number there, counted from 0 as data frames do."""
+        """Return the file of a row and its number in that file, counted from 0 as in data frames."""
         file = int(np.searchsorted(self.first_rows, row, side="right")) - 1
         return f"{self.files[file].path}, row {row - self.first_rows[file]}"
 
     def error(self, message: str, row: int) -> DataFileError:
-        """Return (not raise) an error that names the place."""
+        """Return (not raise) an error that names the file and the row."""
         return DataFileError(f"{self.place(row)}: {message}.")
 
     def batches(self, columns: Sequence[str], start: int, end: int) -> Iterator[tuple[int, Any]]:
-        """Give rows ``start`` to ``end`` a batch at a time, with the number of its first row."""
+        """Yield rows ``start`` to ``end`` in batches, each with the number of its first row."""
         first = bisect.bisect_right(self.groups, start, key=lambda group: group.end)
         wanted = itertools.takewhile(lambda group: group.start < end, self.groups[first:])
         for place, groups in itertools.groupby(wanted, lambda group: group.file):
             some = list(groups)
             at = some[0].start
             numbers = [group.number for group in some]
-            with arrow.opened(self.files[place]) as file:
+            with _arrow.opened(self.files[place]) as file:
                 for batch in file.iter_batches(BATCH, row_groups=numbers, columns=list(columns)):
                     low, high = max(start - at, 0), min(end - at, batch.num_rows)
                     if low < high:
@@ -138,47 +136,42 @@ class Table:
                         break
 
     def rows(self, start: int, end: int) -> tuple[Array, dict[str, Any]]:
-        """Return the features of rows, shape (end - start, n_features), and the other columns by name."""
+        """Return the features of some rows, shape (end - start, n_features), and the other columns by name."""
         instances = np.empty((end - start, len(self.features)))
         others: dict[str, list[Any]] = {name: [] for name in self._named}
         for at, batch in self.batches([*self._named, *self.features], start, end):
             for d, name in enumerate(self.features):
-                instances[at - start : at - start + batch.num_rows, d] = arrow.numbers(batch.column(name))
+                instances[at - start : at - start + batch.num_rows, d] = _arrow.numbers(batch.column(name))
             for name, parts in others.items():
-                parts.append(arrow.decoded(batch.column(name)))
-        joined = {name: arrow.pyarrow().concat_arrays(parts) for name, parts in others.items()}
+                parts.append(_arrow.decoded(batch.column(name)))
+        joined = {name: _arrow.pyarrow().concat_arrays(parts) for name, parts in others.items()}
         self.check_present(joined[self.bag], start, "bag id")
         if self.label is not None:
             self.check_present(joined[self.label], start, "label")
         return instances, joined
 
     def check_present(self, column: Any, start: int, what: str) -> None:
-        """Raise where a row has no id or label."""
-        absent = arrow.missing(column)
+        """Raise if a row has no id or label."""
+        absent = _arrow.missing(column)
         if absent.any():
-            raise self.error(f"this row has no {what}: give every row one", start + int(np.argmax(absent)))
+            raise self.error(f"this row has no {what}: every row needs one", start + int(np.argmax(absent)))
 
 
 def files_of(file: DataFile) -> list[DataFile]:
-    """Return the file, or the Parquet files of a folder by name."""
+    """Return the file, or the Parquet files of a folder sorted by name."""
     if not file.is_folder:
         return [file]
     found = sorted(path for path in file.path.iterdir() if path.suffix.lower() in (".parquet", ".pq"))
-    found = [path for path in found if not path.name.startswith((".", "_"))]  # what other programs note for themselves
+    found = [path for path in found if not path.name.startswith((".", "_"))]  # metadata of other programs
     if not found:
-        raise file.error("holds no .parquet files: name a file or another folder")
+        raise file.error("contains no .parquet files: pass a file or another folder")
     return [DataFile(path) for path in found]
 
 
 def names_of(file: DataFile, found: Any) -> list[str]:
-    """Return the names of the columns of an open file, all different."""
+    """Return the column names of an open file, which must be unique."""
     names: list[str] = found.schema_arrow.names
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise in_table(file, f"the column {twice!r} stands twice: rename one")
+    at = first_repeated(names)
+    if at is not None:
+        raise file.problem(f"duplicate column {names[at]!r}: rename one")
     return names
-
-
-def in_table(file: DataFile, message: str) -> DataFileError:
-    """Return an error about the columns of a file."""
-    return file.error(f"is a table in which {message}")

@@ -1,4 +1,4 @@
-"""Columns of Arrow, which Parquet is read into and written from; pyarrow is an extra, imported when it is needed."""
+"""Arrow columns, which Parquet is read into and written from. pyarrow is optional and imported on demand."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import MissingExtraError
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import delimited, table
-from fuzzymil.datasets.formats.files import DataFile
+from fuzzymil.datasets.formats import _columns, _fields
+from fuzzymil.datasets.formats._files import DataFile
 
 __all__ = [
     "column_of",
@@ -34,53 +34,53 @@ __all__ = [
 
 
 def pyarrow() -> Any:
-    """Return the package, with what is used of it imported."""
+    """Import pyarrow and the submodules in use."""
     try:
         import pyarrow
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError(
-            'Parquet files need the package pyarrow, which is not installed: pip install "fuzzymil[parquet]".'
+            'Parquet files need pyarrow, which is not installed: pip install "fuzzymil[parquet]".'
         ) from None
     return pyarrow
 
 
 @contextlib.contextmanager
 def opened(file: DataFile) -> Iterator[Any]:
-    """Give an open Parquet file; whatever is wrong with it, now or while it is read, names it."""
+    """Open a Parquet file; errors raised while it is open name the file."""
     arrow = pyarrow()
     try:
         with arrow.parquet.ParquetFile(file.path) as found:
             yield found
     except arrow.ArrowMemoryError:
-        raise  # says nothing about the file
+        raise  # not the file's fault
     except (arrow.ArrowException, OSError) as problem:
         reason = str(problem).partition("\n")[0].rstrip(".")
-        raise file.error(f"is no Parquet file, or a damaged one ({reason}): write it or get it again") from None
+        raise file.error(f"is not a Parquet file, or it is damaged ({reason}): write or download it again") from None
 
 
 # ---------------------------------------------------------------- columns
 
 
 def is_number(kind: Any) -> bool:
-    """Whether columns of an Arrow type can be features."""
+    """Return whether columns of an Arrow type can be features."""
     types = pyarrow().types
     kind = plain_type(kind)
     return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
 
 
 def is_value(kind: Any) -> bool:
-    """Whether columns of an Arrow type can be ids of bags or labels."""
+    """Return whether columns of an Arrow type can be bag ids or labels."""
     types = pyarrow().types
     kind = plain_type(kind)
     return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_string))
 
 
 def plain_type(kind: Any) -> Any:
-    """Return the type that stands for all which hold the same values: 64-bit numbers, text, else the type itself.
+    """Return the common type of all types with the same values: 64-bit numbers, text, otherwise the type itself.
 
-    True and false are 1 and 0, as in other formats; categories are what they stand for.
+    Booleans are 1 and 0, as in other formats; categories have the type of their values.
     """
     arrow = pyarrow()
     types = arrow.types
@@ -94,14 +94,14 @@ def plain_type(kind: Any) -> Any:
 
 
 def decoded(column: Any) -> Any:
-    """Return an Arrow array with its values as their `plain_type`."""
+    """Cast an Arrow array to its `plain_type`."""
     if pyarrow().types.is_dictionary(column.type):
         column = column.dictionary_decode()
     return column.cast(plain_type(column.type))
 
 
 def missing(column: Any) -> npt.NDArray[np.bool_]:
-    """Return where a decoded column holds nothing: a null, no number, an empty text."""
+    """Return where a decoded column is null, NaN or an empty string."""
     arrow = pyarrow()
     found = column.is_null(nan_is_null=True)
     if not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
@@ -110,26 +110,26 @@ def missing(column: Any) -> npt.NDArray[np.bool_]:
 
 
 def numbers(column: Any) -> Array:
-    """Return a column as 64-bit numbers; nulls are ``NaN``."""
+    """Return a column as float64; nulls become ``NaN``."""
     return np.asarray(decoded(column).cast(pyarrow().float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
 def values(column: Any) -> Array:
-    """Return decoded ids or labels as an array of numbers or text."""
+    """Return decoded ids or labels as a NumPy array of numbers or text."""
     if pyarrow().types.is_primitive(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     return np.array(column.to_pylist())
 
 
 def column_of(values: Array) -> Any:
-    """Return ids or labels as an Arrow array: numbers as such, everything else as the text CSV would have."""
+    """Return ids or labels as an Arrow array: numbers as they are, everything else as text, as in CSV."""
     if values.dtype.kind == "b":
         values = values.astype(np.int64)
-    return pyarrow().array(values if values.dtype.kind in "iuf" else table.texts(values))
+    return pyarrow().array(values if values.dtype.kind in "iuf" else _fields.texts(values))
 
 
 def keys(ids: Array) -> npt.NDArray[np.uint64]:
-    """Return a 64-bit number for each id: equal ids have equal ones, and others hardly ever.
+    """Return a 64-bit hash of each id.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def keys(ids: Array) -> npt.NDArray[np.uint64]:
 
 
 def repeated(found: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
-    """Return pairs of places with equal keys: the place before, and the one that repeats it, by the latter.
+    """Return pairs of positions with equal keys (earlier, later), sorted by the later one.
 
     Examples
     --------
@@ -154,24 +154,23 @@ def repeated(found: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
     [(1, 3), (0, 4)]
     """
     order = np.argsort(found, kind="stable")
-    ahead, behind = order[:-1], order[1:]
-    same = np.flatnonzero(found[ahead] == found[behind])
-    return sorted(zip(ahead[same].tolist(), behind[same].tolist(), strict=True), key=lambda pair: pair[1])
+    same = np.flatnonzero(found[order[:-1]] == found[order[1:]])
+    return sorted(zip(order[same].tolist(), order[same + 1].tolist(), strict=True), key=lambda pair: pair[1])
 
 
 # ---------------------------------------------------------------- tables
 
 
 def to_table(bags: Bags, ids: Array) -> Any:
-    """Return bags of these ids as an Arrow table: bag, label and instance_label (where known), then the features."""
+    """Return bags with these ids as an Arrow table: bag, label and instance_label (where known), then the features."""
     arrow = pyarrow()
     owners = arrow.array(bags.bag_index)
     columns = {"bag": column_of(ids).take(owners)}
     if bags.labels is not None:
         columns["label"] = column_of(bags.labels).take(owners)
     if bags.instance_labels is not None:
-        columns[delimited.INSTANCE_LABEL] = column_of(bags.instance_labels)
+        columns[_columns.INSTANCE_LABEL] = column_of(bags.instance_labels)
     for d, name in enumerate(bags.names):
-        # NaN is written as null: to other programs that is what a missing value is.
+        # NaN is written as null, which is how other programs mark a missing value.
         columns[name] = arrow.array(bags.instances[:, d], from_pandas=True)
     return arrow.table(columns)

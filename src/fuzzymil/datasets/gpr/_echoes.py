@@ -1,9 +1,9 @@
-"""From reflecting bodies to traces: when an echo returns, how strong it is, and the pulse that it is made of.
+"""From reflecting bodies to traces: times and amplitudes of echoes, and the radar pulse.
 
-The model is kinematic and of first order (Born): every body answers the antenna's pulse once, on its own, along the ray
-of `geometry.refracted_ray`; bodies do not shade each other, and soil delays and weakens the pulse without changing its
-shape. Echoes are spikes in time; the pulse is put on all of them at once. An amplitude of 1 is the echo of a perfect
-flat mirror in air, one meter below the antenna.
+The model is kinematic and first-order (Born): each body reflects the pulse once, independently, along the ray of
+`geometry.refracted_ray`. Bodies do not shadow each other, and soil delays and attenuates the pulse without changing its
+shape. Echoes are spikes in time that are convolved with the pulse. An amplitude of 1 is the echo of a perfect flat
+mirror in air, one meter below the antenna.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class Ground:
-    """The soil, its surface, and the antennas' flight over it.
+    """The soil, its surface, and the path of the antennas above it.
 
     Parameters
     ----------
     permittivity : float
-        Relative, of the soil.
+        Relative permittivity of the soil.
     attenuation : float
-        Np/m.
+        Attenuation of the soil in Np/m.
     height : float
         Mean height of the antennas in meters.
     hollows : array of shape (n_channels, n_scans)
-        How far the surface under each trace lies below its mean, in meters.
+        Depth of the surface below its mean at each trace, in meters.
     lift : array of shape (n_scans,)
-        How far the antennas are above their mean height, in meters.
+        Height of the antennas above their mean at each scan, in meters.
     brightness : array of shape (n_channels, n_scans)
-        Factor on the surface's own echo, around 1.
+        Factor on the echo of the surface, around 1.
     """
 
     permittivity: float
@@ -59,14 +59,7 @@ class Ground:
 
     @classmethod
     def flat(cls, grid: Grid, permittivity: float = 9.0, attenuation: float = 2.0, height: float = 0.2) -> Ground:
-        """Return even ground under steady antennas.
-
-        Examples
-        --------
-        >>> from fuzzymil.datasets.gpr.geometry import GRID
-        >>> Ground.flat(GRID).index
-        3.0
-        """
+        """Return flat ground under antennas at constant height."""
         traces = (grid.n_channels, grid.n_scans)
         return cls(permittivity, attenuation, height, np.zeros(traces), np.zeros(grid.n_scans), np.ones(traces))
 
@@ -76,31 +69,26 @@ class Ground:
         return float(np.sqrt(self.permittivity))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Body:
-    """Something in the soil that reflects: a point, a dome, or a long cylinder.
+    """A reflector in the soil: a point, a dome or a long cylinder.
 
     Parameters
     ----------
     x, y : float
-        Where, down-track and cross-track, in meters from the alarm.
+        Position down-track and cross-track, in meters from the alarm.
     depth : float
-        Of its top, in meters.
+        Depth of its top in meters.
     reflection : float
         Reflection coefficient, -1 for metal.
     size : float
-        Scattering length in meters: of a dome or cylinder its radius of curvature, of a point how strong it is.
+        Scattering length in meters: the radius of curvature of a dome or cylinder, the strength of a point.
     radius : float
         Radius of curvature in meters; 0 for a point.
     heading : float, optional
-        Of a cylinder: the angle in radians between its axis and the track. None for a round body.
+        Angle in radians between the axis of a cylinder and the track. None for a round body.
     reach : float
-        Meters from its middle at which the echo fades: along the axis of a cylinder, all around of a round body.
-
-    Examples
-    --------
-    >>> stone = Body(x=0.0, y=0.1, depth=0.2, reflection=-0.2, size=0.05, radius=0.05)
-    >>> wire = Body(x=0.0, y=0.0, depth=0.1, reflection=-1.0, size=0.001, radius=0.001, heading=0.0)
+        Distance from its center in meters at which the echo fades: along the axis of a cylinder, or all around.
     """
 
     x: float
@@ -114,55 +102,33 @@ class Body:
 
 
 def interface_reflection(above: float, below: float) -> float:
-    """Return the reflection coefficient of a flat interface straight from above, of two relative permittivities.
+    """Return the reflection coefficient of a flat interface between two relative permittivities, at normal incidence.
 
-    Into denser matter the sign turns (negative), into thinner matter it stays.
-
-    Examples
-    --------
-    >>> interface_reflection(1.0, 9.0)  # air to soil
-    -0.5
-    >>> round(interface_reflection(9.0, 3.0), 3)  # soil to plastic
-    0.268
+    It is negative if the permittivity increases.
     """
     first, second = np.sqrt(above), np.sqrt(below)
     return float((first - second) / (first + second))
 
 
 def surface_echoes(ground: Ground) -> tuple[Array, Array]:
-    """Return times (seconds) and amplitudes of the ground surface's echo, each of shape (1, n_channels, n_scans).
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> times, amplitudes = surface_echoes(Ground.flat(GRID, permittivity=9.0, height=0.2))
-    >>> round(float(times[0, 0, 0]) * 1e9, 3), float(amplitudes[0, 0, 0])  # ns; -0.5 over 0.2 m
-    (1.334, -2.5)
-    """
+    """Return times (seconds) and amplitudes of the surface echo, each of shape (1, n_channels, n_scans)."""
     distance = (ground.height + ground.lift + ground.hollows)[None]
     return 2 * distance / SPEED_OF_LIGHT, interface_reflection(1.0, ground.permittivity) * ground.brightness / distance
 
 
 def interface_echoes(depths: Array, reflections: Array, ground: Ground) -> tuple[Array, Array]:
-    """Return times and amplitudes of the echoes of wide interfaces in the soil, straight below every antenna.
+    """Return times and amplitudes of the echoes of extended interfaces in the soil, directly below each antenna.
 
     Parameters
     ----------
     depths : array of shape (n_interfaces, n_channels, n_scans)
-        Meters below the mean surface.
+        Depths in meters below the mean surface.
     reflections : array of shape (n_interfaces,)
     ground : Ground
 
     Returns
     -------
     times, amplitudes : arrays of shape (n_interfaces, n_channels, n_scans)
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> times, _ = interface_echoes(np.full((1, 24, 60), 0.1), np.array([0.1]), Ground.flat(GRID))
-    >>> round(float(times[0, 0, 0]) * 1e9, 3)  # as a body at this depth
-    3.336
     """
     air, soil = ground.height + ground.lift + ground.hollows, depths - ground.hollows
     passed = (1 - interface_reflection(1.0, ground.permittivity) ** 2) * np.exp(-2 * ground.attenuation * soil)
@@ -171,16 +137,17 @@ def interface_echoes(depths: Array, reflections: Array, ground: Ground) -> tuple
 
 
 def body_echoes(bodies: Sequence[Body], ground: Ground, grid: Grid) -> tuple[Array, Array]:
-    """Return times and amplitudes of the echoes of bodies in every trace.
+    """Return times and amplitudes of the echoes of bodies in each trace.
 
-    A round body of curvature ``a`` echoes along the ray towards the center of its curvature, which ends ``a`` before
-    it. With ``s`` the length of that ray in the soil, ``r = air leg + s / n`` and ``R`` the reflection coefficient,
+    A round body with radius of curvature ``a`` reflects along the ray to its center of curvature, at the distance ``a``
+    from it. With the lengths ``p`` of that ray in air and ``s`` in soil, ``r = p + s / n``, the angle ``θ`` in air and
+    the reflection coefficient ``R``,
 
-        time      = 2 (air leg + n s) / c, and the first-order shift by lift and hollows
+        time      = 2 (p + n s) / c, plus the first-order shift due to lift and hollows
         amplitude = R (1 - R_surface²) cos²θ exp(-2 attenuation s) / r · size / (n r + a)
 
-    where ``θ`` is the angle in air. A cylinder has the square root of the last factor: it spreads the wave in one
-    direction only. Both are geometrical optics, exact straight above the body.
+    For a cylinder, which spreads the wave in one direction only, the last factor is replaced by its square root. Both
+    are geometrical optics, exact directly above the body.
 
     Parameters
     ----------
@@ -192,14 +159,6 @@ def body_echoes(bodies: Sequence[Body], ground: Ground, grid: Grid) -> tuple[Arr
     -------
     times, amplitudes : arrays of shape (n_bodies, n_channels, n_scans)
         Seconds after emission.
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> metal = Body(x=0.025, y=0.025, depth=0.1, reflection=-1.0, size=0.3, radius=0.3)
-    >>> times, amplitudes = body_echoes([metal], Ground.flat(GRID), GRID)
-    >>> round(float(times[0, 12, 30]) * 1e9, 3)  # 2 (0.2 + 3 · 0.1) m in ns
-    3.336
     """
     if not bodies:
         return np.zeros((0, grid.n_channels, grid.n_scans)), np.zeros((0, grid.n_channels, grid.n_scans))
@@ -221,7 +180,7 @@ def body_echoes(bodies: Sequence[Body], ground: Ground, grid: Grid) -> tuple[Arr
 
 
 def _distances(bodies: Sequence[Body], grid: Grid) -> tuple[Array, Array]:
-    """Return horizontal distances of the antennas from the bodies: the shortest, and along a cylinder's axis."""
+    """Return the horizontal distances of the antennas from the bodies, and along the axes of cylinders."""
     east = grid.x - np.array([body.x for body in bodies])[:, None, None]
     north = grid.y[:, None] - np.array([body.y for body in bodies])[:, None, None]
     heading = np.array([0.0 if body.heading is None else body.heading for body in bodies])[:, None, None]
@@ -232,23 +191,18 @@ def _distances(bodies: Sequence[Body], grid: Grid) -> tuple[Array, Array]:
 
 
 def ringing_ricker(times: Array, frequency: float, ringing: float) -> Array:
-    """Return a Ricker wavelet and the antenna's ringing after it, peak 1 at time 0.
+    """Return a Ricker wavelet with peak 1 at time 0, followed by the antenna's ringing.
 
-    The ringing are fainter copies of alternating sign, each ``ringing`` times the one before and a period later.
+    The ringing consists of copies with alternating sign, each one period later and ``ringing`` times as strong.
 
     Parameters
     ----------
     times : array
         Seconds.
     frequency : float
-        Of the Ricker wavelet's spectral peak, in Hz.
+        Frequency of the spectral peak of the Ricker wavelet, in Hz.
     ringing : float
         Between 0 (none) and 1.
-
-    Examples
-    --------
-    >>> ringing_ricker(np.array([-1e-9, 0.0, 1e-9]), 1e9, 0.0).round(3)
-    array([-0.001,  1.   , -0.001])
     """
     copies = []
     for k in range(4):
@@ -258,17 +212,17 @@ def ringing_ricker(times: Array, frequency: float, ringing: float) -> Array:
 
 
 def pulse(grid: Grid, frequency: float, ringing: float) -> Array:
-    """Return the spectrum that `record` multiplies with, of a ringing Ricker wavelet sampled on the grid."""
+    """Return the spectrum of a ringing Ricker wavelet sampled on the grid, for `record`."""
     n = _padded(grid)
-    lags = scipy.fft.fftfreq(n, 1 / n) * grid.sample_spacing  # time 0 first, the times before it at the end
+    lags = scipy.fft.fftfreq(n, 1 / n) * grid.sample_spacing  # time 0 first, negative times last
     return np.asarray(scipy.fft.rfft(ringing_ricker(lags, frequency, ringing).astype(np.float32)))
 
 
 def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Array:
-    """Record echoes as the radar would: spikes between samples shared by their two neighbors, then the pulse.
+    """Record echoes: spikes are split between the two nearest samples, then convolved with the pulse.
 
-    The sharing (linear interpolation) weakens a frequency f by at most 1 - cos(π f Δt) = 3 % at 1.5 GHz and moves
-    nothing in time to first order. Echoes outside the record are left out.
+    The split (linear interpolation) attenuates a frequency f by at most 1 - cos(π f Δt) = 3 % at 1.5 GHz and causes no
+    time shift to first order. Echoes outside the recording are dropped.
 
     Parameters
     ----------
@@ -281,21 +235,13 @@ def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Arra
     Returns
     -------
     array of shape (n_channels, n_scans, n_samples), 32 bit
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.geometry import GRID
-    >>> when = np.full((1, 24, 60), GRID.times[100])
-    >>> cube = record(when, np.ones_like(when), pulse(GRID, 1e9, 0.0), GRID)
-    >>> cube.shape, int(cube[0, 0].argmax())
-    ((24, 60, 256), 100)
     """
     n = _padded(grid)
     place = (times - grid.start) / grid.sample_spacing
     below = np.floor(place).astype(np.int64)
     weight = place - below
     traces = np.arange(grid.n_channels * grid.n_scans).reshape(grid.n_channels, grid.n_scans) * n
-    inside = (below >= 0) & (below < grid.n_samples)  # the last one's neighbor is in the padding
+    inside = (below >= 0) & (below < grid.n_samples)  # the last sample's neighbor is in the padding
     slots = (below + traces)[inside]
     values, weight = amplitudes[inside], weight[inside]
     total = grid.n_channels * grid.n_scans * n
@@ -305,5 +251,5 @@ def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Arra
 
 
 def _padded(grid: Grid) -> int:
-    # Room for a pulse's 4 ns, so that what rings over the end of a record does not come back at its beginning.
+    # 4 ns of padding for the pulse, so that ringing at the end does not wrap around to the beginning.
     return int(scipy.fft.next_fast_len(grid.n_samples + round(4e-9 / grid.sample_spacing), real=True))

@@ -1,13 +1,14 @@
-"""What may lie in the soil: mines and six kinds of clutter, each as a few reflecting bodies."""
+"""Objects in the soil: mines and six kinds of clutter, each made of a few reflecting bodies."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
 
+from fuzzymil.datasets.gpr._echoes import Body, interface_reflection
 from fuzzymil.datasets.gpr.conditions import Conditions
-from fuzzymil.datasets.gpr.echoes import Body, interface_reflection
 
 __all__ = ["CLUTTER", "KINDS", "MINES", "Facts", "draw_object"]
 
@@ -16,13 +17,13 @@ Place = tuple[float, float]
 Draw = Callable[[np.random.RandomState, Conditions, Place, float], tuple[list[Body], Facts]]
 
 _METAL = -1.0
-_RIM_POINTS = 12  # closer together than half a wavelength in any soil, on the largest mine
+_RIM_POINTS = 12  # less than half a wavelength apart in any soil, even on the largest mine
 
 
 def draw_object(
     kind: str, rng: np.random.RandomState, conditions: Conditions, place: Place, soil: float
 ) -> tuple[list[Body], Facts]:
-    """Draw an object of a kind.
+    """Draw a random object.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def draw_object(
     rng : RandomState
     conditions : Conditions
     place : pair of float
-        Down-track and cross-track, in meters from the middle.
+        Position down-track and cross-track, in meters from the center.
     soil : float
         Relative permittivity around the object.
 
@@ -38,30 +39,23 @@ def draw_object(
     -------
     bodies : list of Body
     facts : dict
-        What there is to know about it, lengths in meters.
-
-    Examples
-    --------
-    >>> from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
-    >>> bodies, facts = draw_object("void", np.random.RandomState(0), DIFFICULTIES["easy"], (0.0, 0.0), soil=9.0)
-    >>> len(bodies), round(bodies[0].reflection, 3)  # top and bottom of every chamber
-    (4, 0.5)
+        Parameters of the object, lengths in meters.
     """
     return _DRAWS[kind](rng, conditions, place, soil)
 
 
 def _high_metal_mine(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw a metal disc: the domed top, its rim, and the wave that goes once more between the mine and the surface."""
+    """Draw a metal disc: the domed top, its rim, and a second reflection between mine and surface."""
     reflection = rng.uniform(*c.metal_reflection)
     bodies, facts = _domed_disc(rng, c, place, reflection)
     depth = facts["depth"]
     again = reflection**2 * interface_reflection(soil, 1.0)
-    bodies.append(Body(*place, 2 * depth, again, bodies[0].size, bodies[0].radius))
+    bodies.append(dataclasses.replace(bodies[0], depth=2 * depth, reflection=again))
     return bodies, facts
 
 
 def _low_metal_mine(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw a plastic disc: top, rim and bottom, and in every second one a small metal part inside."""
+    """Draw a plastic disc: top, rim and bottom, and in half of the cases a small metal part inside."""
     plastic = rng.uniform(*c.plastic_permittivity)
     top = interface_reflection(soil, plastic)
     bodies, facts = _domed_disc(rng, c, place, top)
@@ -70,95 +64,100 @@ def _low_metal_mine(rng: np.random.RandomState, c: Conditions, place: Place, soi
     part = rng.uniform(*c.metal_part) * rng.randint(2)
     if part:
         middle = facts["depth"] + thickness / 2 * np.sqrt(plastic / soil)
-        bodies.append(Body(*place, middle, _METAL * (1 - top**2), part))
+        bodies.append(_body(place, middle, _METAL * (1 - top**2), part))
     return bodies, facts | {"thickness": thickness, "object permittivity": plastic, "metal part": part}
 
 
 def _domed_disc(rng: np.random.RandomState, c: Conditions, place: Place, reflection: float) -> tuple[list[Body], Facts]:
-    """Draw a spherical cap over the disc, and points around its rim that diffract with the other sign.
+    """Draw a spherical cap over the disc, and points around its rim that diffract with the opposite sign.
 
-    A flat disc would mirror the pulse back to antennas straight above it only: a signature narrower than a point's.
+    A flat disc would reflect only to the antennas directly above it: a narrower signature than that of a point.
     """
     radius, depth, dome = rng.uniform(*c.mine_radius), rng.uniform(*c.mine_depth), rng.uniform(*c.mine_dome)
     curvature = (radius**2 + dome**2) / (2 * dome)
     angles = rng.uniform(0, 2 * np.pi) + 2 * np.pi * np.arange(_RIM_POINTS) / _RIM_POINTS
     strength = -reflection * rng.uniform(*c.mine_rim)
-    bodies = [Body(*place, depth, reflection, curvature, curvature)]
+    bodies = [_body(place, depth, reflection, curvature, radius=curvature)]
     bodies += [
-        Body(place[0] + east, place[1] + north, depth + dome, strength, curvature / _RIM_POINTS)
+        _body((place[0] + east, place[1] + north), depth + dome, strength, curvature / _RIM_POINTS)
         for east, north in zip(radius * np.cos(angles), radius * np.sin(angles), strict=True)
     ]
     return bodies, {"depth": depth, "radius": radius, "dome": dome}
 
 
 def _rock(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw a rounded top, its far side, and corners and ledges that reflect with either sign."""
+    """Draw a rounded top, the far side, and corners and edges that reflect with either sign."""
     radius, depth = rng.uniform(*c.rock_radius), rng.uniform(*c.rock_depth)
     stone = rng.uniform(*c.rock_permittivity)
-    top = Body(*place, depth, interface_reflection(soil, stone), radius, radius)
+    top = _body(place, depth, interface_reflection(soil, stone), radius, radius=radius)
     bodies = [top, _bottom(top, radius, stone, soil)]
     for _ in range(rng.randint(4, 9)):
         east, north = rng.uniform(-radius, radius, size=2)
         corner = depth + radius * rng.uniform(0.1, 0.8)
         size = radius * rng.uniform(0.2, 0.8)
-        bodies.append(Body(place[0] + east, place[1] + north, corner, top.reflection * _sign(rng), size))
+        bodies.append(_body((place[0] + east, place[1] + north), corner, top.reflection * _sign(rng), size))
     return bodies, {"depth": depth, "radius": radius, "object permittivity": stone}
 
 
 def _scrap_metal(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw fragments near each other, all at depths of their own."""
+    """Draw metal fragments close together at different depths."""
     depth, count = rng.uniform(*c.scrap_depth), rng.randint(1, 5)
     offsets = rng.uniform(-c.scrap_spread, c.scrap_spread, size=(count, 2))
-    offsets -= offsets.mean(axis=0)  # the alarm is raised at their middle
+    offsets -= offsets.mean(axis=0)  # the alarm is raised at their center
     bodies = []
     for east, north in offsets:
         lower, size = rng.uniform(0, c.scrap_spread / 2), rng.uniform(*c.scrap_size)
-        bodies.append(Body(place[0] + east, place[1] + north, depth + lower, _METAL, size))
+        bodies.append(_body((place[0] + east, place[1] + north), depth + lower, _METAL, size))
     return bodies, {"depth": depth, "fragments": float(count)}
 
 
 def _root(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw a root or a pipe: long, nearly level, in any direction."""
+    """Draw a root or a pipe: a long horizontal cylinder in any direction."""
     radius, depth, reach = rng.uniform(*c.root_radius), rng.uniform(*c.root_depth), rng.uniform(*c.root_reach)
     heading, wood, pipe = rng.uniform(0, np.pi), rng.uniform(*c.root_permittivity), rng.randint(4) == 0
     reflection = _METAL if pipe else interface_reflection(soil, wood)
     facts = {"depth": depth, "radius": radius, "heading": np.degrees(heading), "metal": float(pipe)}
-    return [Body(*place, depth, reflection, radius, radius, heading, reach)], facts
+    return [_body(place, depth, reflection, radius, radius=radius, heading=heading, reach=reach)], facts
 
 
 def _void(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw a burrow: one to three chambers filled with air."""
+    """Draw one to three air-filled chambers of a burrow."""
     depth, count, air = rng.uniform(*c.void_depth), rng.randint(1, 4), interface_reflection(soil, 1.0)
     offsets = rng.uniform(-c.void_spread, c.void_spread, size=(count, 2))
     offsets -= offsets.mean(axis=0)
     bodies = []
     for east, north in offsets:
         radius, lower = rng.uniform(*c.void_radius), rng.uniform(0, c.void_spread / 2)
-        chamber = Body(place[0] + east, place[1] + north, depth + lower, air, radius, radius)
+        chamber = _body((place[0] + east, place[1] + north), depth + lower, air, radius, radius=radius)
         bodies += [chamber, _bottom(chamber, 2 * radius, 1.0, soil)]
     return bodies, {"depth": depth, "chambers": float(count)}
 
 
 def _layer(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw a piece of a layer, gently arched, that thins out all around."""
+    """Draw a slightly curved piece of a layer that fades towards its edges."""
     depth, curvature, reach = rng.uniform(*c.lens_depth), rng.uniform(*c.lens_curvature), rng.uniform(*c.lens_reach)
     reflection = rng.uniform(*c.lens_reflection) * _sign(rng)
-    return [Body(*place, depth, reflection, curvature, curvature, reach=reach)], {"depth": depth, "reach": reach}
+    body = _body(place, depth, reflection, curvature, radius=curvature, reach=reach)
+    return [body], {"depth": depth, "reach": reach}
 
 
 def _bare_soil(rng: np.random.RandomState, c: Conditions, place: Place, soil: float) -> tuple[list[Body], Facts]:
-    """Draw nothing at all: where an alarm is raised, decoys or the surface raised it."""
+    """Draw nothing: an alarm on bare soil is caused by decoys or the surface."""
     return [], {}
 
 
 def _bottom(top: Body, thickness: float, inside: float, soil: float) -> Body:
-    """Return the far side: the wave passes the top twice, the sign turns, and the inside has its own speed.
+    """Return the far side: the wave passes the top twice, its sign changes, and the inside has its own wave speed.
 
-    The body stands where its echo seems to come from; on the way through the inside the wave is weakened as by soil.
+    The body is placed where its echo appears to come from; attenuation inside is that of the soil.
     """
     apparent = thickness * np.sqrt(inside / soil)
     reflection = -top.reflection * (1 - top.reflection**2)
-    return Body(top.x, top.y, top.depth + apparent, reflection, top.size, top.radius)
+    return dataclasses.replace(top, depth=top.depth + apparent, reflection=reflection)
+
+
+def _body(place: Place, depth: float, reflection: float, size: float, **shape: float) -> Body:
+    return Body(x=place[0], y=place[1], depth=depth, reflection=reflection, size=size, **shape)
 
 
 def _sign(rng: np.random.RandomState) -> float:
@@ -177,10 +176,10 @@ _DRAWS: dict[str, Draw] = {
 }
 
 KINDS = tuple(_DRAWS)
-"""Every kind of alarm."""
+"""All kinds of alarms."""
 
 MINES = KINDS[:2]
 """The kinds that are mines."""
 
 CLUTTER = KINDS[2:]
-"""The kinds that are not."""
+"""The kinds that are not mines."""

@@ -1,8 +1,7 @@
-"""The compiled part of learning: steps of gradient descent on the network's parameters.
+"""Steps of gradient descent on the network's parameters, compiled.
 
-A step follows the mean cost of its bags: of all of them, or of the next few in a random order. Bags may be
-spread over several devices, each with its own share; then the steps follow the sum of what the shares say,
-and it is the same algorithm.
+A step follows the gradient of the mean cost of its bags: all of them, or a mini-batch in random order. Bags may be
+spread over several devices; then the gradients of all shares are summed, and the algorithm is the same.
 """
 
 from __future__ import annotations
@@ -22,25 +21,10 @@ from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Grouping, OneBag, Packed, grouping_of
 from fuzzymil.training.losses import LOSSES
 
-__all__ = [
-    "OPTIMIZERS",
-    "Data",
-    "Free",
-    "Limits",
-    "Plan",
-    "clean_costs",
-    "from_free",
-    "gradient_of_all",
-    "ladder",
-    "step",
-    "steps_through",
-    "to_free",
-]
-
 Array = npt.NDArray[Any]
-Free = dict[str, Any]  # unconstrained parameters, a pytree that the optimizer moves
+Free = dict[str, Any]  # unconstrained parameters: the pytree that the optimizer updates
 
-# Each scales a gradient; the step is the learning rate times that.
+# Each scales a gradient; a step is the learning rate times the result.
 OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
     "sgd": optax.identity,
     "adam": optax.scale_by_adam,
@@ -49,18 +33,18 @@ OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What is compiled into the training program; hashable."""
+    """Everything that is compiled into the training program; hashable."""
 
     operators: Operators
     loss: str = "squared_error"
     optimizer: str | optax.GradientTransformation = "adam"
-    batch_size: int | None = None  # None: all bags at once; 1: on-line
+    batch_size: int | None = None  # None: full batch; 1: on-line
     keep_prob: float | None = None  # Rule Dropout
-    renormalize: bool = False  # Rule Dropout before Layer 4, shared among the kept rules
-    width_scale: str = "log"  # or "direct": the optimizer moves the widths themselves
+    renormalize: bool = False  # apply Rule Dropout before Layer 4, so that the kept rules share the strength
+    width_scale: str = "log"  # or "direct": the optimizer updates the widths themselves
     learn_alpha: bool = False
     validate: bool = False
-    shares: str | None = None  # the axis of devices over which the bags are spread
+    shares: str | None = None  # name of the device axis over which bags are spread
 
     def transformation(self) -> optax.GradientTransformation:
         """Return the optimizer without its learning rate."""
@@ -68,33 +52,33 @@ class Plan:
 
 
 class Data(NamedTuple):
-    """Bags and targets on the device, shared by the fits of a group but for the weights."""
+    """Bags and targets on the device; the fits of a group share everything but the weights."""
 
     x: jax.Array  # (i, d)
     known: jax.Array | None  # (i, d)
     bag_index: jax.Array | None  # (i,)
     offsets: jax.Array  # (b + 1,)
     targets: jax.Array  # (b, k)
-    weights: jax.Array  # (b,) of one fit; mean 1 over its training bags, 0 for the others
+    weights: jax.Array  # (b,) of one fit, with mean 1 over its training bags and 0 for the others
     held_out: jax.Array  # (b,) likewise for validation
-    numbers: jax.Array | None = None  # (b,) of the bags among all, where these are a share of them
-    n_training: jax.Array | None = None  # () training bags in all
-    squares: jax.Array | None = None  # (i, d) of x, where they are used
+    numbers: jax.Array | None = None  # (b,) of the bags among all bags, if these are a share of them
+    n_training: jax.Array | None = None  # () total number of training bags
+    squares: jax.Array | None = None  # (i, d) of x, if they are used
 
 
 class Limits(NamedTuple):
-    """What training has to respect in rules that somebody wrote."""
+    """Constraints on training from rules that a person wrote."""
 
-    owner: Any  # (rows, d), flat place of the first condition that uses the same set: its users move it together
-    sets: Any  # (rows, d), 0 for sets that stay as they are
-    coefs: Any  # (r, 1, 1), 0 for conclusions that do
+    owner: Any  # (rows, d), flat index of the first condition that uses the same set: all of them move together
+    sets: Any  # (rows, d), 0 for frozen sets
+    coefs: Any  # (r, k, 1), 0 for frozen conclusions
 
 
 # ---------------------------------------------------------------------- free parameters
 
 
 def to_free(params: Params, plan: Plan) -> Free:
-    """Translate a rule base's numbers to what the optimizer moves."""
+    """Convert the parameters of a rule base to the free parameters that the optimizer updates."""
     free: Free = {"sets": {}, "coefs": params.coefs}
     for name, values in params.sets.items():
         direct = plan.width_scale == "direct" and name == "gaussian"
@@ -105,7 +89,7 @@ def to_free(params: Params, plan: Plan) -> Free:
 
 
 def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
-    """Inverse of `to_free`; ``fixed`` supplies what is not trained."""
+    """Invert `to_free`; ``fixed`` supplies what is not trained."""
     sets: dict[str, tuple[jax.Array, ...]] = {}
     for name, values in free["sets"].items():
         if plan.width_scale == "direct" and name == "gaussian":
@@ -121,7 +105,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
 
 
 def _shared(gradient: Free, limits: Limits) -> Free:
-    """Give every user of a set the sum of all users' gradients: equal steps keep equal sets equal."""
+    """Give all conditions that share a set the sum of their gradients: equal steps keep the set shared."""
 
     def together(values: jax.Array) -> jax.Array:
         total = jax.ops.segment_sum(values.ravel(), limits.owner.ravel(), limits.owner.size)
@@ -131,12 +115,12 @@ def _shared(gradient: Free, limits: Limits) -> Free:
 
 
 def _held(updates: Free, limits: Limits) -> Free:
-    """Leave out the steps of what is to stay."""
+    """Zero the updates of frozen sets and conclusions."""
     sets = jax.tree.map(lambda values: limits.sets * values, updates["sets"])
     return updates | {"sets": sets, "coefs": limits.coefs * updates["coefs"]}
 
 
-# ---------------------------------------------------------------------- what bags cost
+# ---------------------------------------------------------------------- costs of bags
 
 
 def _costs(
@@ -151,7 +135,7 @@ def _costs(
     keep: jax.Array | None,
     squares: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
-    """Loss and squared error of each bag, (b,) both."""
+    """Return the loss and squared error of each bag, (b,) both."""
     loss = LOSSES[plan.loss]
     layers = forward(
         from_free(free, fixed, plan),
@@ -169,7 +153,7 @@ def _costs(
 
 
 def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data) -> tuple[jax.Array, jax.Array]:
-    """Costs of all bags as they are at test time: every rule takes part, scaled as the paper says."""
+    """Return the costs of all bags as at test time: with every rule, scaled as in the paper."""
     n_bags, n_rules = len(data.targets), _n_rules(fixed)
     keep = None
     if plan.keep_prob is not None and not plan.renormalize:
@@ -180,12 +164,11 @@ def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data)
 
 
 def _n_rules(params: Params) -> int:
-    """Return the number of rules."""
     return int(params.coefs.shape[0])
 
 
 def _draws(key: jax.Array, shape: tuple[int, ...], numbers: jax.Array | None) -> jax.Array:
-    """Random numbers in [0, 1) for bags, the first axis; a bag among others elsewhere draws by its own number."""
+    """Draw from [0, 1) for bags, the first axis; if ``numbers`` are given, each bag draws by its own number."""
     if numbers is None:
         return jax.random.uniform(key, shape)
     return jax.vmap(lambda number: jax.random.uniform(jax.random.fold_in(key, number), shape[1:]))(numbers)
@@ -198,35 +181,41 @@ def _draw_keep(
         return None
     draws = _draws(key, shape, numbers)
     keep = draws < plan.keep_prob
-    if plan.renormalize:  # never drop every rule: there would be nothing to share the strength
+    if plan.renormalize:  # never drop all rules: no rule would be left to share the strength
         keep = keep | (~keep.any(axis=1, keepdims=True) & (draws == draws.min(axis=1, keepdims=True)))
     return keep.astype(dtype)
 
 
-def ladder(sizes: Array, batch_size: int) -> tuple[int, ...]:
-    """Rows that a batch of bags is padded to: a few sizes four times apart, up to the greatest batch."""
-    greatest = int(np.sort(sizes)[-batch_size:].sum())
-    rungs = [8 if greatest > 1 else 1]
-    while rungs[-1] < greatest:
-        rungs.append(rungs[-1] * 4)
-    return tuple(rungs)
+def bucket_sizes(sizes: Array, batch_size: int) -> tuple[int, ...]:
+    """Return the numbers of rows that mini-batches are padded to: powers of 4 times 8, up to the largest batch.
+
+    Examples
+    --------
+    >>> bucket_sizes(np.array([3, 40, 2]), batch_size=2)
+    (8, 32, 128)
+    """
+    largest = int(np.sort(sizes)[-batch_size:].sum())
+    buckets = [8 if largest > 1 else 1]
+    while buckets[-1] < largest:
+        buckets.append(buckets[-1] * 4)
+    return tuple(buckets)
 
 
 def _batch(data: Data, bags: jax.Array, taken: jax.Array, rows: int) -> tuple[jax.Array, jax.Array | None, Grouping]:
-    """Instances of some bags, ``rows`` of them at most: (rows, d), known (rows, d), grouping.
+    """Return up to ``rows`` instances of some bags: (rows, d), known (rows, d), grouping.
 
-    ``taken`` (batch,) is False for places that a last, smaller batch leaves empty.
+    ``taken`` (batch,) is False for the empty places of a smaller last batch.
     """
     place = jnp.arange(rows)
     starts = data.offsets[bags]
     sizes = jnp.where(taken, data.offsets[bags + 1] - starts, 0)
     if len(bags) == 1:
-        # Padding rows repeat the bag's last instance: a stranger's row could overflow where it is masked, and
-        # send NaN back through the gradient.
+        # Padding rows repeat the bag's last instance: a row of another bag could overflow where it is masked, and
+        # the gradient would be NaN.
         row = starts[0] + jnp.minimum(place, sizes[0] - 1)
         return data.x[row], None if data.known is None else data.known[row], OneBag(place < sizes[0])
     ends = jnp.cumsum(sizes)
-    owner = jnp.searchsorted(ends, place, side="right")  # len(bags) for padding rows: a bag of its own
+    owner = jnp.searchsorted(ends, place, side="right")  # len(bags) for padding rows, which form their own bag
     within = jnp.minimum(owner, len(bags) - 1)
     row = jnp.clip(starts[within] + place - (ends[within] - sizes[within]), 0, len(data.x) - 1)
     return data.x[row], None if data.known is None else data.known[row], Packed(owner, len(bags) + 1)
@@ -239,7 +228,7 @@ Sums = tuple[jax.Array, jax.Array]  # of the costs and squared errors of bags
 
 
 def _over_shares(values: Any, plan: Plan) -> Any:
-    """Sum what the devices found, each on its share of the bags."""
+    """Sum over the devices, each of which has its share of the bags."""
     return values if plan.shares is None else jax.lax.psum(values, plan.shares)  # type: ignore[no-untyped-call]
 
 
@@ -251,7 +240,7 @@ def _weighted(costs: Sums, weights: jax.Array, count: jax.Array) -> tuple[jax.Ar
 def step(
     free: Free, optimizer: Any, gradient: Free, plan: Plan, limits: Limits | None, rate: jax.Array
 ) -> tuple[Free, Any]:
-    """Move the parameters against a gradient, as far as the optimizer and the limits say."""
+    """Update the parameters by one step of the optimizer, within the limits."""
     if limits is not None:
         gradient = _shared(gradient, limits)
     updates, optimizer = plan.transformation().update(gradient, optimizer, free)
@@ -264,10 +253,10 @@ def step(
 def gradient_of_all(
     free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data, longest: int = 0
 ) -> tuple[Free, jax.Array, jax.Array]:
-    """Gradient of the mean cost of all bags, mean cost and mean squared error.
+    """Return the gradient of the mean cost of all bags, the mean cost and the mean squared error.
 
-    Where the data are part of all bags (``data.n_training`` of them), what the parts give adds up to the means.
-    ``longest`` is as of `fuzzymil.network.segments.even_size`.
+    If the data hold only some of all ``data.n_training`` bags, the results of all parts add up to the means.
+    ``longest`` is the result of `fuzzymil.network.segments.even_size`.
     """
     count = (data.weights > 0).sum() if data.n_training is None else data.n_training
     keep = _draw_keep(key, (len(data.targets), _n_rules(fixed)), plan, data.x.dtype, data.numbers)
@@ -283,14 +272,14 @@ def gradient_of_all(
 
 
 class _Order(NamedTuple):
-    """A random order of all bags, as the holder of some of them sees it."""
+    """A random order of all bags, as seen by a device that holds some of them."""
 
-    bags: jax.Array  # (b + batch,) its own, in that order
-    places: jax.Array | None  # (b + batch,) of these among all; None: they are all
-    n_bags: jax.Array  # () in all
+    bags: jax.Array  # (b + batch,) the device's own bags, in that order
+    places: jax.Array | None  # (b + batch,) of these among all bags; None: these are all bags
+    n_bags: jax.Array  # () of all devices
 
     def batch(self, number: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
-        """Return its own bags among those of a step, (size,), and which of these places are taken."""
+        """Return the device's own bags in a mini-batch, (size,), and which of these places are taken."""
         first = number * size
         if self.places is None:
             within = first + jnp.arange(size) < self.n_bags
@@ -301,7 +290,7 @@ class _Order(NamedTuple):
 
 
 def _order(key: jax.Array, plan: Plan, data: Data, batch_size: int) -> _Order:
-    """Draw the order of an epoch. Bags that do not count are sorted behind the others and never visited."""
+    """Draw the order of an epoch. Bags with weight 0 are sorted behind the others and never visited."""
     active = data.weights > 0
     drawn = jnp.where(active, _draws(key, active.shape, data.numbers), 2.0)
     behind = jnp.zeros(batch_size, jnp.int32)
@@ -325,20 +314,20 @@ def steps_through(
     masks: Masks,
     limits: Limits | None,
     plan: Plan,
-    rungs: tuple[int, ...],
+    buckets: tuple[int, ...],
     data: Data,
     rate: jax.Array,
 ) -> tuple[Free, Any, Sums, jax.Array]:
-    """Visit all bags in a random order, some in each step.
+    """Visit all bags once, in mini-batches and random order.
 
     Returns
     -------
     free, optimizer
         After the steps.
     sums : pair of arrays
-        Costs and squared errors of the bags, each as it was when visited.
+        Costs and squared errors of the bags at the time of their visit.
     count : array
-        Bags visited.
+        Number of bags visited.
     """
     batch_size = plan.batch_size or 1
     order_key, keep_key = jax.random.split(key)
@@ -353,10 +342,10 @@ def steps_through(
         keep = _draw_keep(step_key, (batch_size, _n_rules(fixed)), plan, data.x.dtype, numbers)
         count = _over_shares(taken.sum(), plan)
 
-        def on_rung(rows: int) -> Callable[[Free], tuple[Free, Sums]]:
+        def in_bucket(rows: int) -> Callable[[Free], tuple[Free, Sums]]:
             def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
                 x, known, grouping = _batch(data, bags, taken, min(rows, len(data.x)))
-                padded = grouping.sizes().shape[0] - batch_size  # a padding bag, where there is one
+                padded = grouping.sizes().shape[0] - batch_size  # one if there is a padding bag
                 kept = None if keep is None else jnp.pad(keep, ((0, padded), (0, 0)), constant_values=1)
                 targets = jnp.pad(data.targets[bags], ((0, padded), (0, 0)))
                 costs = _costs(free, fixed, masks, plan, x, known, grouping, targets, kept)
@@ -365,8 +354,8 @@ def steps_through(
             return jax.grad(mean_cost, has_aux=True)
 
         size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
-        rung = jnp.searchsorted(jnp.asarray(rungs), size)
-        found = jax.lax.switch(rung, [on_rung(rows) for rows in rungs], free)
+        bucket = jnp.searchsorted(jnp.asarray(buckets), size)
+        found = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
         gradient, (cost, deviation) = _over_shares(found, plan)
         free, optimizer = step(free, optimizer, gradient, plan, limits, rate)
         return free, optimizer, total + cost, error + deviation

@@ -1,0 +1,263 @@
+"""Reading, writing and streaming bags in any format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
+from fuzzymil.bags import Bags, BagStream
+from fuzzymil.datasets.formats import FORMATS, DataFile, Format
+from fuzzymil.datasets.formats._files import COMPRESSIONS, bare_name, check_target
+
+__all__ = ["Guess", "guess_format", "read_bags", "stream_bags", "write_bags"]
+
+Path_ = str | os.PathLike[str]
+Column = str | int | None
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How a file will be read; ``str(guess)`` describes it.
+
+    Attributes
+    ----------
+    format : str
+        A name in ``FORMATS``.
+    bag, label : str, int or None
+        The column (or its position, if there is no header) or attribute of the bag id and the label. None if the
+        format fixes them, or the file has no labels.
+    """
+
+    format: str
+    bag: Column = None
+    label: Column = None
+
+    def __str__(self) -> str:
+        known = FORMATS[self.format]
+        if known.columns is None:
+            return known.title
+        shown = [
+            f"{role} {'column' if isinstance(at, str) else 'at position'} {at!r}"
+            for role, at in (("bag", self.bag), ("label", self.label))
+            if at is not None
+        ]
+        return ", ".join([known.title, *shown, *(["no labels"] if self.label is None else [])])
+
+
+def guess_format(path: Path_, *, format: str | None = None, bag: Column = None, label: Column = None) -> Guess:
+    r"""Return how `read_bags` would read a file, without reading its numbers.
+
+    Parameters
+    ----------
+    path, format, bag, label
+        As for `read_bags`.
+
+    Returns
+    -------
+    Guess
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("bag,label,width\n1,0,2.5\n")
+    >>> print(guess_format(folder / "a.csv"))
+    CSV with a header, bag column 'bag', label column 'label'
+    """
+    file = DataFile(path)
+    known = _format(file, format, bag, label)
+    return Guess(known.name, *(known.columns(file, bag, label) if known.columns else ()))
+
+
+def read_bags(
+    path: Path_,
+    *,
+    format: str | None = None,
+    bag: Column = None,
+    label: Column = None,
+    drop: Sequence[str] = (),
+) -> Bags:
+    r"""Read bags from a file or folder.
+
+    Text files may be compressed with gzip, bzip2 or xz. Reading never executes code from a file.
+
+    Parameters
+    ----------
+    path : path
+    format : str, optional
+        - ``"csv"``: a table with a header and one row per instance, with a column of bag ids and one of labels;
+        - ``"headerless"``: rows of ``label,bag,f1,...``, separated by commas, semicolons, tabs or spaces;
+        - ``"uci"``: the MUSK files of the UCI archive, ``molecule,conformation,f1,...,class``;
+        - ``"svmlight"``: sparse text, ``instance:bag:label number:value ...``, features numbered from 1;
+        - ``"arff"``: WEKA's relational ARFF;
+        - ``"mat"``: MATLAB up to version 7; `fuzzymil.datasets.formats.matlab` lists the layouts;
+        - ``"parquet"``: a table like CSV, one file or a folder of files (requires pyarrow:
+          ``pip install "fuzzymil[parquet]"``); ids and labels keep the types of their columns;
+        - ``"npy"``: a folder with one 2-D ``.npy`` array per bag and a ``labels.csv`` with the columns
+          ``file,label``.
+
+        Default: recognized by name and content; see `guess_format`.
+    bag, label : str or int, optional
+        The column (or its position from 0, if there is no header), attribute or variable of the bag id and the label.
+        Default: columns called ``bag``, ``bag_id``, ... and ``label``, ``class``, ``target``, ``y``, ...; an error is
+        raised if several match.
+    drop : sequence of str
+        Columns of a CSV or Parquet file to exclude, such as dates, addresses and other text.
+
+    Returns
+    -------
+    Bags
+        Ordered by first row. Labels that are whole numbers become integers. Empty fields and ``?`` are missing
+        values (``NaN``).
+
+    Raises
+    ------
+    DataFileError
+        An `InputError` that names the file and the line and says what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("bag,label,width\nb1,0,2.5\nb1,0,3\nb2,1,1\n")
+    >>> bags = read_bags(folder / "a.csv")
+    >>> bags
+    Bags(2 bags, 3 instances, 1 feature, 1-2 instances per bag)
+    >>> bags.ids.tolist(), bags.labels.tolist(), bags.feature_names
+    (['b1', 'b2'], [0, 1], ('width',))
+    """
+    file = DataFile(path)
+    known = _format(file, format, bag, label)
+    if not drop:
+        return known.read(file, bag, label)
+    if not known.takes_drop:
+        formats = " and ".join(other.title for other in FORMATS.values() if other.takes_drop)
+        raise ParameterError(f"drop= is supported for {formats}, but {file.path} is read as {known.title}.")
+    if isinstance(drop, str):
+        raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
+    return known.read(file, bag, label, drop)
+
+
+def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> BagStream:
+    """Stream bags from a Parquet file, or from all Parquet files in a folder, that need not fit in memory.
+
+    Requires pyarrow: ``pip install "fuzzymil[parquet]"``. The rows of a bag must be contiguous; the bag column is
+    scanned once to find where bags begin.
+
+    Parameters
+    ----------
+    path : path
+    bag, label, drop
+        As in `read_bags`.
+
+    Returns
+    -------
+    BagStream
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bags.parquet"
+    >>> write_bags(BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]], ["width"]), 4), path)
+    >>> stream = stream_bags(path)
+    >>> stream
+    BagStream(1 part)
+    >>> stream.part(0).ids
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    known = _format(DataFile(path), None, bag, label)
+    if known.read_parts is None:
+        raise InputError(f"{path} is read as {known.title}, which cannot be streamed: {_streamable('convert it to')}.")
+    table = known.read_parts(path, bag=bag, label=label, drop=drop)
+    return BagStream(table.part, table.n_parts)
+
+
+def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -> None:
+    """Write bags to a file (or, as ``"npy"``, to a new folder), atomically.
+
+    Parameters
+    ----------
+    bags : Bags or BagStream
+        Bags with unique ids. A stream is written to Parquet, with one or two parts in memory at a time; its default
+        ids, which start from 0 in every part, become consecutive numbers.
+    path : path
+        Its suffix (``.csv``, ``.tsv``, ``.txt``, ``.data``, ``.svm``, ``.arff``, ``.mat``, ``.parquet``, none for a
+        folder) selects the format; text is compressed if ``.gz``, ``.bz2`` or ``.xz`` follows.
+    format : str, optional
+        One of the formats of `read_bags`, except ``"uci"``. ``"headerless"`` and ``"svmlight"`` do not store feature
+        names and require labels, as does ``"arff"``; instance labels are stored by ``"csv"``, ``"mat"`` and
+        ``"parquet"``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> bags = Bags.from_list([[[1.0, 2.0]], [[3.0, 4.0]]], ["width", "depth"], labels=[0, 1])
+    >>> write_bags(bags, folder / "a.csv")
+    >>> print((folder / "a.csv").read_text())
+    bag,label,width,depth
+    0,0,1,2
+    1,1,3,4
+    """
+    target = Path(path)
+    if not isinstance(bags, Bags | BagStream):
+        raise InputError(f"Only Bags can be written, got an object of type {type(bags).__name__}: call as_bags first.")
+    known = _chosen(format) if format is not None else _by_suffix(target)
+    if known.write is None:
+        others = ", ".join(name for name, other in FORMATS.items() if other.write is not None)
+        raise ParameterError(f"The format {known.name!r} is read-only: write one of {others}.")
+    if target.suffix.lower() in COMPRESSIONS and known.storage != "text":
+        raise ParameterError(f"The format {known.name!r} is not compressed: remove {target.suffix!r} from {target}.")
+    if isinstance(bags, BagStream) and known.write_parts is None:
+        raise ParameterError(f"A stream cannot be written as {known.title}: {_streamable('write')}.")
+    check_target(target, may_be_folder=known.storage == "folder")
+    try:
+        if isinstance(bags, Bags):
+            known.write(bags, target)
+        elif known.write_parts is not None:
+            known.write_parts(bags, target)
+    except OSError as problem:  # a full disk does not name the file by itself
+        raise OSError(problem.errno, problem.strerror, os.fspath(target)) from None
+
+
+def _streamable(verb: str) -> str:
+    return f"{verb} " + " or ".join(known.title for known in FORMATS.values() if known.write_parts is not None)
+
+
+def _chosen(name: str) -> Format:
+    if name not in FORMATS:
+        raise ParameterError(f"Unknown format {name!r}: use {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+    return FORMATS[name]
+
+
+def _by_suffix(path: Path) -> Format:
+    suffix = Path(bare_name(path)).suffix.lower()
+    packed = path.suffix.lower() in COMPRESSIONS
+    for known in FORMATS.values():
+        if suffix in known.suffixes and (suffix or not packed):
+            return known
+    ends = ", ".join(end for known in FORMATS.values() for end in known.suffixes if end)
+    raise ParameterError(f"Cannot tell the format from the name {path}: use a suffix of {ends}, or pass format=.")
+
+
+def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> Format:
+    known = _chosen(name) if name is not None else _guessed(file, bag)
+    if not known.takes_columns and not (bag is None and label is None):
+        raise ParameterError(
+            f"The columns of the format {known.name!r} ({known.title}) are fixed: omit bag= and label=."
+        )
+    return known
+
+
+def _guessed(file: DataFile, bag: Column) -> Format:
+    for known in reversed(FORMATS.values()):
+        if known.matches(file, bag):
+            return known
+    if file.is_folder:
+        raise file.error("is a folder without .npy or .parquet files: pass a file, or put one .npy file per bag in it")
+    kinds = "; ".join(f"{known.name!r} ({known.title})" for known in FORMATS.values())
+    first = file.head[0].strip()[:60] if file.head else ""
+    raise file.error(f"begins with {first!r}, which matches no format: choose one with format=, one of {kinds}", 1)

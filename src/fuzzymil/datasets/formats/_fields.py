@@ -1,0 +1,217 @@
+"""Text fields to numbers, ids, labels and bags, with errors that name the line; and back to text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array, first_repeated
+from fuzzymil._utils.errors import InputError
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats._files import DataFile
+
+__all__ = [
+    "MISSING",
+    "as_texts",
+    "assemble",
+    "check_present",
+    "flat_numbers",
+    "identities",
+    "is_number",
+    "labels_of",
+    "number_text",
+    "numbers",
+    "texts",
+]
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
+"""Text that marks a missing number, in any case."""
+
+_ABSENT = frozenset({"", "?", "nan"})  # marks a missing bag id or label; a class may well be called "none"
+
+
+def is_number(field: str) -> bool:
+    """Return whether a field is a number or marks a missing one."""
+    try:
+        return field.lower() in MISSING or float(field) is not None
+    except ValueError:
+        return False
+
+
+def numbers(file: DataFile, rows: Sequence[Sequence[str]], lines: Sequence[int], names: Sequence[str]) -> Array:
+    """Convert fields to numbers of shape (n_rows, n_columns); missing ones are ``NaN``."""
+    width = len(names)
+    found = flat_numbers(file, list(chain.from_iterable(rows)), lambda n: (lines[n // width], repr(names[n % width])))
+    return found.reshape(len(rows), width)
+
+
+def flat_numbers(file: DataFile, fields: Sequence[str], place: Callable[[int], tuple[int, str]]) -> Array:
+    """Convert fields to numbers; ``place(n)`` returns the line and column of a field, for errors."""
+    found: Array | None = None
+    if "_" not in "".join(fields):  # float() would read 1_000 as a thousand, unlike other programs
+        try:
+            found = np.fromiter(map(float, fields), np.float64, len(fields))
+        except ValueError:
+            found = None  # a field is missing or not a number: look at each
+    if found is None:
+        found = np.array([_number(file, field, n, place) for n, field in enumerate(fields)])
+    if np.isinf(found).any():
+        n = int(np.argmax(np.isinf(found)))
+        raise file.error(f"{fields[n]!r} is infinite: write a number, or leave it empty if unknown", *place(n))
+    return found
+
+
+def _number(file: DataFile, field: str, n: int, place: Callable[[int], tuple[int, str]]) -> float:
+    field = field.strip()
+    if field.lower() in MISSING:
+        return math.nan
+    try:
+        if "_" not in field:
+            return float(field)
+    except ValueError:
+        pass
+    advice = "use numbers only, or exclude the column with drop=..."
+    if field.count(",") == 1:
+        advice = "use a decimal point, not a comma"
+    shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
+    raise file.error(f"expected a number, found {shown}; {advice}", *place(n))
+
+
+def identities(values: Iterable[str]) -> Array:
+    """Return bag ids: integers if all of them are written as such, otherwise text.
+
+    ``007`` stays text, because as a number it would be the same bag as ``7``.
+
+    Examples
+    --------
+    >>> identities(["1", "10"]), identities(["1", "007"])
+    (array([ 1, 10]), array(['1', '007'], dtype='<U3'))
+    >>> identities(["1.0e+00", "2.0e+00"])  # a table of numbers written by MATLAB or NumPy
+    array([1, 2])
+    """
+    items = [value.strip() for value in values]
+    if all(item.removeprefix("-").isdecimal() and item.isascii() and len(item) < 19 for item in items):
+        whole = [int(item) for item in items]
+        if list(map(str, whole)) == items:
+            return np.array(whole, dtype=np.int64)
+    elif all("." in item for item in items):
+        found = _floats(items)
+        if found is not None and found.dtype.kind == "i":
+            return found
+    return np.array(items)
+
+
+def labels_of(values: Iterable[str]) -> Array:
+    """Return labels: integers if all are whole numbers, else floats if all are numbers, else text.
+
+    Examples
+    --------
+    >>> labels_of(["1.", "0."]), labels_of(["0.5", "1"]), labels_of(["yes", "no"])
+    (array([1, 0]), array([0.5, 1. ]), array(['yes', 'no'], dtype='<U3'))
+    """
+    items = [value.strip() for value in values]
+    found = _floats(items)
+    return np.array(items) if found is None else found
+
+
+def _floats(items: Sequence[str]) -> Array | None:
+    """Return numbers, as integers where all are whole, or None where something is not a finite number."""
+    try:
+        found = np.array(list(map(float, items)))
+    except ValueError:
+        return None
+    if "_" in "".join(items) or not np.isfinite(found).all():
+        return None
+    whole = (np.abs(found) < 2**53).all() and (found == np.floor(found)).all()
+    return found.astype(np.int64) if whole else found
+
+
+def check_present(file: DataFile, lines: Sequence[int], ids: Sequence[str], labels: Sequence[str] | None) -> None:
+    """Raise if a row has no bag id or no label."""
+    for what, column in (("bag id", ids), ("label", labels)):
+        blank = next((n for n, value in enumerate(column or ()) if value.strip().lower() in _ABSENT), None)
+        if blank is not None:
+            raise file.error(f"this row has no {what}: every row needs one", lines[blank])
+
+
+def assemble(
+    file: DataFile,
+    instances: Array,
+    owners: Sequence[str],
+    labels: Sequence[str] | None,
+    lines: Sequence[int],
+    *,
+    feature_names: Iterable[str] | None = None,
+    instance_labels: Sequence[str] | None = None,
+    hint: str = "",
+) -> Bags:
+    """Group rows into bags; errors name the lines of a bag with a missing id or label, or with two labels."""
+    check_present(file, lines, owners, labels)
+    ids = identities(owners)
+    found = None if labels is None else labels_of(labels)
+    if found is not None:
+        first: dict[Any, int] = {}
+        for n, (owner, label) in enumerate(zip(ids.tolist(), found.tolist(), strict=True)):
+            before = first.setdefault(owner, n)
+            if found[before] != label:
+                raise file.error(
+                    f"bag {owner} has two labels, {found[before]!s} on line {lines[before]} and {label} here: "
+                    f"a bag has one label; correct the file{hint}",
+                    lines[n],
+                )
+    with file.naming_errors():
+        return Bags.from_long(
+            instances,
+            ids,
+            labels=found,
+            feature_names=feature_names,
+            instance_labels=None if instance_labels is None else labels_of(instance_labels),
+        )
+
+
+# ---------------------------------------------------------------- writing
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text that reads back as the same number; empty for ``NaN``.
+
+    Examples
+    --------
+    >>> number_text(46.0), number_text(0.1), number_text(float("nan"))
+    ('46', '0.1', '')
+    """
+    if value != value:
+        return ""
+    return repr(value).removesuffix(".0")
+
+
+def texts(values: Array) -> list[str]:
+    """Return ids or labels as text: whole numbers without a point, True and False as 1 and 0."""
+    items = values.astype(np.int64).tolist() if values.dtype.kind == "b" else values.tolist()
+    return [number_text(item + 0.0) if isinstance(item, float) else str(item) for item in items]  # -0.0 is 0
+
+
+def as_texts(bags: Bags, what: str, *, needs_labels: bool = False) -> tuple[list[str], list[str] | None]:
+    """Return the ids and labels of bags as text; raise if a file could not preserve them."""
+    names = texts(bags.ids)
+    at = first_repeated(names)
+    if at is not None:
+        raise InputError(f"Duplicate bag id {names[at]}: {what} would merge the bags. Give every bag its own id.")
+    blank = next((name for name in names if name.strip() != name or name.lower() in _ABSENT), None)
+    if blank is not None:
+        raise InputError(f"The bag id {blank!r} would be read back as missing or without its spaces: rename the bag.")
+    if bags.labels is None:
+        if needs_labels:
+            raise InputError(f"These bags have no labels, but {what} requires them: add labels, or write CSV.")
+        return names, None
+    labels = texts(bags.labels)
+    for name, label in zip(names, labels, strict=True):
+        if label.strip() != label or label.lower() in _ABSENT:
+            raise InputError(
+                f"The label {label!r} of bag {name} would be read back as missing or without its spaces: rename it."
+            )
+    return names, labels

@@ -1,0 +1,192 @@
+"""Reading data files safely, writing them atomically, and errors that name the file and the line."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import itertools
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from pathlib import Path
+
+from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.storage import write_atomically
+
+__all__ = [
+    "COMPRESSIONS",
+    "DataFile",
+    "DataFileError",
+    "MissingFileError",
+    "bare_name",
+    "check_target",
+    "write_text",
+]
+
+COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
+"""Suffix of a compressed file and the bytes it starts with."""
+
+_UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+_PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": partial(gzip.compress, mtime=0),
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}  # the same bytes each time
+_EMPTY = "is empty: expected one row per instance; download or export the file again"
+
+# What a file that is not text often turns out to be, and what to do about it.
+_BINARY = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or export the sheet as CSV",
+    b"\x89HDF": "an HDF5 file: export it as CSV",
+    b"\x93NUMPY": "a NumPy array: put one .npy file per bag in a folder with a labels.csv, and pass the folder",
+    b"\x80": "a Python pickle, which is not loaded because it could run arbitrary code: export it as CSV",
+    b"PAR1": "a Parquet file: read it with format='parquet'",
+    b"MATLAB": "a MATLAB file: read it with format='mat'",
+    b"\x1f\x9d": "a file packed with the Unix program compress: unpack it with gunzip",
+}
+
+
+class DataFileError(InputError):
+    """A file that cannot be read as bags: the message names the file and the line and says what to do."""
+
+    __module__ = "fuzzymil.datasets"
+
+
+class MissingFileError(DataFileError, FileNotFoundError):
+    """A file that does not exist."""
+
+
+class DataFile:
+    """A file (or folder) of bags, whose content is read, unpacked and decoded on demand."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            folder = self.path.parent
+            where = f"the folder {folder} exists but has no such file" if folder.is_dir() else f"no folder {folder}"
+            raise MissingFileError(f"File not found: {self.path} ({where}). Check the name.")
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the path is a folder."""
+        return self.path.is_dir()
+
+    def starts_with(self, magic: bytes) -> bool:
+        """Return whether the file starts with these bytes, without reading the rest of it."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read(len(magic)) == magic
+        except OSError:
+            return False  # reported when the content is read
+
+    @cached_property
+    def content(self) -> bytes:
+        """The unpacked bytes."""
+        if self.is_folder:
+            raise self.error("is a folder, not a file: pass a file in it, or a folder of .npy files")
+        try:
+            packed = self.path.read_bytes()
+            kind = next((kind for kind, start in COMPRESSIONS.items() if packed.startswith(start)), None)
+            content = packed if kind is None else _UNPACK[kind](packed)
+        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, ValueError) as problem:
+            raise self.error(f"is damaged or truncated ({problem}): download it again") from None
+        except OSError as problem:
+            raise self.error(
+                f"cannot be read ({problem.strerror or problem}): check its permissions or download it again"
+            ) from None
+        if not content.strip():
+            raise self.error(_EMPTY)
+        return content
+
+    @cached_property
+    def text(self) -> str:
+        """The content as text with Unix line ends."""
+        for start, what in _BINARY.items():
+            if self.content.startswith(start):
+                raise self.error(f"is not text but looks like {what}")
+        if b"\x00" in self.content:
+            at = self.content.index(b"\x00")
+            raise self.error(f"is not text (byte {at} is zero): export the data as CSV in UTF-8")
+        try:
+            text = self.content.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            line = self.content.count(b"\n", 0, problem.start) + 1
+            raise self.error(
+                f"byte {problem.start} ({self.content[problem.start]:#04x}) is not valid UTF-8: save the file as UTF-8",
+                line,
+            ) from None
+        if not text.strip():
+            raise self.error(_EMPTY)
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def head(self) -> list[str]:
+        """The first two lines of a text file that are neither blank nor comments; none for a folder."""
+        if self.is_folder:
+            return []
+        lines = (line for _, line in self.numbered_lines() if not line.lstrip().startswith(("%", "#")))
+        return list(itertools.islice(lines, 2))
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the file's name in lower case, ignoring that of a compression."""
+        return Path(bare_name(self.path)).suffix.lower()
+
+    def is_cut(self, line: int) -> bool:
+        """Return whether this line is the last and has no newline, as in a truncated file."""
+        return not self.text.endswith("\n") and line == self.text.count("\n") + 1
+
+    def numbered_lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the non-blank lines with their numbers, counted from 1."""
+        return ((n, line) for n, line in enumerate(self.text.split("\n"), 1) if line and not line.isspace())
+
+    def error(self, message: str, line: int | None = None, column: str | None = None) -> DataFileError:
+        """Return (not raise) an error that names the file, the line and the column.
+
+        Without a line, the message begins with a verb: the file is its subject.
+        """
+        if line is None:
+            return DataFileError(f"{self.path} {message}{'' if message.endswith('?') else '.'}")
+        return self.problem(message, f", line {line}" + (f", column {column}" if column else ""))
+
+    def problem(self, message: str, where: str = "") -> DataFileError:
+        """Return (not raise) an error with a message that is a sentence of its own."""
+        return DataFileError(f"{self.path}{where}: {message}{'' if message.endswith('?') else '.'}")
+
+    @contextlib.contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        """Add the file to the message of an `InputError` raised inside."""
+        try:
+            yield
+        except DataFileError:
+            raise
+        except InputError as problem:
+            raise self.error(f"does not contain valid bags. {str(problem).removesuffix('.')}") from None
+
+
+def bare_name(path: Path) -> str:
+    """Return a file's name without the suffix of a compression.
+
+    Examples
+    --------
+    >>> bare_name(Path("bags.csv.gz")), bare_name(Path("bags.arff"))
+    ('bags.csv', 'bags.arff')
+    """
+    return path.stem if path.suffix.lower() in COMPRESSIONS else path.name
+
+
+def check_target(path: Path, *, may_be_folder: bool = False) -> None:
+    """Raise, before any work is done, if a file cannot be written to this path."""
+    if path.is_dir() and not may_be_folder:
+        raise InputError(f"{path} is a folder: pass the name of a file in it.")
+    if not path.parent.is_dir():
+        raise InputError(f"The folder {path.parent} does not exist: create it first.")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8, atomically, compressed if the suffix says so."""
+    pack = _PACK.get(path.suffix.lower(), bytes)
+    write_atomically(path, pack(text.encode("utf-8")))
