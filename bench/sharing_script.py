@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from fuzzymil import Bags, MIANFISClassifier
+from fuzzymil import Bags, MIANFISClassifier, RunOptions
 from fuzzymil.training.distributed import processes
 
 
@@ -21,9 +21,8 @@ def main() -> None:
     instances[::10] += labels[:, None]
     bags = Bags(instances, np.arange(0, n_instances + 1, 10), labels=labels)
     ends: list[float] = []
-    model = MIANFISClassifier(
-        10, max_epochs=epochs, random_state=0, distributed=True, callbacks=[lambda _: ends.append(time.perf_counter())]
-    )
+    run = RunOptions(distributed=True, callbacks=[lambda _: ends.append(time.perf_counter())])
+    model = MIANFISClassifier(10, max_epochs=epochs, random_state=0, run=run)
     model.fit(crew.share(bags))
     if crew.rank == 0:
         rules = np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()])

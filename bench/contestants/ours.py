@@ -11,8 +11,8 @@ import numpy as np
 import samples
 
 from contestants.timing import epoch_timer, seconds
-from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, RunOptions
+from fuzzymil.estimators import fit_together
 
 Task = Callable[[], float]
 # What an epoch costs must not depend on luck, nor on what the others do not do (Rule Dropout).
@@ -111,7 +111,7 @@ def _large(x: np.ndarray, offsets: np.ndarray, labels: np.ndarray, n_rules: int,
 
     def epoch() -> float:
         ends: list[float] = []
-        watched = {"callbacks": [lambda progress: ends.append(time.perf_counter())]}
+        watched = {"run": RunOptions(callbacks=[lambda progress: ends.append(time.perf_counter())])}
         _fit(MIANFISClassifier, n_rules, 4, bags, labels, **settings, **watched)
         return float(np.diff(ends).min())
 

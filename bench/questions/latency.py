@@ -14,13 +14,13 @@ from questions.common import Effort
 TITLE = "First fit: 150 bags of two features, 6 rules, 150 epochs, one core, a process of its own"
 SCRIPT = """
 import sys, time; began = time.perf_counter()
-from fuzzymil.runtime import enable_compilation_cache
+from fuzzymil._utils.runtime import enable_compilation_cache
 if sys.argv[1]: enable_compilation_cache(sys.argv[1])
-from fuzzymil import MIANFISClassifier
+from fuzzymil import MIANFISClassifier, Variant
 from fuzzymil.datasets import make_two_concepts
 imported = time.perf_counter() - began
 bags = make_two_concepts(random_state=0)
-settings = dict(n_rules=6, init="random", init_bags="all", alpha=5.0, random_state=0)
+settings = dict(n_rules=6, init="random", variant=Variant(init_bags="all"), alpha=5.0, random_state=0)
 MIANFISClassifier(**settings).fit(bags)
 first = time.perf_counter() - began
 later = []

@@ -15,6 +15,20 @@ from fuzzymil._utils.runtime import heed_thread_limit
 from fuzzymil._version import __version__
 
 if TYPE_CHECKING:
+    from fuzzymil import (
+        bags,
+        comparators,
+        datasets,
+        estimators,
+        experiments,
+        explain,
+        membership,
+        network,
+        plots,
+        report,
+        rules,
+        training,
+    )
     from fuzzymil._utils.errors import (
         InputError,
         InputTypeError,
@@ -34,8 +48,13 @@ if TYPE_CHECKING:
         MISugeno,
         NaiveMIL,
         PerInstance,
+        RunOptions,
+        Variant,
+        cross_val_scores,
         load_model,
     )
+    from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+    from fuzzymil.report import write_report
     from fuzzymil.rules import RuleBase
 
 __all__ = [
@@ -43,6 +62,8 @@ __all__ = [
     "ANFISRegressor",
     "BagStream",
     "Bags",
+    "Bell",
+    "Gaussian",
     "InputError",
     "InputTypeError",
     "MIANFISClassifier",
@@ -57,25 +78,53 @@ __all__ = [
     "ProcessLostError",
     "RuleBase",
     "RuleSyntaxError",
+    "RunOptions",
+    "Sigmoid",
+    "Trapezoidal",
+    "Triangular",
+    "Variant",
     "__version__",
     "as_bags",
+    "bags",
+    "comparators",
+    "cross_val_scores",
+    "datasets",
+    "estimators",
+    "experiments",
+    "explain",
     "load_model",
+    "membership",
+    "network",
+    "plots",
+    "report",
+    "rules",
+    "training",
+    "write_report",
 ]
 
 heed_thread_limit()
 
-# Loaded on first use: the command line's --help must not wait for JAX and scikit-learn.
-_HOMES = {"Bags": "bags", "as_bags": "bags", "BagStream": "bags", "RuleBase": "rules"}
-_HOMES |= {name: "_utils.errors" for name in __all__ if name.endswith("Error")}
+# Everything is imported on first use: neither `import fuzzymil` nor `fuzzymil --help` should wait for JAX.
+_HOMES = {
+    "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "bags": ("Bags", "BagStream", "as_bags"),
+    "membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
+    "report": ("write_report",),
+    "rules": ("RuleBase",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = tuple(name for name in __all__ if name.islower() and name not in _HOME_OF and "_" not in name)
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'fuzzymil' has no attribute {name!r}")
-    value = getattr(import_module(f"fuzzymil.{_HOMES.get(name, 'estimators')}"), name)
+    if name in _PACKAGES:
+        return import_module(f"fuzzymil.{name}")
+    value = getattr(import_module(f"fuzzymil.{_HOME_OF.get(name, 'estimators')}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})

@@ -17,6 +17,8 @@ from fuzzymil import (
     NaiveMIL,
     PerInstance,
     RuleBase,
+    RunOptions,
+    Variant,
     as_bags,
 )
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
@@ -166,9 +168,9 @@ def test_continuous_labels_for_a_classifier_and_words_for_a_regressor():
 def test_an_unknown_label_later():
     model = classifier().fit(BAGS, Y)
     before = model.decision_function(BAGS)
-    with pytest.raises(InputError, match="label 2 is none of the classes 0, 1"):
+    with pytest.raises(InputError, match=r"label 2 .* classes 0, 1"):
         model.partial_fit(BAGS, 2 * Y)
-    with pytest.raises(InputError, match="none of the classes"):
+    with pytest.raises(InputError, match="classes"):
         classifier().partial_fit(BAGS, Y, classes=[1, 5])
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
@@ -203,7 +205,7 @@ def test_features_that_are_not_those_of_the_training(model):
 
 def test_one_instance_networks_refuse_bags():
     for make, other in ((ANFISClassifier, "MIANFISClassifier"), (ANFISRegressor, "MIANFISRegressor")):
-        with pytest.raises(InputError, match=rf"one instance a bag.*{other}.*NaiveMIL\({make.__name__}\(\)\)"):
+        with pytest.raises(InputError, match=rf"one instance per bag.*{other}.*NaiveMIL\({make.__name__}\(\)\)"):
             make(**QUICK).fit(BAGS, Y)
 
 
@@ -238,20 +240,13 @@ SETTINGS = {
     "combine": ({"combine": None}, "Unknown combine: None"),
     "membership": ({"membership": "gauss"}, "Unknown membership"),
     "loss": ({"loss": "log"}, "Unknown loss"),
-    "init bags": ({"init_bags": "negative"}, "Unknown init_bags"),
-    "update rule": ({"update_rule": "printed"}, "Unknown update_rule"),
-    "width scale": ({"width_scale": 2}, "Unknown width_scale"),
-    "first conclusions": ({"init_outputs": "zeros"}, "Unknown init_outputs"),
-    "dropout": ({"rule_dropout": "yes"}, "Unknown rule_dropout"),
     "missing": ({"missing": "drop"}, "Unknown missing"),
-    "precision": ({"precision": "half"}, "Unknown precision"),
     "optimizer": ({"optimizer": "adm"}, "Unknown optimizer.*adam"),
-    "optimizer object": ({"optimizer": 3}, "optimizer must be sgd, adam or an optax transformation, got 3"),
+    "optimizer object": ({"optimizer": 3}, r"optimizer must be sgd, adam or .*optax.*got 3"),
     "order": ({"order": 2}, r"order must be 0 \(constant conclusions\) or 1"),
     "rate": ({"learning_rate": 0}, "learning_rate must be a number above 0, got 0"),
     "rate infinite": ({"learning_rate": np.inf}, "learning_rate must be a number"),
     "epochs": ({"max_epochs": -1}, "max_epochs must be a whole number"),
-    "tolerance": ({"tol": -1.0}, "tol must be a number of at least 0"),
     "batch": ({"batch_size": 0}, "batch_size must be a whole number of at least 1"),
     "n_iter_no_change": ({"n_iter_no_change": 0}, "n_iter_no_change must be a whole number"),
     "share": ({"validation_fraction": 1.0}, "validation_fraction must be a number above 0 and below 1"),
@@ -259,18 +254,17 @@ SETTINGS = {
     "members": ({"n_estimators": True}, "n_estimators must be"),
     "keep": ({"rule_keep_prob": 0.0}, "rule_keep_prob must be a number above 0 and at most 1"),
     "keep misspelt": ({"rule_keep_prob": "autom"}, "rule_keep_prob"),
-    "clip zero": ({"clip": 0.0}, "clip must be a number above 0"),
-    "clip NaN": ({"clip": np.nan}, "clip must be a number"),
     "keep too much": ({"rule_keep_prob": 1.5}, "rule_keep_prob must be"),
     "class weight": ({"class_weight": {7: 1.0}}, "class_weight names 7"),
     "class weight word": ({"class_weight": "fair"}, "class_weight"),
     "class weights zero": ({"class_weight": {0: 0, 1: 0}}, "class_weight|weight"),
     "class weight negative": ({"class_weight": {0: -1.0}}, "class_weight|weight"),
     "class weight NaN": ({"class_weight": {0: np.nan}}, "class_weight|weight"),
-    "callbacks": ({"callbacks": print}, "callbacks"),
-    "callbacks no function": ({"callbacks": [5]}, "callbacks"),
     "seed": ({"random_state": "lucky"}, "lucky"),
-    "too few to hold out": ({"early_stopping": True, "validation_fraction": 0.01}, "more bags"),
+    "variant misspelt": ({"variant": "papr"}, r"Unknown variant: 'papr'.*Did you mean 'paper'"),
+    "variant dict": ({"variant": {"clip": None}}, "variant must be"),
+    "run dict": ({"run": {"checkpoint": "here"}}, r"run must be .*RunOptions"),
+    "too few to hold out": ({"n_iter_no_change": 20, "validation_fraction": 0.01}, "more bags"),
 }
 
 
@@ -287,6 +281,32 @@ def test_settings_out_of_range(settings, words):
         fitted.set_params(**settings).fit(BAGS, 1 - Y)
     fitted.set_params(**{name: getattr(MIANFISClassifier(), name) for name in settings})
     np.testing.assert_array_equal(fitted.decision_function(BAGS), before)
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "words"),
+    [
+        (Variant, {"init_bags": "negative"}, "Unknown init_bags"),
+        (Variant, {"update_rule": "printed"}, "Unknown update_rule"),
+        (Variant, {"width_scale": 2}, "Unknown width_scale"),
+        (Variant, {"init_outputs": "zeros"}, "Unknown init_outputs"),
+        (Variant, {"rule_dropout": "yes"}, "Unknown rule_dropout"),
+        (Variant, {"tol": -1.0}, "tol must be a number of at least 0"),
+        (Variant, {"clip": 0.0}, "clip must be a number above 0"),
+        (Variant, {"clip": np.nan}, "clip must be a number"),
+        (Variant, {"standardize": "no"}, "standardize must be True or False, got 'no'"),
+        (Variant, {"learn_alpha": 1}, "learn_alpha must be True or False, got 1"),
+        (RunOptions, {"precision": "half"}, "Unknown precision"),
+        (RunOptions, {"callbacks": print}, "callbacks"),
+        (RunOptions, {"callbacks": [5]}, "callbacks"),
+        (RunOptions, {"distributed": "yes"}, "distributed must be True or False"),
+        (RunOptions, {"checkpoint": 3}, r"checkpoint must be a folder.*got 3"),
+        (RunOptions, {"checkpoint": ""}, "checkpoint must be a folder"),
+    ],
+)
+def test_options_out_of_range(options, settings, words):
+    with pytest.raises(ParameterError, match=words):
+        options(**settings)
 
 
 def test_extreme_numbers_are_refused_or_used_without_a_numpy_warning():

@@ -119,7 +119,7 @@ def test_fit_for_programs(desk, tmp_path):
     )  # fmt: skip
     found = json.loads(result.stdout)
     assert (found["n_rules"], found["n_epochs"], found["interrupted"]) == (2, 3, False)
-    assert load_model(tmp_path / "model.json").clip == 4
+    assert load_model(tmp_path / "model.json").variant.clip == 4
 
 
 def test_a_model_through_a_pipe(desk):

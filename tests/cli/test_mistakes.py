@@ -189,7 +189,7 @@ def test_no_labels(desk, tmp_path):
 
 def test_one_class_only(desk, tmp_path):
     (desk / "same.csv").write_text("bag,label,x\n" + "".join(f"b{b},1,{b}\n" for b in range(6)))
-    assert "All 6 bags are of one class" in sentence(desk, tmp_path, "fit", data="same.csv")
+    assert "All 6 bags belong to one class" in sentence(desk, tmp_path, "fit", data="same.csv")
 
 
 @pytest.mark.parametrize("content", [b"", BINARY, b"bag,label\n"], ids=["empty", "binary", "no features"])

@@ -2,13 +2,27 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedStratifiedKFold, cross_validate
+from sklearn import model_selection
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedStratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL
+from fuzzymil import (
+    ANFISClassifier,
+    ANFISRegressor,
+    Bags,
+    MIANFISClassifier,
+    MIANFISRegressor,
+    NaiveMIL,
+    PerInstance,
+    RunOptions,
+)
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import _network, cross_val_scores
+from fuzzymil.estimators import _network, cross_val_scores, cross_validate
 
 BAGS = make_two_concepts(18, 18, random_state=0)
 QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}
@@ -52,7 +66,7 @@ def calls(monkeypatch):
     ],
 )
 def test_scores_are_those_of_scikit_learn(model, labels, options, calls):
-    expected = cross_validate(model, BAGS, labels, return_indices=True, **options)
+    expected = model_selection.cross_validate(model, BAGS, labels, return_indices=True, **options)
     found = cross_val_scores(model, BAGS, labels, return_indices=True, return_estimator=True, **options)
     times = {"fit_time", "score_time"}
     assert set(found) == {*expected, "estimator"} - times
@@ -76,7 +90,7 @@ def test_plain_tables_of_one_instance_a_row():
     X = rng.normal(size=(40, 2))
     y = X[:, 0] + 1
     model = ANFISRegressor(**QUICK)
-    expected = cross_validate(model, X, y, cv=4)["test_score"]
+    expected = model_selection.cross_validate(model, X, y, cv=4)["test_score"]
     np.testing.assert_allclose(cross_val_scores(model, X, y, cv=4)["test_score"], expected, rtol=1e-4, atol=1e-6)
 
 
@@ -103,14 +117,60 @@ def test_seeds_of_a_grid_train_with_the_folds(calls):
     assert calls == [8]
     assert found["test_score"].shape == (4, 2)
     for seed in (0, 1, 2):
-        alone = cross_validate(
+        alone = model_selection.cross_validate(
             MIANFISClassifier(**{**QUICK, "random_state": seed}), BAGS, BAGS.labels, cv=2, scoring="neg_log_loss"
         )
         np.testing.assert_allclose(found["test_score"][seed], alone["test_score"], rtol=1e-4, atol=1e-6)
 
 
-def test_what_cannot_be_trained_together_is_refused():
-    with pytest.raises(ParameterError, match=r"not NaiveMIL: use sklearn\.model_selection\.cross_validate"):
-        cross_val_scores(NaiveMIL(LogisticRegression()), BAGS)
-    with pytest.raises(InputError, match="no labels: give y"):
+def test_labels_are_needed():
+    with pytest.raises(InputError, match="labels"):
         cross_val_scores(MIANFISClassifier(), Bags.from_list([[[1.0]], [[2.0]]]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(PerInstance(StandardScaler()), MIANFISClassifier(**QUICK)),
+        NaiveMIL(ANFISClassifier(**QUICK)),
+        make_pipeline(PerInstance(PCA(1, svd_solver="full")), NaiveMIL(ANFISClassifier(**QUICK))),
+    ],
+)
+def test_networks_inside_other_estimators_train_together(model, calls):
+    (folds,) = cross_validate([model], BAGS, cv=3)
+    assert calls == [3]
+    for fold in folds:
+        alone = clone(model).fit(BAGS[fold.train], BAGS.labels[fold.train])
+        np.testing.assert_allclose(fold.probabilities, alone.predict_proba(BAGS[fold.test]), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(fold.decisions, alone.decision_function(BAGS[fold.test]), rtol=1e-4, atol=1e-6)
+        np.testing.assert_array_equal(fold.truth, BAGS.labels[fold.test])
+
+
+def test_methods_share_folds_and_report_progress():
+    seen = []
+    methods = [MIANFISClassifier(**QUICK), DummyClassifier()]
+    results = cross_validate(methods, BAGS, cv=4, batch_size=2, callback=seen.append)
+    assert [(fold.method, fold.split) for fold in seen] == [
+        (0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3)
+    ]  # fmt: skip
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one.test, other.test)
+        assert one.seconds > 0
+    assert results[1][0].decisions is None
+
+
+def test_seeds_by_split():
+    (folds,) = cross_validate([make_pipeline(MIANFISClassifier(**QUICK))], BAGS, cv=2, seeds=[5, 6])
+    assert [fold.model[-1].random_state for fold in folds] == [5, 6]
+    with pytest.raises(ParameterError, match="1 for 2 splits"):
+        cross_validate([MIANFISClassifier(**QUICK)], BAGS, cv=2, seeds=[5])
+
+
+def test_half_trained_models_are_no_folds():
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate([MIANFISClassifier(**QUICK, run=RunOptions(callbacks=[stop]))], BAGS, cv=2, callback=seen.append)
+    assert not seen

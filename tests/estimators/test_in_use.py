@@ -10,11 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerInstance, RuleBase
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerInstance, RuleBase, RunOptions, Variant
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import _network
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import _network, fit_together
 from fuzzymil.training import trainer
 
 BAGS = make_two_concepts(20, 20, random_state=0)
@@ -39,7 +38,13 @@ def test_a_bag_that_no_rule_covers_gets_the_share_of_the_classes(loss):
     rng = np.random.RandomState(1)
     X = [rng.randn(3, 2) * 0.1 + (5 if i % 5 == 0 else 0) for i in range(50)]
     y = [int(i % 5 == 0) for i in range(50)]
-    settings = {"membership": "triangular", "clip": None, "init_width": 0.05, "max_epochs": 3, "random_state": 0}
+    settings = {
+        "membership": "triangular",
+        "variant": Variant(clip=None),
+        "init_width": 0.05,
+        "max_epochs": 3,
+        "random_state": 0,
+    }
     model = MIANFISClassifier(2, loss=loss, **settings).fit(X, y)
     assert model.predict_proba([[[2.5, 2.5]]])[0, 1] == pytest.approx(0.2)
     assert model.predict([[[2.5, 2.5]]]).tolist() == [0]
@@ -60,21 +65,22 @@ def test_partial_fits_keep_a_calibration_that_rises():
 
 def test_progress_tells_the_last_loss_of_fits_that_have_stopped():
     seen = []
-    settings = {**QUICK, "max_epochs": 200, "early_stopping": True, "n_iter_no_change": 2, "n_estimators": 3}
-    MIANFISClassifier(**settings, callbacks=[lambda now: seen.append((now.epoch, now.loss))]).fit(BAGS)
+    settings = {**QUICK, "max_epochs": 200, "n_iter_no_change": 2, "n_estimators": 3}
+    MIANFISClassifier(**settings, run=RunOptions(callbacks=[lambda now: seen.append((now.epoch, now.loss))])).fit(BAGS)
     assert all(np.isfinite(loss).all() for _, loss in seen)
     assert seen[-1][0] == len(seen)
 
 
-def test_a_warm_start_holds_out_the_same_bags():
+def test_a_warm_start_holds_out_the_same_bags(monkeypatch):
     held = []
+    train_groups = _network.train_groups
 
-    class Recording(MIANFISClassifier):
-        def _held_out(self, groups, rng):
-            held.append(super()._held_out(groups, rng))
-            return held[-1]
+    def recorded(groups, *plan, **settings):
+        held.append(groups[0].held_out)
+        return train_groups(groups, *plan, **settings)
 
-    model = Recording(**QUICK, early_stopping=True, warm_start=True)
+    monkeypatch.setattr(_network, "train_groups", recorded)
+    model = MIANFISClassifier(**QUICK, n_iter_no_change=20, warm_start=True)
     model.fit(BAGS).fit(BAGS).fit(BAGS)
     assert (held[0] == held[1]).all()
     assert (held[0] == held[2]).all()
@@ -86,7 +92,7 @@ def test_ctrl_c_twice_stops_everything(monkeypatch):
     def press(_):
         raise KeyboardInterrupt
 
-    model = MIANFISClassifier(**QUICK, callbacks=[press])
+    model = MIANFISClassifier(**QUICK, run=RunOptions(callbacks=[press]))
     with pytest.warns(UserWarning, match="Press Ctrl-C twice"):
         model.fit(BAGS)
     # However long the next fit takes to start, the first press was just now.
@@ -152,7 +158,7 @@ def test_long_conclusions_are_cut_too():
     assert "smaller" not in rules.to_text()
 
 
-@pytest.mark.parametrize("name", ["standardize", "early_stopping", "normalize", "warm_start", "learn_alpha"])
+@pytest.mark.parametrize("name", ["normalize", "warm_start"])
 def test_switches_must_be_true_or_false(name):
     with pytest.raises(ValueError, match=f"{name} must be True or False, got 'no'"):
         MIANFISClassifier(**QUICK, **{name: "no"}).fit(BAGS)
@@ -160,7 +166,7 @@ def test_switches_must_be_true_or_false(name):
 
 def test_fitted_together_is_fitted_alone():
     halves = [BAGS[::2], BAGS[1::2], BAGS[::3]]
-    for settings in ({}, {"n_estimators": 2, "n_init": 2}, {"batch_size": 1}, {"early_stopping": True}):
+    for settings in ({}, {"n_estimators": 2, "n_init": 2}, {"batch_size": 1}, {"n_iter_no_change": 20}):
         models = [MIANFISClassifier(**QUICK | {"random_state": k}, **settings) for k in range(3)]
         alone = [
             MIANFISClassifier(**QUICK | {"random_state": k}, **settings).fit(half) for k, half in enumerate(halves)
@@ -176,7 +182,14 @@ def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
     monkeypatch.setattr(
         _network, "train_groups", lambda groups, *a, **k: calls.append(len(groups)) or train_groups(groups, *a, **k)
     )
-    grid = [{"alpha": 0}, {"alpha": 5}, {"init_width": 2.0}, {"clip": None}, {"n_rules": 2}, {"learning_rate": 0.1}]
+    grid = [
+        {"alpha": 0},
+        {"alpha": 5},
+        {"init_width": 2.0},
+        {"variant": Variant(clip=None)},
+        {"n_rules": 2},
+        {"learning_rate": 0.1},
+    ]
     together = fit_together([MIANFISClassifier(**QUICK | settings) for settings in grid], [BAGS] * len(grid))
     assert sorted(calls) == [1, 1, 4]
     for settings, model in zip(grid, together, strict=True):
@@ -186,22 +199,19 @@ def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
 
 def test_given_rules_and_precisions_are_trained_apart():
     rules = MIANFISClassifier(**QUICK).fit(BAGS).rules_
-    grid = [{}, {"init": rules}, {"precision": "double"}]
+    grid = [{}, {"init": rules}, {"run": RunOptions(precision="double")}]
     together = fit_together([MIANFISClassifier(**QUICK | settings) for settings in grid], [BAGS] * 3)
     for settings, model in zip(grid, together, strict=True):
         alone = MIANFISClassifier(**QUICK | settings).fit(BAGS)
         np.testing.assert_allclose(model.decision_function(BAGS), alone.decision_function(BAGS), rtol=0, atol=1e-12)
 
 
-def test_fitting_together_refuses_what_does_not_belong_together():
+def test_fitting_together_takes_estimators_of_any_kind():
     half = BAGS[::2]
-    with pytest.raises(ValueError, match="as many sets of bags"):
+    with pytest.raises(ValueError, match="1 estimators, 2 sets of bags"):
         fit_together([MIANFISClassifier()], [half, half])
-    with pytest.raises(ValueError, match="not NaiveMIL"):
-        fit_together([NaiveMIL(LogisticRegression())], [half])
-    with pytest.raises(ValueError, match="one class"):
-        fit_together([MIANFISClassifier(**QUICK), MIANFISRegressor(**QUICK)], [half, half])
     assert fit_together([], []) == []
     single = Bags(half.instances[:20], np.arange(21), labels=np.arange(20) % 2)
-    models = fit_together([MIANFISClassifier(**QUICK), MIANFISClassifier(**QUICK)], [half, single])
-    assert [len(model.predict(half)) for model in models] == [len(half)] * 2
+    mixed = [MIANFISClassifier(**QUICK), MIANFISClassifier(**QUICK), NaiveMIL(LogisticRegression())]
+    models = fit_together(mixed, [half, single, half])
+    assert [len(model.predict(half)) for model in models] == [len(half)] * 3

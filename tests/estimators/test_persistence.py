@@ -19,6 +19,8 @@ from fuzzymil import (
     MIANFISRegressor,
     NaiveMIL,
     RuleBase,
+    RunOptions,
+    Variant,
     load_model,
 )
 from fuzzymil._utils import storage
@@ -41,7 +43,11 @@ MODELS = {
     "hinge, three": (MIANFISClassifier(loss="hinge", **QUICK), BAGS, WORDS),
     "objects": (MIANFISClassifier(**QUICK), BAGS, np.where(Y, "yes", "no way").astype(object)),
     "small numbers": (MIANFISClassifier(**QUICK), BAGS, Y.astype(np.int8)),
-    "dropout": (MIANFISClassifier(**(QUICK | {"order": 1, "rule_keep_prob": 0.7, "rule_dropout": "paper"})), BAGS, Y),
+    "dropout": (
+        MIANFISClassifier(**(QUICK | {"order": 1, "rule_keep_prob": 0.7, "variant": Variant(rule_dropout="paper")})),
+        BAGS,
+        Y,
+    ),
     "alpha inf": (MIANFISClassifier(**(QUICK | {"alpha": np.inf, "n_estimators": 2, "init": "random"})), BAGS, Y),
     "regressor": (MIANFISRegressor(**(QUICK | {"n_estimators": 2, "init": "random"})), BAGS, NUMBERS),
     "two outputs": (MIANFISRegressor(order=1, **QUICK), BAGS, np.column_stack([NUMBERS, 9 - NUMBERS])),
@@ -137,12 +143,12 @@ SETTINGS = [
     {"alpha": np.float32(0.1)},
     {"n_rules": np.int64(3)},
     {"normalize": np.False_},
-    {"early_stopping": True, "n_iter_no_change": 2},
-    {"callbacks": ()},
+    {"n_iter_no_change": 2},
+    {"variant": "paper", "learning_rate": 0.01},
     {"random_state": None},
     {"rule_keep_prob": "auto"},
-    {"clip": None},
-    {"clip": 1.5, "rule_keep_prob": 0.5},
+    {"variant": Variant(clip=None)},
+    {"variant": Variant(clip=1.5, init_bags="all"), "rule_keep_prob": 0.5},
 ]
 
 
@@ -172,11 +178,13 @@ def test_words_among_class_weights_come_back(tmp_path):
 def test_what_json_cannot_hold_comes_back_at_its_default(tmp_path):
     import optax
 
-    model = MIANFISClassifier(optimizer=optax.adam(0.1), callbacks=[lambda now: None], **QUICK).fit(BAGS)
+    model = MIANFISClassifier(optimizer=optax.adam(0.1), run=RunOptions(callbacks=[lambda now: None]), **QUICK).fit(
+        BAGS
+    )
     model.save(tmp_path / "model.json")
     back = load_model(tmp_path / "model.json")
     assert back.optimizer == "adam"
-    assert back.callbacks is None
+    assert back.run is None
     np.testing.assert_array_equal(back.decision_function(BAGS), model.decision_function(BAGS))
 
 

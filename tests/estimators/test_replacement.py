@@ -65,14 +65,12 @@ def test_a_regressor_predicts_with_edited_rules():
 
 
 def test_rules_must_suit_the_model(model, bags):
-    with pytest.raises(ParameterError, match=r"rules must be a RuleBase, model.rules_.edit\(...\) say; got"):
+    with pytest.raises(ParameterError, match=r"rules must be a RuleBase.*got"):
         model.with_rules([model.rules_])
-    with pytest.raises(
-        InputError, match="These rules have 3 variables; this MIANFISClassifier was fitted on 2 features"
-    ):
+    with pytest.raises(InputError, match=r"3 variables.* MIANFISClassifier .*2 features"):
         model.with_rules(model.rules_.over(["x1", "x2", "x3"]))
     two = RuleBase([Variable("x1"), Variable("x2")], [Rule({}, [[1.0], [2.0]])], ["a", "b"])
-    with pytest.raises(InputError, match=r"These rules conclude 2 output\(s\), those of this MIANFISClassifier 1"):
+    with pytest.raises(InputError, match=r"2 output.* MIANFISClassifier .*1"):
         model.with_rules(two)
 
 
@@ -85,7 +83,7 @@ def test_rules_are_matched_to_a_models_feature_names(bags):
     found = model.with_rules(turned)
     assert found.rules_.feature_names == ("hue", "size")
     np.testing.assert_array_equal(found.decision_function(named), output(turned, named)[:, 0] - 0.5)
-    with pytest.raises(InputError, match=r"There is no feature 'sise', which the rules use\. Did you mean 'size'"):
+    with pytest.raises(InputError, match=r"'sise'.*Did you mean 'size'"):
         model.with_rules(turned.edit(rename={"size": "sise"}))
 
 

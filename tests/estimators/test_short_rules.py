@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
+from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBase, RunOptions, Variant, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import fit_together
 from fuzzymil.network.segments import pack
 from fuzzymil.training import Group, Plan
 from fuzzymil.training.pruning import cut, schedule, worth
@@ -154,9 +154,13 @@ def test_searching_needs_to_know_how_short():
 
 def test_what_a_condition_is_worth_is_the_rise_of_the_loss_without_it():
     bags = padded(6, n_noise=2)
-    model = MIANFISClassifier(3, max_epochs=20, standardize=False, clip=None, precision="double", random_state=0).fit(
-        bags
-    )
+    model = MIANFISClassifier(
+        3,
+        max_epochs=20,
+        variant=Variant(standardize=False, clip=None),
+        run=RunOptions(precision="double"),
+        random_state=0,
+    ).fit(bags)
     rules = model.rules_
     params, masks, operators = rules.compile()
     packed = pack(bags.instances, bags.offsets, np.float64)

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani, Variant
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets.gpr.alarms import AlarmSet
 from fuzzymil.experiments import EXPERIMENTS, Options, _landmine_methods, _study, landmine, reproduce
@@ -66,8 +66,8 @@ def made_up(n=24, seed=0):
 
 SMALL = {
     REFERENCE: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS)),
-    START: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, init_bags="positive")),
-    PAPER: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, init_bags="all")),
+    START: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, variant=Variant(init_bags="positive"))),
+    PAPER: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, variant=Variant(init_bags="all"))),
     **{name: OnWindows(ANFISClassifier(3, max_epochs=EPOCHS), method.labels, method.pool)
        for name, method in METHODS.items()
        if isinstance(method, OnWindows) and isinstance(method.estimator, ANFISClassifier)},

@@ -1,12 +1,11 @@
-"""Write the golden files of this version: small models as they are saved, with inputs and expected outputs.
+"""Write the golden files of this version: small saved models, with inputs and expected outputs.
 
-Run it once for each released version, right before the release::
+Run it once per release, right before the release::
 
     python tests/golden/make.py
 
-It writes ``tests/golden/<version>/`` and never touches a folder that is there already: files that an older
-version wrote must load in every later one (``tests/unit/test_persistence.py`` checks all folders), so
-making them anew would hide exactly what they are kept to show.
+It writes ``tests/golden/<version>/`` and never changes an existing folder: files of an older version must load in every
+later one (``tests/estimators/test_persistence.py`` checks all folders), so writing them anew would hide what they test.
 """
 
 import json
@@ -15,16 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, __version__
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, Variant, __version__
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 QUICK = {"n_rules": 3, "max_epochs": 10, "random_state": 0}
+PRINTED_DROPOUT = Variant(rule_dropout="paper")
 
 
 def mixed_rules():
-    """Return rules of every family, with don't-care, two outputs and the greatest instance deciding."""
+    """Return rules of every family, with don't-care, two outputs and maximum aggregation."""
     wide = Variable(
         "width",
         {"low": Gaussian(0.4, 0.3), "about one": Bell(1.1, 0.5, 2.0), "broad": Trapezoidal(-1.0, 0.2, 1.5, 3.0)},
@@ -56,7 +56,7 @@ def cases(bags):
     yield "binary.json", MIANFISClassifier(**QUICK).fit(named), ["width", "depth"], few
     first_order = MIANFISClassifier(order=1, loss="cross_entropy", **QUICK).fit(bags, words)
     yield "three_classes_first_order.json", first_order, None, few
-    members = MIANFISRegressor(n_estimators=2, init="random", rule_keep_prob=0.8, rule_dropout="paper", **QUICK)
+    members = MIANFISRegressor(n_estimators=2, init="random", rule_keep_prob=0.8, variant=PRINTED_DROPOUT, **QUICK)
     members.fit(bags, numbers)
     yield "regressor_two_members.json", members, None, few
     bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)
@@ -65,10 +65,10 @@ def cases(bags):
 
 
 def main():
-    """Write the folder of this version, unless it is there."""
+    """Write the folder of this version, unless it exists."""
     folder = Path(__file__).parent / __version__
     if folder.exists():
-        sys.exit(f"{folder} is there already: golden files are made once and kept.")
+        sys.exit(f"{folder} exists already: golden files are written once and kept.")
     folder.mkdir()
     described = []
     for name, model, feature_names, bags in cases(make_two_concepts(8, 8, random_state=0)):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier
+from fuzzymil import MIANFISClassifier, RunOptions
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 
@@ -47,6 +47,7 @@ def test_a_value_too_far_for_32_bit_is_truly_false_and_nothing_worse():
 def test_both_precisions_learn_the_same():
     bags, other = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
     single, double = (
-        MIANFISClassifier(6, random_state=0, precision=precision).fit(bags) for precision in ("single", "double")
+        MIANFISClassifier(6, random_state=0, run=RunOptions(precision=precision)).fit(bags)
+        for precision in ("single", "double")
     )
     assert np.abs(single.decision_function(other) - double.decision_function(other)).max() < 0.01

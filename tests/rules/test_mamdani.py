@@ -451,17 +451,17 @@ def test_settings_stand_before_what_rules_say():
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"rules": two_rules(), "inputs": [DEPTH]}, "in the rules already"),
-        ({"inputs": [DEPTH]}, "give rules"),
-        ({"outputs": [RISK]}, "give rules"),
+        ({"rules": two_rules(), "inputs": [DEPTH]}, "leave them out"),
+        ({"inputs": [DEPTH]}, "pass rules"),
+        ({"outputs": [RISK]}, "pass rules"),
         ({"rules": TEXT, "implication": "mean"}, "Unknown implication"),
         ({"rules": TEXT, "resolution": 0}, "resolution .*got"),
         ({"rules": TEXT, "t_norm": "mean"}, "Unknown t_norm"),
         ({"rules": RULES, "inputs": [DEPTH], "outputs": {"risk": RISK.terms}}, "'risk' needs .*range"),
         ({"rules": TEXT, "n_rules": 0}, "n_rules"),
         ({"rules": TEXT, "threshold": "x"}, "threshold"),
-        ({"n_rules": 1}, "less than one rule for each of 2 classes"),
-        ({"threshold": None}, "learned from classes"),
+        ({"n_rules": 1}, "n_rules=1.*2 classes"),
+        ({"threshold": None}, "threshold=0.5"),
     ],
     ids=lambda value: "" if isinstance(value, dict) else value,
 )
@@ -611,7 +611,7 @@ def test_the_papers_baselines():
 
 def test_what_cannot_be_learned_from_is_refused():
     for X, y, message in (
-        (BLOBS, np.zeros(90, int), "All 90 bags are of one class"),
+        (BLOBS, np.zeros(90, int), "All 90 bags .*one class"),
         (BLOBS, None, "requires y"),
         (np.where(BLOBS > 5, np.nan, BLOBS), COLOURS, "missing"),
         (BLOBS, BLOBS[:, 0], "(?i)continuous"),
@@ -619,7 +619,7 @@ def test_what_cannot_be_learned_from_is_refused():
         with pytest.raises(ValueError, match=message):
             MIMamdani(random_state=0).fit(X, y)
     holes = np.where(BLOBS > 4, np.nan, BLOBS)
-    with pytest.raises(InputError, match="learned from complete data"):
+    with pytest.raises(InputError, match="complete data"):
         MIMamdani(missing="ignore", random_state=0).fit(holes, COLOURS)
     model = MIMamdani(missing="ignore", random_state=0).fit(BLOBS, COLOURS)
     assert np.isfinite(model.decision_function(holes)).all()

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, load_model
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, RunOptions, Variant, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Gaussian, Sigmoid
@@ -84,7 +84,8 @@ def test_steps_on_shared_terms_are_those_of_the_summed_gradient(bags):
     slope = (loss(0.6 + 1e-5) - loss(0.6 - 1e-5)) / 2e-5
     rate = 0.01
     model = classifier(
-        rules, optimizer="sgd", learning_rate=rate, max_epochs=1, standardize=False, precision="double",
+        rules, optimizer="sgd", learning_rate=rate, max_epochs=1,
+        variant=Variant(standardize=False), run=RunOptions(precision="double"),
         rule_keep_prob=None,
     ).fit(bags)  # fmt: skip
     moved = sets_of(model.rules_)["across.left"].center - 0.6
@@ -195,7 +196,7 @@ def test_frozen_terms_are_the_very_same_sets(rules, bags):
 
 
 def test_settings_that_given_rules_overrule_are_told(rules, bags):
-    with pytest.warns(UserWarning, match=r"t_norm='min' is not used: the rules given as init bring their own"):
+    with pytest.warns(UserWarning, match=r"t_norm='min' is ignored.*init"):
         classifier(rules, t_norm="min", max_epochs=1).fit(bags)
     classifier(rules, alpha=5.0, max_epochs=1).fit(bags)  # what the rules say themselves
 

@@ -6,10 +6,10 @@ import numpy as np
 import optax
 import pytest
 
-from fuzzymil import MIANFISClassifier, load_model
+from fuzzymil import MIANFISClassifier, RunOptions, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import fit_together
 from fuzzymil.training.checkpoints import Checkpoints
 
 BAGS = make_two_concepts(random_state=0)
@@ -55,9 +55,7 @@ def same(one, other):
     [
         pytest.param({}, id="batch"),
         pytest.param({"batch_size": 1, "optimizer": "sgd", "learning_rate": 0.01}, id="on-line"),
-        pytest.param(
-            {"early_stopping": True, "n_iter_no_change": 50, "rule_keep_prob": 0.7}, id="validation and dropout"
-        ),
+        pytest.param({"n_iter_no_change": 50, "rule_keep_prob": 0.7}, id="validation and dropout"),
         pytest.param({"n_init": 2, "n_estimators": 2}, id="many at once"),
         pytest.param({"max_terms": 1, "init": "kmeans"}, id="cut in steps"),
         pytest.param({"precision": "double"}, id="double precision"),
@@ -65,13 +63,16 @@ def same(one, other):
 )
 def test_killed_fit_goes_on_to_the_same_numbers(tmp_path, settings):
     settings = SETTINGS | settings
-    whole = MIANFISClassifier(**settings).fit(BAGS)
+    precision = settings.pop("precision", "single")
+    whole = MIANFISClassifier(**settings, run=RunOptions(precision=precision)).fit(BAGS)
     folder = tmp_path / "kept"
+    run = RunOptions(checkpoint=folder, callbacks=[dies_after(11)], precision=precision)
     with pytest.raises(Killed):
-        MIANFISClassifier(**settings, checkpoint=folder, callbacks=[dies_after(11)]).fit(BAGS)
+        MIANFISClassifier(**settings, run=run).fit(BAGS)
     assert len(list(folder.iterdir())) == 1
     epochs = Epochs()
-    resumed = MIANFISClassifier(**settings, checkpoint=folder, callbacks=[epochs]).fit(BAGS)
+    run = RunOptions(checkpoint=folder, callbacks=[epochs], precision=precision)
+    resumed = MIANFISClassifier(**settings, run=run).fit(BAGS)
     assert epochs.seen[0] == 12
     same(resumed, whole)
     assert not folder.exists()
@@ -88,9 +89,9 @@ def test_second_step_of_a_fit_is_resumed_too(tmp_path):
             raise Killed
 
     with pytest.raises(Killed):
-        MIANFISClassifier(**settings, checkpoint=tmp_path, callbacks=[dies_later]).fit(BAGS)
+        MIANFISClassifier(**settings, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_later])).fit(BAGS)
     epochs = Epochs()
-    resumed = MIANFISClassifier(**settings, checkpoint=tmp_path, callbacks=[epochs]).fit(BAGS)
+    resumed = MIANFISClassifier(**settings, run=RunOptions(checkpoint=tmp_path, callbacks=[epochs])).fit(BAGS)
     assert epochs.seen[0] == 7
     same(resumed, whole)
 
@@ -102,18 +103,18 @@ def test_interrupted_fit_keeps_model_and_training(tmp_path):
 
     folder = tmp_path / "kept"
     with pytest.warns(UserWarning, match="interrupted"):
-        half = MIANFISClassifier(**SETTINGS, checkpoint=folder, callbacks=[interrupt]).fit(BAGS)
+        half = MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=folder, callbacks=[interrupt])).fit(BAGS)
     assert half.n_iter_ == 9
-    resumed = MIANFISClassifier(**SETTINGS, checkpoint=folder).fit(BAGS)
+    resumed = MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=folder)).fit(BAGS)
     same(resumed, MIANFISClassifier(**SETTINGS).fit(BAGS))
 
 
 def test_another_fit_is_not_continued(tmp_path):
     with pytest.raises(Killed):
-        MIANFISClassifier(**SETTINGS, checkpoint=tmp_path, callbacks=[dies_after(5)]).fit(BAGS)
+        MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(5)])).fit(BAGS)
     for changed, bags in ({"random_state": 6}, BAGS), ({"learning_rate": 0.02}, BAGS), ({}, BAGS[:-1]):
         epochs = Epochs()
-        MIANFISClassifier(**SETTINGS | changed, checkpoint=tmp_path, callbacks=[epochs]).fit(bags)
+        MIANFISClassifier(**SETTINGS | changed, run=RunOptions(checkpoint=tmp_path, callbacks=[epochs])).fit(bags)
         assert epochs.seen[0] == 1
     assert len(list(tmp_path.iterdir())) == 1  # the first one is still there
 
@@ -125,8 +126,8 @@ def test_fits_trained_together_are_kept_together(tmp_path):
         return [MIANFISClassifier(**SETTINGS, **settings) for _ in halves]
 
     with pytest.raises(Killed):
-        fit_together(models(checkpoint=tmp_path, callbacks=[dies_after(8)]), halves)
-    resumed = fit_together(models(checkpoint=tmp_path), halves)
+        fit_together(models(run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(8)])), halves)
+    resumed = fit_together(models(run=RunOptions(checkpoint=tmp_path)), halves)
     for one, other in zip(resumed, fit_together(models(), halves), strict=True):
         same(one, other)
 
@@ -134,10 +135,13 @@ def test_fits_trained_together_are_kept_together(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not a whole archive", b"{}"], ids=["empty", "truncated", "json"])
 def test_damaged_file_means_from_the_start(tmp_path, content):
     with pytest.raises(Killed):
-        MIANFISClassifier(**SETTINGS, checkpoint=tmp_path, callbacks=[dies_after(5)]).fit(BAGS)
+        MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(5)])).fit(BAGS)
     (file,) = tmp_path.iterdir()
     file.write_bytes(content)
-    same(MIANFISClassifier(**SETTINGS, checkpoint=tmp_path).fit(BAGS), MIANFISClassifier(**SETTINGS).fit(BAGS))
+    same(
+        MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path)).fit(BAGS),
+        MIANFISClassifier(**SETTINGS).fit(BAGS),
+    )
 
 
 def test_pickled_content_is_never_loaded(tmp_path):
@@ -162,9 +166,9 @@ def test_failed_write_leaves_what_was_kept(tmp_path, monkeypatch):
 
 def test_settings_are_checked_and_not_saved(tmp_path):
     with pytest.raises(ParameterError, match="checkpoint must be a folder"):
-        MIANFISClassifier(checkpoint=3).fit(BAGS)
+        MIANFISClassifier(run=RunOptions(checkpoint=3)).fit(BAGS)
     with pytest.raises(ParameterError, match="optimizer by name"):
-        MIANFISClassifier(checkpoint="kept", optimizer=optax.adam(0.1)).fit(BAGS)
-    MIANFISClassifier(**SETTINGS, checkpoint=tmp_path / "kept").fit(BAGS).save(tmp_path / "model.json")
+        MIANFISClassifier(run=RunOptions(checkpoint="kept"), optimizer=optax.adam(0.1)).fit(BAGS)
+    MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path / "kept")).fit(BAGS).save(tmp_path / "model.json")
     assert str(tmp_path) not in (tmp_path / "model.json").read_text()
     assert load_model(tmp_path / "model.json").checkpoint is None

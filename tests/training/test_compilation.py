@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.network.segments import pack
 from fuzzymil.training._loop import run
@@ -65,7 +65,7 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing():
 def test_fits_do_not_change_the_width_of_numbers_elsewhere():
     bags = make_two_concepts(8, 8, random_state=0)
     for precision in ("single", "double"):
-        model = MIANFISClassifier(3, max_epochs=2, precision=precision, random_state=0).fit(bags)
+        model = MIANFISClassifier(3, max_epochs=2, run=RunOptions(precision=precision), random_state=0).fit(bags)
         assert model.decision_function(bags).dtype == np.float64
         assert isinstance(model.decision_function(bags), np.ndarray)
         assert jax.config.jax_enable_x64 is False
@@ -79,5 +79,7 @@ def test_a_failed_fit_in_64_bit_does_not_change_the_width_of_numbers():
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        MIANFISClassifier(3, max_epochs=2, precision="double", callbacks=[fail], random_state=0).fit(bags)
+        MIANFISClassifier(3, max_epochs=2, run=RunOptions(precision="double", callbacks=[fail]), random_state=0).fit(
+            bags
+        )
     assert jnp.ones(1).dtype == jnp.float32

@@ -14,11 +14,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from fuzzymil import Bags, MIANFISClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._version import __version__
+from fuzzymil.bags import Bags
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
+from fuzzymil.estimators import MIANFISClassifier, Variant
 from fuzzymil.plots import MembershipDisplay, save_figure
 from fuzzymil.report import write_report
 from fuzzymil.rules import RuleBase
@@ -57,7 +58,9 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
         "nobody says which point, or where.\n"
     )
     began = time.perf_counter()
-    model = MIANFISClassifier(**SETTINGS, random_state=seed).fit(train)
+    settings = {name: value for name, value in SETTINGS.items() if name != "init_bags"}
+    variant = Variant(init_bags=SETTINGS["init_bags"])
+    model = MIANFISClassifier(**settings, variant=variant, random_state=seed).fit(train)
     seconds = time.perf_counter() - began
     accuracy = {"training": model.score(train, train.labels), "unseen": model.score(test, test.labels)}
     console.print(

@@ -22,15 +22,7 @@ MOST_CLASSES = 20
 """Whole numbers that take more values than this are taken for quantities, not for classes."""
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
-_OURS = (
-    "callbacks",
-    "checkpoint",
-    "distributed",
-    "init",
-    "random_state",
-    "verbose",
-    "warm_start",
-)  # set by options of their own
+_OURS = ("init", "random_state", "run", "variant", "verbose", "warm_start")  # set by options of their own
 
 
 class Task(StrEnum):
@@ -88,7 +80,10 @@ def known_settings(task: Task = Task.classification) -> list[str]:
     >>> "loss" in known_settings(), "loss" in known_settings(Task.regression)
     (True, False)
     """
-    return [field.name for field in dataclasses.fields(_kind(task)) if field.name not in _OURS]
+    from fuzzymil.estimators import Variant
+
+    fields = (*dataclasses.fields(_kind(task)), *dataclasses.fields(Variant))
+    return [field.name for field in fields if field.name not in _OURS]
 
 
 def parsed_settings(texts: Iterable[str], task: Task) -> dict[str, Any]:
@@ -137,7 +132,13 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
         Name of a partition, or a file of rules (or of a model, whose rules are meant).
     seed : int
     """
-    estimator = _kind(task)(**{**options, **parsed_settings(texts, task)}, random_state=seed)
+    from fuzzymil.estimators import Variant
+
+    found = {**options, **parsed_settings(texts, task)}
+    details = {field.name: found.pop(field.name) for field in dataclasses.fields(Variant) if field.name in found}
+    if details:
+        found["variant"] = Variant(**details)
+    estimator = _kind(task)(**found, random_state=seed)
     if init is not None:
         estimator.set_params(init=_start(init))
     estimator._check_settings()

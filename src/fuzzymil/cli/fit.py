@@ -91,6 +91,8 @@ def fit(
 
     Ctrl-C keeps the rules as trained so far.
     """
+    from fuzzymil.estimators import RunOptions
+
     distributed = distributed or RANK in os.environ
     if distributed and data == STANDARD:
         raise InputError("Several processes cannot share standard input: name a file.")
@@ -119,7 +121,8 @@ def fit(
         model = new_estimator(
             chosen_task(task, source.bags, " in the first part" if stream else ""), chosen, settings or (), init, seed
         )
-    model.set_params(checkpoint=None if checkpoint is None else str(checkpoint), distributed=processes is not None)
+    folder = None if checkpoint is None else str(checkpoint)
+    model.set_params(run=RunOptions(checkpoint=folder, distributed=processes is not None))
     began = time.perf_counter()
     interrupted = trained([model], [bags if processes is None else processes.share(bags)], shows=not as_json)
     seconds = time.perf_counter() - began
@@ -171,8 +174,7 @@ def trained(models: Sequence[Any], parts: Sequence[Any], *, shows: bool = True) 
         Whether to show a progress bar with the time left, where somebody is looking.
     """
     from fuzzymil._utils.runtime import enable_compilation_cache
-    from fuzzymil.estimators._fit_together import fit_together
-    from fuzzymil.estimators._network import Network
+    from fuzzymil.estimators import Network, fit_together
 
     enable_compilation_cache()
     networks = isinstance(models[0], Network)
@@ -188,7 +190,7 @@ def trained(models: Sequence[Any], parts: Sequence[Any], *, shows: bool = True) 
                 model.fit(bags, getattr(bags, "labels", None))  # a stream's labels come with its parts
     if networks:  # how they were trained is no part of what was learned
         for model in models:
-            model.set_params(verbose=False, warm_start=False, checkpoint=None, distributed=False)
+            model.set_params(verbose=False, warm_start=False, run=None)
     interrupted = [warning for warning in caught if str(warning.message).startswith(_INTERRUPTED)]
     for warning in caught:
         if warning not in interrupted:

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
-from fuzzymil.estimators.labels import class_labels
+from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, complete_bags, record_features
 from fuzzymil.estimators.parameters import check_integer, check_real
 
 __all__ = ["BagClassifier", "BoolArray", "InstanceScores", "check_integer", "check_real", "in_fixed_order"]

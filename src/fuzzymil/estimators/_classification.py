@@ -1,4 +1,4 @@
-"""What classifiers of bags share: labels in and out, decisions, probabilities."""
+"""What the network classifiers share: encoding of classes, decision values, probabilities."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sklearn.utils import compute_class_weight
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._initialize import Coding, Job
+from fuzzymil.estimators._initialization import Coding
+from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._network import Network, checked_weights
-from fuzzymil.estimators.labels import class_labels, output_names
+from fuzzymil.estimators.inputs import class_labels, output_names
 from fuzzymil.explain import Reading
 from fuzzymil.training import Result
 from fuzzymil.training.losses import LOSSES
@@ -30,7 +31,6 @@ class NetworkClassifier(ClassifierMixin, Network):
     """Base of `MIANFISClassifier` and `ANFISClassifier`."""
 
     loss: str = "squared_error"
-    init_bags: str = "balanced"
     class_weight: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -38,31 +38,41 @@ class NetworkClassifier(ClassifierMixin, Network):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, BagStream, or anything `as_bags` takes
         y : array of shape (n_bags,), optional
-            Default: the labels the bags carry.
+            Class of each bag. Default: the labels that the bags carry.
         sample_weight : array of shape (n_bags,), optional
+            Weight of each bag. Default: equal weights.
         """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train one epoch on these bags, going on from the present rules.
+        """Train for one epoch on these bags, starting from the present rules.
 
-        The first call measures the features and starts the rules, so give it typical bags, and
-        ``classes`` if not all occur in them.
+        The first call determines the scale of the features and initializes the rules: pass it typical bags, and
+        ``classes`` if some of them do not occur in it.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+        y : array of shape (n_bags,), optional
+            Default: the labels that the bags carry.
+        classes : array of shape (n_classes,), optional
+            All classes; only needed in the first call.
+        sample_weight : array of shape (n_bags,), optional
         """
         return self._fit_part(X, y, sample_weight, classes)
 
-    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
+    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool, classes: Any) -> Coding:
         labels = class_labels(bags, y, type(self).__name__)
         found = np.unique(labels)
-        known: Array = self.classes_ if going_on else found if classes is None else np.unique(classes)
+        known: Array = self.classes_ if resumes else found if classes is None else np.unique(classes)
         unknown = np.setdiff1d(found, known)
         if len(unknown):
-            raise InputError(f"The label {unknown[0]!s} is none of the classes {', '.join(map(str, known))}.")
+            raise InputError(f"The label {unknown[0]!s} is not one of the classes {', '.join(map(str, known))}.")
         if len(known) < 2:
             raise InputError(
-                f"All {bags.n_bags} bags are of one class ({known[0]!s}): a classifier needs bags of at least two."
+                f"All {bags.n_bags} bags belong to one class ({known[0]!s}): a classifier needs at least two classes."
             )
         groups = np.searchsorted(known, labels)
         loss = LOSSES[self.loss]
@@ -73,17 +83,19 @@ class NetworkClassifier(ClassifierMixin, Network):
     def _finish(self, job: Job, result: Result) -> Self:
         super()._finish(job, result)
         self.classes_: Array = np.asarray(job.coding.classes)
-        before = getattr(self, "calibration_", None) if job.going_on else None
+        before = getattr(self, "calibration_", None) if job.resumes else None
         self.calibration_: Any = None
         if LOSSES[self.loss].probability is None:
             one_hot = _one_hot(job.coding.groups, len(self.classes_))
-            # A part of the data may be small or of one class: what more data said stays.
+            # Part of the data may be small or of one class: keep the calibration on more data.
             keep = job.partial and before is not None
-            self.calibration_ = before if keep else _calibrated(self._infer(job.bags), one_hot, job.coding.weights)
+            self.calibration_ = (
+                before if keep else _calibrated(self._infer_bags(job.bags)[0], one_hot, job.coding.weights)
+            )
         return self
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
-        """Weight (b,) of each bag by its class."""
+        """Return the weight (b,) of each bag by its class."""
         given = self.class_weight
         if given is None:
             return np.ones(len(groups))
@@ -92,49 +104,60 @@ class NetworkClassifier(ClassifierMixin, Network):
             place = {label: group for group, label in enumerate(known.tolist())}
             unknown = [label for label in given if label not in place]
             if unknown:
-                raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of these bags.")
+                raise ParameterError(f"class_weight names {unknown[0]!r}, which is not a class of these bags.")
             given = {place[label]: weight for label, weight in given.items() if place[label] in present}
         by_class = dict(zip(present, compute_class_weight(given, classes=present, y=groups), strict=True))
         values = np.array([by_class[group] for group in groups], float)
         if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
-            raise ParameterError(f"class_weight must be finite, not negative and not all 0, got {self.class_weight!r}.")
+            raise ParameterError(f"class_weight must be finite, non-negative and not all 0, got {self.class_weight!r}.")
         return values
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on these bags, by their own labels unless ``y`` is given."""
-        labels, found = self._labels_and_answers(X, y)
+        """Return the accuracy on these bags; ``y`` defaults to the labels that they carry."""
+        labels, found = self._truth_and_predictions(X, y)
         return float(accuracy_score(labels, found, sample_weight=sample_weight))
 
     def decision_function(self, X: Any) -> Array:
-        """Return how much the rules speak for a class.
+        """Return the decision values.
 
-        Shape (n_bags,) for two classes, greater than 0 for the second; else (n_bags, n_classes).
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_bags,) or (n_bags, n_classes)
+            With two classes one value per bag, above 0 for the second class; otherwise one value per class, of which
+            the greatest decides.
         """
-        return self._decision(self._output(X))
+        return self._decision(self._infer(X)[0])
 
     def _threshold(self) -> float:
-        """Take this off an output to make the decision value."""
+        """Return what is subtracted from an output to get the decision value."""
         return LOSSES[self.loss].threshold if len(self.classes_) == 2 else 0.0
 
     def _decision(self, output: Array) -> Array:
         decision = output - self._threshold()
         return decision[:, 0] if len(self.classes_) == 2 else decision
 
-    def _classes_of(self, output: Array) -> Array:
-        decision = self._decision(output)
-        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+    def _classifies(self) -> bool:
+        return True
 
     def _reading(self) -> Reading:
-        return Reading(self._classes_of, self._probability, self.classes_, self._threshold())
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of each bag, as the labels given to `fit`."""
-        return self._classes_of(self._output(X))
+        return Reading(self._labels_of, self._probability, self.classes_, self._threshold())
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities, shape (n_bags, n_classes); `fuzzymil.training.losses` says how they come about."""
-        return self._probability(self._output(X))
+        """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_bags, n_classes)
+        """
+        return self._probability(self._infer(X)[0])
 
     def _probability(self, output: Array) -> Array:
         probability = LOSSES[self.loss].probability
@@ -147,32 +170,38 @@ class NetworkClassifier(ClassifierMixin, Network):
         return np.column_stack([1 - likely, likely]) if len(self.classes_) == 2 else likely
 
     def instance_scores(self, X: Any) -> Array:
-        """Return the decision value of each instance as if it were a bag of its own.
+        """Return the decision value of each instance, treated as a bag of its own.
 
-        Shape (n_instances,) for two classes, else (n_instances, n_classes); instances in the order of
-        ``as_bags(X).instances``.
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_instances,) or (n_instances, n_classes)
+            As in `decision_function`; instances are in the order of ``as_bags(X).instances``.
 
         Notes
         -----
-        A bag of one instance has the value of its instance. The value of a larger bag is not the greatest of its
-        instances' values, nor need it lie between them: instances are joined rule by rule (Layer 3) before rules are
-        weighed against each other (Layer 4), so that a bag may fire rules together that none of its instances does.
-        What does hold, wherever a rule fires:
+        A bag of one instance has the value of its instance. The value of a larger bag is not the maximum of its
+        instances' values and need not even lie between them: instances are aggregated rule by rule (Layer 3) before
+        rules are weighed against each other (Layer 4), so a bag may fire a combination of rules that none of its
+        instances fires. Where a rule fires, the following holds:
 
-        - A rule's strength for a bag lies between the least and the greatest truth of the bag's instances, and is the
-          greatest for ``aggregation="max"`` or an infinite ``alpha``; ``"algebraic"`` and ``"bounded"`` give at least
-          the greatest.
-        - With ``order=0`` and normalized strengths the values of bags and of instances lie between the least and the
-          greatest that a rule concludes.
-        - If besides ``alpha=0`` joins the instances by their mean (``aggregation="softmax"``), a bag's value is the mean
-          of its instances' values, each weighted by the sum of its truths over the rules; without normalization the
-          plain mean. (Of a single member.)
-        - With two rules, ``order=0``, normalized strengths and ``aggregation="max"``, a bag's value lies between its
-          instances' least and greatest.
+        - A rule's firing strength for a bag lies between the least and the greatest truth of the bag's instances. It
+          equals the greatest for ``aggregation="max"`` or an infinite ``alpha``, and is at least the greatest for
+          ``"algebraic"`` and ``"bounded"``.
+        - With ``order=0`` and normalized strengths, the values of bags and instances lie between the least and the
+          greatest conclusion of any rule.
+        - If, in addition, ``alpha=0`` averages the instances (``aggregation="softmax"``), a bag's value is the mean
+          of its instances' values, each weighted by the sum of its truths over the rules; without normalization, the
+          plain mean. (For a single member.)
+        - With two rules, ``order=0``, normalized strengths and ``aggregation="max"``, a bag's value lies between the
+          least and the greatest value of its instances.
 
         Examples
         --------
-        Instances are told apart though only bags were labeled; the sharper ``alpha``, the better:
+        Instances are told apart although only bags were labeled; a greater ``alpha`` helps:
 
         >>> from sklearn.metrics import roc_auc_score
         >>> from fuzzymil import MIANFISClassifier
@@ -182,22 +211,22 @@ class NetworkClassifier(ClassifierMixin, Network):
         >>> roc_auc_score(test.instance_labels > 0, model.instance_scores(test)) > 0.99
         True
         """
-        return self._decision(self._output(X, by_instance=True))
+        return self._decision(self._infer(X, by_instance=True)[0])
 
 
 def _one_hot(groups: Array, n_classes: int) -> Array:
-    """Return a column for each class, or one for the second of two."""
+    """Return one column per class, or a single column for the second of two."""
     return np.eye(n_classes)[groups][:, 1 if n_classes == 2 else 0 :]
 
 
 def _calibrated(output: Array, one_hot: Array, weights: Array) -> Array:
-    """Slope and intercept (k, 2) of a sigmoid from training outputs to probabilities."""
-    found = np.tile([2.0, 0.0], (one_hot.shape[1], 1))  # for a class that these bags do not have or only have
+    """Return slope and intercept (k, 2) of a sigmoid that maps training outputs to probabilities."""
+    found = np.tile([2.0, 0.0], (one_hot.shape[1], 1))  # for a class that none or all of these bags have
     counts = weights > 0
     for k, member in enumerate(one_hot.T > 0.5):
         if len(np.unique(member[counts])) == 2:
             sigmoid = LogisticRegression(C=1e6, max_iter=1000)
             sigmoid.fit(output[counts][:, [k]], member[counts], sample_weight=weights[counts])
-            if sigmoid.coef_[0, 0] > 0:  # more margin never means less likely
+            if sigmoid.coef_[0, 0] > 0:  # a greater margin must not lower the probability
                 found[k] = sigmoid.coef_[0, 0], sigmoid.intercept_[0]
     return found

@@ -1,8 +1,11 @@
-"""Cross-validation whose folds, repeats, seeds and settings train together."""
+"""Cross-validation of any estimators on bags: the one that evaluation, report and experiments use."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +14,166 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing, indexable
 
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._fit_together import fit_together
-from fuzzymil.estimators._network import Network
+from fuzzymil.estimators._fit_together import fit_each
 
-__all__ = ["cross_val_scores"]
+__all__ = ["Fold", "cross_val_scores", "cross_validate"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Fold:
+    """A model fitted on the training bags of one split, and its answers on the test bags.
+
+    Attributes
+    ----------
+    method : int
+        Position of the estimator among those that are cross-validated.
+    split : int
+        Number of the split, from 0.
+    model : estimator
+        Fitted on the training bags only.
+    train, test : arrays of int
+        Positions of the training and test bags.
+    X : Bags, or what was passed
+        The test bags.
+    truth : array of shape (n_test,) or (n_test, n_outputs)
+        Their labels.
+    seconds : float
+        Time of the fit. Of models that trained together, an equal share of the time of all.
+    """
+
+    method: int
+    split: int
+    model: Any
+    train: Array
+    test: Array
+    X: Any
+    truth: Array
+    seconds: float
+
+    @functools.cached_property
+    def predictions(self) -> Array:
+        """Predictions for the test bags, of the shape of ``truth``."""
+        return np.asarray(self.model.predict(self.X))
+
+    @functools.cached_property
+    def decisions(self) -> Array | None:
+        """Decision values, shape (n_test,) or (n_test, n_classes); None where the model has none."""
+        return np.asarray(self.model.decision_function(self.X)) if hasattr(self.model, "decision_function") else None
+
+    @functools.cached_property
+    def probabilities(self) -> Array | None:
+        """Class probabilities, shape (n_test, n_classes); None where the model has none."""
+        return np.asarray(self.model.predict_proba(self.X)) if hasattr(self.model, "predict_proba") else None
+
+
+def cross_validate(
+    estimators: Sequence[Any],
+    X: Any,
+    y: Any = None,
+    *,
+    cv: Any = None,
+    groups: Any = None,
+    seeds: Sequence[int] | None = None,
+    batch_size: int | None = None,
+    callback: Callable[[Fold], object] | None = None,
+) -> list[list[Fold]]:
+    """Fit several estimators on the training bags of each split, and predict its test bags.
+
+    All estimators see the same splits, and everything, including the steps of a pipeline, is fitted on the training
+    bags alone. Networks of equal shape train in one compiled call, also as the last step of a pipeline or inside
+    `NaiveMIL`; all other estimators are fitted one by one (see `fit_together`).
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        Cloned for each split; not fitted themselves.
+    X : Bags, or anything that scikit-learn can take a subset of
+    y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+        Default: the labels that the bags carry.
+    cv : int, splitter or iterable of (train, test), optional
+        As in scikit-learn. Default: five folds, stratified for classifiers.
+    groups : array of shape (n_bags,), optional
+        For splitters that keep groups together.
+    seeds : sequence of int, optional
+        One ``random_state`` per split for the models of that split. Default: the estimators' own.
+    batch_size : int, optional
+        Number of splits to fit at a time. Default: all of them. Smaller batches report progress sooner.
+    callback : callable, optional
+        Called with each `Fold` when it is finished: to show progress, or to keep the finished folds on Ctrl-C.
+
+    Returns
+    -------
+    list of list of Fold
+        One list per estimator, with one fold per split.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, also during the training of networks: models that are not fully trained are not folds.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fuzzymil import MIANFISClassifier, NaiveMIL
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=0)
+    >>> methods = [MIANFISClassifier(4, max_epochs=20, random_state=0), NaiveMIL(LogisticRegression())]
+    >>> results = cross_validate(methods, bags, cv=3)
+    >>> [len(folds) for folds in results]
+    [3, 3]
+    >>> fold = results[0][2]
+    >>> fold.split, fold.predictions.shape == fold.truth.shape, fold.probabilities.shape[1]
+    (2, True, 2)
+    """
+    if y is None:
+        y = X.labels if isinstance(X, Bags) else None
+        if y is None:
+            raise InputError("There are no labels: pass y, or Bags with labels.")
+    X, y, groups = indexable(X, y, groups)
+    splits = [*check_cv(cv, y, classifier=is_classifier(estimators[0])).split(X, y, groups)]
+    if seeds is not None and len(seeds) != len(splits):
+        raise ParameterError(f"seeds must have one number per split: got {len(seeds)} for {len(splits)} splits.")
+    found: list[list[Fold]] = [[] for _ in estimators]
+    step = len(splits) if batch_size is None else batch_size
+    for start in range(0, len(splits), step):
+        batch = range(start, min(start + step, len(splits)))
+        cases = [(method, split) for method in range(len(estimators)) for split in batch]
+        models = [clone(estimators[method]) for method, _ in cases]
+        if seeds is not None:
+            for model, (_, split) in zip(models, cases, strict=True):
+                _set_seed(model, seeds[split])
+        insides = [splits[split][0] for split in batch]
+        bags = [_safe_indexing(X, inside) for inside in insides] * len(estimators)
+        labels = [_safe_indexing(y, inside) for inside in insides] * len(estimators)
+        began = time.perf_counter()
+        if any(result.interrupted for result in fit_each(models, bags, labels)):
+            raise KeyboardInterrupt
+        seconds = (time.perf_counter() - began) / len(cases)
+        for (method, split), model in zip(cases, models, strict=True):
+            train, test = splits[split]
+            fold = Fold(
+                method=method,
+                split=split,
+                model=model,
+                train=train,
+                test=test,
+                X=_safe_indexing(X, test),
+                truth=np.asarray(_safe_indexing(y, test)),
+                seconds=seconds,
+            )
+            found[method].append(fold)
+            if callback is not None:
+                callback(fold)
+    return found
+
+
+def _set_seed(model: Any, seed: int) -> None:
+    """Set every ``random_state`` of a model, also of the estimators inside it."""
+    names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+    model.set_params(**dict.fromkeys(names, seed))
 
 
 def cross_val_scores(
@@ -32,17 +189,17 @@ def cross_val_scores(
     return_estimator: bool = False,
     return_indices: bool = False,
 ) -> dict[str, Any]:
-    """Score an estimator by cross-validation, as scikit-learn's ``cross_validate`` does, with all fits in one call.
+    """Score an estimator by cross-validation, like scikit-learn's ``cross_validate``, with all networks in one call.
 
     Folds, repeats (``cv=RepeatedStratifiedKFold(...)``), seeds (``param_grid={"random_state": range(10)}``) and
-    settings that leave the shapes and the way of training as they are (``alpha``, ``init_width``, ``clip`` ...) train
-    side by side in one compiled program; `fit_together` tells which do not. Every model, and so every score, is what a
-    fit of its own would give, to rounding. All of them are in memory at once.
+    parameters that change neither the shapes nor the way of training (``alpha``, ``init_width``, ...) train side by
+    side in one compiled program; see `fit_together`. Each score equals that of a separate fit, up to rounding. All
+    models are in memory at once.
 
     Parameters
     ----------
-    estimator : MIANFISClassifier, MIANFISRegressor, ANFISClassifier or ANFISRegressor
-        Copied; not fitted itself.
+    estimator : estimator
+        Cloned; not fitted itself.
     X : Bags, or anything that scikit-learn can take a subset of
     y : array of shape (n_bags,), optional
         Default: the labels that the bags carry.
@@ -53,17 +210,16 @@ def cross_val_scores(
     cv : int, splitter or iterable of (train, test), optional
         As in ``cross_validate``. Default: five folds, stratified for classifiers.
     param_grid : dict or list of dict, optional
-        Settings to try, as in ``GridSearchCV``. All are scored on the same folds.
-    return_train_score, return_estimator, return_indices : bool
+        Parameters to try, as in ``GridSearchCV``. All are scored on the same folds.
+    return_train_score, return_estimator, return_indices : bool, default False
         What else to return.
 
     Returns
     -------
     dict
-        ``test_score``, an array of shape (n_folds,), or (n_settings, n_folds) with a ``param_grid``, whose settings
-        are then in ``params``; for several scorers ``test_<name>`` each. ``train_score`` in the same way;
-        ``estimator``, the fitted models, a list of them for each setting of a grid; ``indices``, the ``train`` and
-        ``test`` bags of each fold.
+        ``test_score``, an array of shape (n_folds,), or (n_points, n_folds) with a ``param_grid``, whose points are
+        in ``params``; with several scorers one ``test_<name>`` each. ``train_score`` likewise; ``estimator``, the
+        fitted models, one list per point of a grid; ``indices``, the ``train`` and ``test`` bags of each fold.
 
     Examples
     --------
@@ -79,41 +235,29 @@ def cross_val_scores(
     >>> found["params"][2], found["test_score"].shape
     ({'alpha': 5, 'random_state': 0}, (4, 3))
     """
-    if not isinstance(estimator, Network):
-        raise ParameterError(
-            f"cross_val_scores trains MI-ANFIS and ANFIS estimators together, not {type(estimator).__name__}: use "
-            "sklearn.model_selection.cross_validate."
-        )
-    if y is None:
-        y = X.labels if isinstance(X, Bags) else None
-        if y is None:
-            raise InputError("There are no labels: give y, or Bags with labels.")
-    X, y, groups = indexable(X, y, groups)
-    splits = [*check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups)]
     points = [{}] if param_grid is None else [*ParameterGrid(param_grid)]
-    models = [[clone(estimator).set_params(**point) for _ in splits] for point in points]
-    sides = {
-        side: [(_safe_indexing(X, chosen), _safe_indexing(y, chosen)) for chosen in (split[place] for split in splits)]
-        for place, side in enumerate(("train", "test"))
-    }
-    bags, labels = zip(*sides["train"] * len(points), strict=True)
-    fit_together([model for row in models for model in row], bags, labels)
+    y = X.labels if y is None and isinstance(X, Bags) else y
+    results = cross_validate([clone(estimator).set_params(**point) for point in points], X, y, cv=cv, groups=groups)
     scorer = check_scoring(estimator, scoring)
     found: dict[str, Any] = {}
     for side in ("test", "train") if return_train_score else ("test",):
-        scored = [[_scores(scorer, *case) for case in zip(row, sides[side], strict=True)] for row in models]
+        scored = [[_scores(scorer, fold, X, y, side) for fold in folds] for folds in results]
         for name in scored[0][0]:
             values = np.array([[scores[name] for scores in row] for row in scored])
             found[f"{side}_{name}"] = values[0] if param_grid is None else values
     if param_grid is not None:
         found["params"] = points
     if return_estimator:
+        models = [[fold.model for fold in folds] for folds in results]
         found["estimator"] = models[0] if param_grid is None else models
     if return_indices:
-        found["indices"] = {side: [split[place] for split in splits] for place, side in enumerate(("train", "test"))}
+        found["indices"] = {side: [getattr(fold, side) for fold in results[0]] for side in ("train", "test")}
     return found
 
 
-def _scores(scorer: Any, model: Any, part: tuple[Any, Any]) -> dict[str, float]:
-    found = scorer(model, *part)
+def _scores(scorer: Any, fold: Fold, X: Any, y: Any, side: str) -> dict[str, float]:
+    bags, labels = fold.X, fold.truth
+    if side == "train":
+        bags, labels = (_safe_indexing(values, fold.train) for values in indexable(X, y))
+    found = scorer(fold.model, bags, labels)
     return found if isinstance(found, dict) else {"score": found}

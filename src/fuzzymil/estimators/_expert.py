@@ -1,9 +1,9 @@
-"""What estimators share whose rules a person may write: rules in, bags in, answers out."""
+"""What the estimators share whose rules an expert may write."""
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -15,12 +15,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, described, known_name, listed, warn_user
-from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
-from fuzzymil.estimators.labels import class_labels, classes_of_outputs
-from fuzzymil.estimators.parameters import check_real
-from fuzzymil.estimators.persistence import save_model
+from fuzzymil._utils.errors import InputError, ParameterError, described, listed, warn_user
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.inputs import (
+    bag_labels,
+    class_labels,
+    classes_of_outputs,
+    compare_features,
+    complete_bags,
+    record_features,
+)
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, real
+from fuzzymil.estimators.rule_model import RuleModel
+from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import RuleBase, inference
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -31,7 +38,7 @@ __all__ = ["ExpertSystem", "replaced", "variables_of"]
 
 
 def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
-    """Return what a setting says of variables: ``{name: {term: set}}``, ``{name: Variable}``, or Variables.
+    """Return variables from ``{name: {term: set}}``, ``{name: Variable}``, or a sequence of Variables.
 
     Examples
     --------
@@ -45,23 +52,25 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
         variables = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
         for variable in variables:
             if not isinstance(variable, Variable):
-                raise ParameterError(f"{what} must map names to terms, or hold Variables; got {described(variable)}.")
+                raise ParameterError(
+                    f"{what} must map names to terms, or be a sequence of Variables; got {described(variable)}."
+                )
         return variables
     found = []
     for name, terms in given.items():
         if not isinstance(terms, Variable | Mapping):
             raise ParameterError(
-                f"{what} must give {name!r} terms, {{'low': Gaussian(0, 1)}}, or a Variable; got {described(terms)}."
+                f"{what}[{name!r}] must be terms, {{'low': Gaussian(0, 1)}}, or a Variable; got {described(terms)}."
             )
         variable = terms if isinstance(terms, Variable) else Variable(str(name), terms)
         if variable.name != name:
-            raise ParameterError(f"{what} calls {name!r} a Variable whose name is {variable.name!r}: let them agree.")
+            raise ParameterError(f"{what}[{name!r}] is a Variable named {variable.name!r}: use the same name.")
         found.append(variable)
     return tuple(found)
 
 
 def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
-    """Return rules with other settings; the S-norm follows the T-norm, one default counts for all outputs."""
+    """Return rules with other operators; the S-norm follows the T-norm, and one default applies to all outputs."""
     changes = dict(settings)
     if "t_norm" in changes and rules.s_norm == DUAL[rules.t_norm]:
         changes.setdefault("s_norm", "")
@@ -70,12 +79,8 @@ def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
     return dataclasses.replace(rules, **changes)
 
 
-def _classifies(self: ExpertSystem) -> bool:
-    return self.threshold is not None
-
-
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class ExpertSystem(BaseEstimator, ABC):
+class ExpertSystem(BaseEstimator, RuleModel):
     """Base of `MISugeno` and `MIMamdani`."""
 
     kind_of_rules: ClassVar[type]
@@ -88,24 +93,27 @@ class ExpertSystem(BaseEstimator, ABC):
     threshold: float | None = 0.5
     missing: str = "error"
 
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "missing": choice(("error", "ignore")),
+        "threshold": either(None, otherwise=real()),
+    }
+
     # ------------------------------------------------------------------ rules
 
     @property
     @abstractmethod
     def rule_base(self) -> RuleBase | MamdaniRules:
-        """The rules that the settings describe."""
+        """The rules that the parameters describe."""
 
     @abstractmethod
     def _with_outputs(self, rules: Any, order: list[int]) -> Any:
         """Return rules with their outputs in another order."""
 
     def _check_settings(self) -> None:
-        known_name("missing", self.missing, ("error", "ignore"))
-        if self.threshold is not None:
-            check_real("threshold", self.threshold)
+        check_parameters(self, self.constraints)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return those of the settings that are not left to the rules."""
+        """Return those of the parameters that are not None."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def _bags(self, X: Any) -> Bags:
@@ -115,10 +123,10 @@ class ExpertSystem(BaseEstimator, ABC):
     # ------------------------------------------------------------------ fitting
 
     def _settle(self, rules: Any, bags: Bags, y: Any) -> Self:
-        """Record what the rules are applied to, if the features and labels suit them."""
+        """Check that features and labels suit the rules, and record them."""
         _matched(rules, bags)
         classes = None
-        if _classifies(self):
+        if self._classifies():
             rules, classes = self._with_classes(rules, bags, y)
         elif y is not None or bags.labels is not None:
             check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
@@ -130,11 +138,11 @@ class ExpertSystem(BaseEstimator, ABC):
         self.rules_ = rules
         if classes is not None:
             self.classes_ = classes
-        elif hasattr(self, "classes_"):  # of an earlier fit, as a classifier
+        elif hasattr(self, "classes_"):  # from an earlier fit as a classifier
             del self.classes_
 
     def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:
-        """Return the rules, their outputs in the order of the classes, and the classes."""
+        """Return the rules, with their outputs in the order of the classes, and the classes."""
         outputs = _output_names(rules)
         unlabeled = y is None and bags.labels is None
         if len(outputs) > 1:
@@ -144,8 +152,8 @@ class ExpertSystem(BaseEstimator, ABC):
         classes = np.arange(2) if unlabeled else np.unique(class_labels(bags, y, type(self).__name__))
         if len(classes) != 2:
             raise InputError(
-                f"One output tells two classes apart, but these bags have {len(classes)} ({listed(classes)}): "
-                + ("give bags of both." if len(classes) == 1 else "write rules with one output a class.")
+                f"One output distinguishes two classes, but these bags have {len(classes)} ({listed(classes)}): "
+                + ("pass bags of both." if len(classes) == 1 else "write rules with one output per class.")
             )
         return rules, classes
 
@@ -155,26 +163,27 @@ class ExpertSystem(BaseEstimator, ABC):
         check_is_fitted(self)
         bags = self._bags(X)
         compare_features(self, bags)
-        # The rules know their features by name; columns go by their place only where nobody names them.
+        # Rules refer to features by name; columns are matched by position only if they have no names.
         names = bags.feature_names
         if names is None or not set(self.rules_.feature_names) <= set(names):
             names = getattr(self, "feature_names_in_", None)
         return _matched(self.rules_, Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names))
 
-    def _output(self, X: Any, *, by_instance: bool = False) -> Array:
-        """Output of the rules, (b, k), or (i, k) with every instance a bag of its own."""
+    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array]:
         bags = self._bags_to_read(X)
         if by_instance:
             single = np.arange(bags.n_instances + 1)
-            return np.asarray(self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names)).output)
-        return np.asarray(self._reported(self.rules_.infer(bags), bags).output)
+            found = self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names))
+        else:
+            found = self._reported(self.rules_.infer(bags), bags)
+        return np.asarray(found.output), np.asarray(found.coverage)
 
     def _reported(self, found: Any, bags: Bags) -> Any:
-        """Warn of bags on which no rule fires, and return what was found."""
+        """Warn about bags on which no rule fires, and return the activations."""
         silent = np.asarray(found.uncovered).reshape(bags.n_bags, -1).any(axis=1)
         if silent.any():
             warn_user(
-                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); the answer for them is the default. "
+                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); their output is the default. "
                 f"Bags: {listed(bags.ids[silent])} (infer(bags).uncovered marks them)."
             )
         return found
@@ -188,66 +197,82 @@ class ExpertSystem(BaseEstimator, ABC):
             return output[:, 0] - self.threshold
         return output[:, 1] - output[:, 0] if output.shape[1] == 2 else output
 
-    def _classes_of(self, output: Array) -> Array:
-        decision = self._decision(output)
-        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
-
     def _probability(self, output: Array) -> Array:
         limit = LOSSES["squared_error"].probability
         assert limit is not None
-        # Around the threshold, so that what is predicted is what is likely.
+        # Around the threshold, so that the predicted class is the more probable one.
         middle = 0.5 if self.threshold is None or output.shape[1] > 1 else self.threshold
         likely = limit(output + (0.5 - middle))
         return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of each bag; with ``threshold=None`` the number (or numbers) the rules conclude."""
-        output = self._output(X)
-        return self._classes_of(output) if _classifies(self) else _flat(output)
+    def _classifies(self) -> bool:
+        return self.threshold is not None
+
+    def _reading(self) -> Reading:
+        if self.threshold is None:
+            return NUMBERS
+        one = len(self.rules_.outputs) == 1
+        return Reading(self._labels_of, self._probability, self.classes_, self.threshold if one else 0.0)
 
     def instance_scores(self, X: Any) -> Array:
-        """Return the decision value (a regressor's number) of each instance as if it were a bag of its own.
+        """Return the decision value (for a regressor, the output) of each instance, treated as a bag of its own.
 
-        Shape (n_instances,), or (n_instances, n_outputs) with several outputs; instances in the order of
-        ``as_bags(X).instances``. A bag of one instance has the same value as its instance.
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_instances,) or (n_instances, n_outputs)
+            Instances are in the order of ``as_bags(X).instances``.
         """
-        output = self._output(X, by_instance=True)
-        return self._decision(output) if _classifies(self) else _flat(output)
+        output, _ = self._infer(X, by_instance=True)
+        return self._decision(output) if self._classifies() else self._labels_of(output)
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
-        """Return how much the rules speak for a class.
+        """Return the decision values.
 
-        Shape (n_bags,) for two classes, greater than 0 for the second; else (n_bags, n_classes).
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_bags,) or (n_bags, n_classes)
+            With two classes one value per bag, above 0 for the second class; otherwise one value per class.
         """
-        return self._decision(self._output(X))
+        return self._decision(self._infer(X)[0])
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Return the outputs limited to [0, 1] as probabilities, shape (n_bags, n_classes), that sum to one.
+        """Return the outputs, clipped to [0, 1], as class probabilities.
 
-        One output is moved so that the threshold is at one half.
+        A single output is shifted so that the threshold is at one half.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_bags, n_classes)
+            Rows sum to one.
         """
-        return self._probability(self._output(X))
+        return self._probability(self._infer(X)[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
-        measure = accuracy_score if _classifies(self) else r2_score
-        return float(measure(labels, self.predict(X), sample_weight=sample_weight))
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to one JSON file; read it with `load_model`."""
-        check_is_fitted(self)
-        save_model(self, path)
+        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to the labels that they carry."""
+        labels, found = self._truth_and_predictions(X, y)
+        measure = accuracy_score if self._classifies() else r2_score
+        return float(measure(labels, found, sample_weight=sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "rules_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if _classifies(self):
+        if self._classifies():
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
@@ -257,13 +282,9 @@ class ExpertSystem(BaseEstimator, ABC):
 
 
 def _matched(rules: RuleBase | MamdaniRules, bags: Bags) -> Bags:
-    """Return the bags with the features that the rules speak about, in their order."""
+    """Return the bags with the features of the rules, in their order."""
     return inference.matched(rules if isinstance(rules, RuleBase) else rules.premises, bags)
 
 
 def _output_names(rules: RuleBase | MamdaniRules) -> tuple[str, ...]:
     return tuple(output.name if isinstance(output, Variable) else output for output in rules.outputs)
-
-
-def _flat(output: Array) -> Array:
-    return output[:, 0] if output.shape[1] == 1 else output

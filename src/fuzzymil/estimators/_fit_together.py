@@ -1,4 +1,4 @@
-"""Many fits at once: estimators of one kind, each on its own bags, in one compiled call."""
+"""Fit many estimators, each on its own bags; networks of equal shape train in one compiled call."""
 
 from __future__ import annotations
 
@@ -7,46 +7,42 @@ from typing import Any
 
 import jax
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.estimators._initialize import Job
-from fuzzymil.estimators._network import Network
+from fuzzymil.bags import Bags, as_bags
+from fuzzymil.estimators._jobs import Job
+from fuzzymil.estimators._naive import NaiveMIL
+from fuzzymil.estimators._network import Network, warn_interrupted
+from fuzzymil.training import Result
 
-__all__ = ["fit_together"]
+__all__ = ["fit_each", "fit_together"]
 
-# Settings that steer a whole call; what else matters is in the plan and in the shapes of the first rules.
-_STEERING = (
-    "learning_rate",
-    "max_epochs",
-    "tol",
-    "n_iter_no_change",
-    "max_terms",
-    "precision",
-    "verbose",
-    "checkpoint",
-)
+# Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
+_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_terms", "verbose")
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
-    """Fit estimators of one class, each on its own bags.
+    """Fit estimators, each on its own bags, as many as possible at once.
 
-    What the folds of a cross-validation, repeats with other seeds and points of a grid of settings want: a compiled
-    program trains all of those that are of one shape and trained alike (equal numbers of rules, restarts and members,
-    operators, loss, optimizer, rate and ways of stopping). Every one comes out as if it had been fitted alone, to
-    rounding.
+    Use it for the folds of a cross-validation, for repeats with other seeds and for the points of a parameter grid.
+    Networks with the same shape and training (number of rules, restarts and members, operators, loss, optimizer,
+    learning rate and stopping criteria) train in one compiled call, also as the last step of a pipeline or inside
+    `NaiveMIL`. Every other estimator is fitted on its own. Each result equals that of a separate fit, up to rounding.
 
     Parameters
     ----------
-    estimators : sequence of MIANFISClassifier, MIANFISRegressor, ANFISClassifier or ANFISRegressor
+    estimators : sequence of estimators
+        Fitted in place. Networks are `MIANFISClassifier`, `MIANFISRegressor`, `ANFISClassifier` and `ANFISRegressor`.
     X : sequence of bags
-        One for each estimator, with the same features.
+        One entry per estimator.
     y : sequence of arrays, optional
-        Default: the labels the bags carry.
+        Labels, one array per estimator. Default: the labels that the bags carry.
 
     Returns
     -------
     list of estimators
-        The given ones, fitted.
+        The estimators passed in, fitted.
 
     Examples
     --------
@@ -58,38 +54,61 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     >>> [model.rules_.n_rules for model in models]
     [4, 4]
     """
-    labels = [None] * len(X) if y is None else list(y)
-    if not len(estimators) == len(X) == len(labels):
-        raise ParameterError(f"{len(estimators)} estimators need as many sets of bags and labels.")
-    for estimator in estimators:
-        if not isinstance(estimator, Network):
-            raise ParameterError(f"fit_together trains MI-ANFIS and ANFIS estimators, not {type(estimator).__name__}.")
-        if type(estimator) is not type(estimators[0]):
-            raise ParameterError("Estimators fitted together must be of one class.")
-        if estimator.distributed:
-            raise ParameterError("fit_together trains in one process: set distributed=False, or fit one by one.")
-    if not estimators:
-        return []
-    jobs = [
-        estimator._prepare(bags, target, None, go_on=bool(estimator.warm_start))
-        for estimator, bags, target in zip(estimators, X, labels, strict=True)
-    ]
-    for places in _alike(estimators, jobs):
-        first = estimators[places[0]]
-        trained = first._train_jobs([jobs[place] for place in places], first.max_epochs)
-        for place, (job, result) in zip(places, trained, strict=True):
-            estimators[place]._finish(job, result)
+    warn_interrupted(fit_each(estimators, X, y))
     return list(estimators)
 
 
-def _alike(estimators: Sequence[Network], jobs: list[Job]) -> list[list[int]]:
-    """Places of fits that one program can train: equal plans, shapes, and ways of stopping."""
-    kinds: dict[Any, list[int]] = {}
-    for place, (estimator, job) in enumerate(zip(estimators, jobs, strict=True)):
+def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Result]:
+    """Fit as `fit_together` does, without its warning; return how the training of each network went."""
+    labels = [None] * len(X) if y is None else list(y)
+    if not len(estimators) == len(X) == len(labels):
+        raise ParameterError(
+            f"fit_together needs bags and labels for each estimator: got {len(estimators)} estimators, "
+            f"{len(X)} sets of bags and {len(labels)} sets of labels."
+        )
+    networks: list[tuple[Network, Job]] = []
+    wrappers: list[tuple[NaiveMIL, Network, Bags]] = []
+    for estimator, bags, target in zip(estimators, X, labels, strict=True):
+        while isinstance(estimator, Pipeline):
+            if len(estimator) > 1:
+                bags = estimator[:-1].fit_transform(bags, target)
+            estimator = estimator[-1]
+        if isinstance(estimator, NaiveMIL) and isinstance(estimator.estimator, Network):
+            network, instances, instance_labels, _ = estimator._prepare(bags, target)
+            wrappers.append((estimator, network, as_bags(bags)))
+            networks.append((network, _prepared(network, instances, instance_labels)))
+        elif isinstance(estimator, Network):
+            networks.append((estimator, _prepared(estimator, bags, target)))
+        else:
+            estimator.fit(bags, getattr(bags, "labels", None) if target is None else target)
+    results = []
+    for alike in _alike(networks):
+        first = alike[0][0]
+        trained = first._train_jobs([job for _, job in alike], first.max_epochs)
+        for (network, _), (job, result) in zip(alike, trained, strict=True):
+            network._finish(job, result)
+            results.append(result)
+    for wrapper, network, bags in wrappers:
+        wrapper._finish(network, bags)
+    return results
+
+
+def _prepared(network: Network, bags: Any, labels: Any) -> Job:
+    network._check_settings()
+    if network._run.distributed:
+        raise ParameterError("fit_together trains in one process: set distributed=False, or fit one by one.")
+    return network._prepare(bags, labels, None, resume=bool(network.warm_start))
+
+
+def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, Job]]]:
+    """Group fits that one compiled program can train: of equal plan, shapes and stopping criteria."""
+    kinds: dict[Any, list[tuple[Network, Job]]] = {}
+    for network, job in networks:
         shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
-        steered = tuple(getattr(estimator, name) for name in _STEERING)
-        callbacks = tuple(map(id, estimator.callbacks or ()))
+        run, settings = network._run, tuple(getattr(network, name) for name in _CALL_SETTINGS)
+        settings += (network._variant.tol, run.precision, run.checkpoint, tuple(map(id, run.callbacks)))
         single = job.group.bags.bag_index is None
         afresh, free = job.group.optimizer_state is None, job.group.limits is None
-        kinds.setdefault((job.plan, shapes, steered, callbacks, single, afresh, free), []).append(place)
+        kind = (type(network), job.plan, shapes, settings, single, afresh, free)
+        kinds.setdefault(kind, []).append((network, job))
     return list(kinds.values())

@@ -1,9 +1,10 @@
-"""MI-Mamdani: rules that conclude fuzzy sets, from an expert's text or from clusters of labeled instances."""
+"""MI-Mamdani: rules that conclude fuzzy sets, written by an expert or learned from clusters of labeled instances."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,8 +15,9 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators._network import checked_weights
-from fuzzymil.estimators.labels import class_labels, names_of_class, output_names
-from fuzzymil.estimators.parameters import check_integer
+from fuzzymil.estimators.inputs import class_labels, names_of_class, output_names
+from fuzzymil.estimators.parameters import Check, integer
+from fuzzymil.estimators.persistence import loadable
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
@@ -30,62 +32,66 @@ _CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "defau
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 
 
+@loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MIMamdani(ExpertSystem):
-    """If-then rules on bags of instances, with conclusions that are fuzzy sets (Mamdani inference).
+    """If-then rules applied to bags; rules conclude fuzzy sets (Mamdani inference).
 
-    With ``rules`` given this is an expert system: `infer` needs no fit, and `fit` checks the features and records
-    the classes but learns nothing. Without, `fit` makes a rule of each cluster of labeled instances. On plain rows
-    (one-instance bags) that is traditional Mamdani; in bags of several instances each takes its bag's label.
-    ``NaiveMIL(MIMamdani())`` learns the same rules and pools the instances' answers, instead of joining the instances
-    within each rule as this estimator does.
+    With ``rules`` this is an expert system: `infer` does not need `fit`, and `fit` checks the features and records the
+    classes but learns nothing. Without, `fit` makes one rule from each cluster of labeled instances. On plain rows
+    (bags of one instance) that is traditional Mamdani; in larger bags each instance gets the label of its bag.
+    ``NaiveMIL(MIMamdani())`` learns the same rules but pools the predictions for instances, whereas this estimator
+    aggregates the instances within each rule.
 
     Parameters
     ----------
-    inputs : mapping or sequence of Variable, optional
-        What the rules speak about: name to terms, ``{"hue": {"blue": Gaussian(0.6, 0.1)}}``, or to a `Variable` with
-        a range and a unit. Not needed where the rules declare their variables themselves.
-    outputs : mapping or sequence of Variable, optional
-        What the rules conclude: name to a `Variable` with terms and a range. Not needed where the rules declare it.
-    rules : str, sequence of str, or MamdaniRules, optional
-        ``"IF hue is blue AND texture is not rough THEN sky is likely"``. Default: learned from labeled instances.
+    inputs : mapping, sequence of Variable or None, default None
+        The input variables: a mapping from names to terms, ``{"hue": {"blue": Gaussian(0.6, 0.1)}}``, or to a
+        `Variable` with a range and a unit. Not needed if the rules declare their variables themselves.
+    outputs : mapping, sequence of Variable or None, default None
+        The output variables: a mapping from names to a `Variable` with terms and a range. Not needed if the rules
+        declare them.
+    rules : str, sequence of str, or MamdaniRules, default None
+        The rules, such as ``"IF hue is blue AND texture is not rough THEN sky is likely"``. None: learned from labeled
+        instances.
     n_rules : int, default 10
         Number of rules to learn, divided evenly among the classes.
-    t_norm, s_norm, aggregation, alpha, implication, accumulation, defuzzify, resolution, default : optional
-        As in `MamdaniRules` and `RuleBase`. Default: what the rules say themselves (``USING implication = product``);
-        else ``t_norm="min"``, ``aggregation="max"``, ``implication="min"``, ``accumulation="max"``,
-        ``defuzzify="centroid"``, and the middle of its range for an output that no rule says anything about.
+    t_norm, s_norm, aggregation, alpha, implication, accumulation, defuzzify, resolution, default : default None
+        As in `MamdaniRules` and `RuleBase`. None: what the rules state (``USING implication = product``); otherwise
+        ``t_norm="min"``, ``aggregation="max"``, ``implication="min"``, ``accumulation="max"``,
+        ``defuzzify="centroid"``, and the middle of its range for an output that no rule concludes.
     threshold : float or None, default 0.5
-        An output above it means the second class. None makes a regressor (with given rules only): `predict` gives
-        the output itself.
+        Outputs above it mean the second class. None makes a regressor (only with given rules): `predict` returns the
+        output itself.
     missing : {"error", "ignore"}, default "error"
-        What to do with NaN: refuse, or let a missing value fit every set. Learning needs complete data.
-    random_state : int, RandomState or None
-        Of the clustering.
+        How to handle NaN: raise an error, or let a missing value match every fuzzy set. Learning needs complete data.
+    random_state : int, RandomState or None, default None
+        Random seed of the clustering.
 
     Attributes
     ----------
     rule_base : MamdaniRules
-        The rules that the settings describe, there without a fit; the learned ones if there are no such.
+        The rules that the parameters describe, available without a fit; if there are none, the learned rules.
     rules_ : MamdaniRules
-        The rules in use after a fit, several outputs in the order of ``classes_``.
+        The rules in use after a fit, with several outputs in the order of ``classes_``.
     classes_ : array of shape (n_classes,)
-        Of a classifier. One output stands for two classes. Several are named after their classes, and the greatest
-        decides; two classes that no output is named after are told apart by the first.
+        For a classifier. One output distinguishes two classes. Several outputs are named after their classes, and the
+        greatest decides; if no output is named after one of two classes, the first output distinguishes them.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : array of shape (n_features,)
-        Only when the bags had feature names.
+        Names of the features; only if the bags have names.
 
     Notes
     -----
-    Learned rules: the instances of each class are clustered by k-means on standardized features. A rule asks of every
-    feature that varies to be near the cluster's mean: a Gaussian of the cluster's standard deviation, for which the
-    mean variance within clusters counts as one further instance, so that no set is without width. The output runs from
-    0 to 1, with the terms *negative* and *positive*; more than two classes have an output each.
+    To learn rules, the instances of each class are clustered by k-means on standardized features. A rule requires every
+    feature that varies to be near the mean of its cluster: a Gaussian with the standard deviation of the cluster, where
+    the mean variance within clusters counts as one additional instance, so that every width is positive. The output
+    ranges from 0 to 1, with the terms *negative* and *positive*; more than two classes have one output each.
 
-    In a bag of several instances each rule fires on its best one: those of both classes fire on a positive bag, whose
-    output comes near the middle, while a negative bag's stays low. Rank bags by `decision_function`, or choose a
-    ``threshold`` below the middle by cross-validation.
+    In a bag of several instances, each rule fires on its best instance. A positive bag fires the rules of both classes,
+    so its output is near the middle, while that of a negative bag stays low. Rank bags by `decision_function`, or
+    choose a lower ``threshold`` by cross-validation.
 
     Examples
     --------
@@ -118,22 +124,25 @@ class MIMamdani(ExpertSystem):
     resolution: int | None = None
     random_state: Any = None
 
+    constraints: ClassVar[Mapping[str, Check]] = {**ExpertSystem.constraints, "n_rules": integer(1)}
+
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_integer("n_rules", self.n_rules, 1)
         if self.rules is None and (self.inputs is not None or self.outputs is not None):
-            raise ParameterError("inputs and outputs are what rules speak about: give rules, or leave them out.")
+            raise ParameterError(
+                "inputs and outputs describe the variables of rules: pass rules too, or leave them out."
+            )
 
     @property
     def rule_base(self) -> MamdaniRules:
-        """The rules that the settings describe; without any, those learned."""
+        """The rules that the parameters describe; if there are none, the learned rules."""
         self._check_settings()
         if self.rules is None:
             check_is_fitted(self)
             return self._with_settings(self.rules_)
         if isinstance(self.rules, MamdaniRules):
             if self.inputs is not None or self.outputs is not None:
-                raise ParameterError("inputs and outputs are in the rules already: leave them out.")
+                raise ParameterError("MamdaniRules already have inputs and outputs: leave them out.")
             return self._with_settings(self.rules)
         variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
         return self._with_settings(MamdaniRules.parse(self.rules, *variables))
@@ -143,50 +152,55 @@ class MIMamdani(ExpertSystem):
         return dataclasses.replace(rules, premises=premises, **self._chosen(_CONCLUSIONS))
 
     def infer(self, X: Any) -> MamdaniActivations:
-        """Infer bags with the rules as the settings describe them; given rules need no fit.
+        """Apply the rules that the parameters describe to bags; given rules do not need `fit`.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` takes
-            Features are matched by name where the bags have names; further ones are left out.
+            Features are matched by name if the bags have names; other features are ignored.
 
         Returns
         -------
         MamdaniActivations
-            Truth of each rule for each instance, firing strength for each bag, the joined sets, and the output.
+            Truth of each rule for each instance, firing strength for each bag, the accumulated sets, and the output.
         """
         found: MamdaniActivations = self._inferred(self.rule_base, X)
         return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn rules from clusters of labeled instances; given rules stay as they are.
+        """Learn rules from clusters of labeled instances; given rules do not change.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` takes
-            To learn: labeled instances, so best plain rows; an instance of a greater bag takes its bag's label.
+            Ideally plain rows, whose labels are those of instances; in a larger bag every instance gets the label of
+            its bag.
         y : array of shape (n_bags,), optional
-            Default: the labels the bags carry.
+            Class of each bag. Default: the labels that the bags carry.
         sample_weight : array of shape (n_bags,), optional
-            Of each bag, in the means and deviations of clusters.
+            Weight of each bag in the means and deviations of clusters.
         """
         bags = self._bags(X)
         if self.rules is not None:
             return self._settle(self.rule_base, bags, y)
         if self.threshold is None:
             raise ParameterError(
-                "Rules are learned from classes: set threshold=0.5, or give rules that conclude numbers."
+                "Rules can only be learned from classes: set threshold=0.5, or pass rules for a regression."
             )
         return self._settle(self._learned_rules(bags, y, sample_weight), bags, y)
 
     def _learned_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
-        bags.require_complete("Rules are learned from complete data: fill missing values in first.")
+        bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
         labels = class_labels(bags, y, type(self).__name__)
         classes, groups = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise InputError(f"All {bags.n_bags} bags are of one class ({classes[0]!s}): learning needs two at least.")
+            raise InputError(
+                f"All {bags.n_bags} bags belong to one class ({classes[0]!s}): learning needs at least two."
+            )
         if self.n_rules < len(classes):
-            raise ParameterError(f"n_rules={self.n_rules} is less than one rule for each of {len(classes)} classes.")
+            raise ParameterError(
+                f"n_rules={self.n_rules} is too small: {len(classes)} classes need at least one rule each."
+            )
         weights = np.repeat(checked_weights(sample_weight, bags), bags.sizes)
         used = weights > 0
         scaling = Scaling.fit(Measures.of(bags.instances[used]), standardize=True, clip=None)
@@ -240,7 +254,7 @@ _TERMS = {"negative": Triangular(-0.5, 0.0, 0.5), "positive": Triangular(0.5, 1.
 
 
 def concluding(rules: MamdaniRules, output: str) -> MamdaniRules:
-    """Return what rules say about one output alone.
+    """Return the rules about a single output.
 
     Examples
     --------
@@ -266,15 +280,15 @@ def concluding(rules: MamdaniRules, output: str) -> MamdaniRules:
 
 
 class Clusters(NamedTuple):
-    """Clusters of labeled instances."""
+    """Clusters of instances, each of one class."""
 
     centers: Array  # (r, d)
     widths: Array  # (r, d)
-    groups: Array  # (r,), the label of each
+    groups: Array  # (r,), the class of each
 
 
 def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.random.RandomState) -> Clusters:
-    """Cluster the instances of each group by k-means.
+    """Cluster the instances of each class by k-means.
 
     Parameters
     ----------
@@ -299,7 +313,7 @@ def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.ran
     labels: list[int] = []
     for group, share in enumerate(partition.even_split(n_rules, groups.max() + 1)):
         members = np.flatnonzero(groups == group)
-        members = members[np.lexsort(x[members].T)]  # the order in which instances come must not matter
+        members = members[np.lexsort(x[members].T)]  # the order of instances must not matter
         if len(members):
             n_clusters = min(int(share), partition.n_distinct(x[members], int(share)))
             centers = partition.centers_by("kmeans", x[members], n_clusters, rng)

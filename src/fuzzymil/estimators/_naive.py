@@ -1,4 +1,4 @@
-"""The naive way to multiple instances: every instance takes its bag's label."""
+"""The naive approach to multiple instances: every instance gets the label of its bag."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators.features import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
 
 __all__ = ["NaiveMIL"]
 
@@ -35,17 +35,17 @@ def _classifies(self: NaiveMIL) -> bool:
 
 
 class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
-    """Any scikit-learn classifier or regressor on bags: each instance takes its bag's label.
+    """Apply any scikit-learn classifier or regressor to bags: each instance gets the label of its bag.
 
     The paper's Naive-ANFIS is ``NaiveMIL(ANFISClassifier(...))``.
 
     Parameters
     ----------
-    estimator : estimator
-        Trained on instances.
-    pool : {"max", "mean", "min"}
-        How the instances' scores make the bag's: with two classes the probability of the second class
-        (its decision value where there are no probabilities) is pooled; with more, each class's. A
+    estimator : estimator, default None
+        Classifier or regressor to fit on instances; required.
+    pool : {"max", "mean", "min"}, default "max"
+        How the scores of the instances are combined into that of the bag. With two classes, the probability of the
+        second class is pooled (its decision value if there are no probabilities); with more, that of each class. A
         regressor's predictions are pooled.
 
     Attributes
@@ -53,7 +53,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         Fitted on instances.
     classes_ : array of shape (n_classes,)
-        Of a classifier.
+        Class labels; only for a classifier.
 
     Examples
     --------
@@ -74,26 +74,34 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         ----------
         X : Bags, or anything `as_bags` takes
         y : array of shape (n_bags,), optional
-            Default: the labels the bags carry.
+            Label of each bag. Default: the labels that the bags carry.
         sample_weight : array of shape (n_bags,), optional
-            Handed on, an instance with its bag's weight.
+            Weight of each bag, passed on as the weight of its instances.
         """
+        estimator, instances, labels, weights = self._prepare(X, y, sample_weight)
+        return self._finish(estimator.fit(instances, labels, **weights), as_bags(X))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Array, Array, dict[str, Array]]:
+        """Return the estimator to fit, the instances, the label of each, and its weight."""
         known_name("pool", self.pool, POOLS)
         if self.estimator is None or not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             raise ParameterError(
-                f"NaiveMIL needs a classifier or a regressor, NaiveMIL(LogisticRegression()) say; "
+                "NaiveMIL needs a classifier or a regressor, such as NaiveMIL(LogisticRegression()); "
                 f"got {self.estimator!r}."
             )
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        labels = bag_labels(bags, y, type(self).__name__)
+        labels = np.repeat(bag_labels(bags, y, type(self).__name__), bags.sizes, axis=0)
         weights = {}
         if sample_weight is not None:
             checked = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)))
             weights["sample_weight"] = np.repeat(checked, bags.sizes)
-        self.estimator_ = clone(self.estimator).fit(bags.instances, np.repeat(labels, bags.sizes, axis=0), **weights)
+        return clone(self.estimator), bags.instances, labels, weights
+
+    def _finish(self, estimator: Any, bags: Bags) -> Self:
+        self.estimator_ = estimator
         record_features(self, bags)
-        if is_classifier(self.estimator):
-            self.classes_ = self.estimator_.classes_
+        if is_classifier(estimator):
+            self.classes_ = estimator.classes_
         return self
 
     def _takes_missing(self) -> bool:
@@ -109,7 +117,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         return np.asarray(POOLS[self.pool](scores, bags.offsets[:-1]))
 
     def predict(self, X: Any) -> Array:
-        """Return the class, or the number, of each bag."""
+        """Return the predicted class, or number, of each bag."""
         bags = self._bags(X)
         if not is_classifier(self.estimator):
             return self._pooled(self.estimator_.predict(bags.instances), bags)
@@ -121,7 +129,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
-        """Return the pooled score: greater than 0 for the second of two classes, else one a class."""
+        """Return the pooled scores: above 0 for the second of two classes, otherwise one score per class."""
         bags = self._bags(X)
         return self._pooled(self._scores(bags), bags)
 
@@ -137,18 +145,18 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (of a regressor, the coefficient of determination) on these bags."""
+        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to the labels that they carry."""
         measure = accuracy_score if is_classifier(self.estimator) else r2_score
         labels = bag_labels(as_bags(X), y, type(self).__name__)
         return float(measure(labels, self.predict(X), sample_weight=sample_weight))
 
     def instance_scores(self, X: Any) -> Array:
-        """Return the score (a regressor's prediction) of every instance; its pool is the bag's."""
+        """Return the score (for a regressor, the prediction) of each instance; pooling them gives that of the bag."""
         bags = self._bags(X)
         return self._scores(bags) if is_classifier(self.estimator) else self.estimator_.predict(bags.instances)
 
     def _scores(self, bags: Bags) -> Array:
-        """Scores of instances: (i,) and cut at 0 for two classes, else (i, n_classes)."""
+        """Return the scores of instances: (i,), with threshold 0, for two classes, otherwise (i, n_classes)."""
         if hasattr(self.estimator_, "predict_proba"):
             likely = self.estimator_.predict_proba(bags.instances)
             return np.asarray(likely[:, 1] - 0.5 if likely.shape[1] == 2 else likely)

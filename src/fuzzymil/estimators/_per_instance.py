@@ -1,4 +1,4 @@
-"""Scikit-learn transformers on bags."""
+"""Apply scikit-learn transformers to bags."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.estimators.features import compare_features, complete_bags, record_features
+from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 
 __all__ = ["PerInstance"]
 
 
 class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
-    """A transformer that is fitted on, and applied to, the instances of all bags.
-
-    Makes any scikit-learn transformer a step of a pipeline over bags.
+    """Apply any scikit-learn transformer to the instances of bags, as a step of a pipeline.
 
     Parameters
     ----------
-    transformer : transformer
-        ``StandardScaler()``, ``PCA(25)``, ``SimpleImputer()``, ... Where it learns from labels, an
-        instance has its bag's.
+    transformer : transformer, default None
+        ``StandardScaler()``, ``PCA(25)``, ``SimpleImputer()``, ...; required. If it uses labels, each instance gets
+        the label of its bag.
 
     Attributes
     ----------
@@ -48,7 +46,7 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         """Fit the transformer on the instances of all bags."""
         if not hasattr(self.transformer, "fit") or not hasattr(self.transformer, "transform"):
             raise ParameterError(
-                f"PerInstance needs a transformer, PerInstance(StandardScaler()) say; got {self.transformer!r}."
+                f"PerInstance needs a transformer, such as PerInstance(StandardScaler()); got {self.transformer!r}."
             )
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
         y = bags.labels if y is None else np.asarray(y)
@@ -58,7 +56,7 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the transformed bags; a plain 2-D array comes back as one."""
+        """Return the transformed bags; a 2-D array is returned as a 2-D array."""
         check_is_fitted(self)
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
         compare_features(self, bags)

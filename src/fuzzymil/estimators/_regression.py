@@ -1,4 +1,4 @@
-"""What regressors of bags share: numbers in and out."""
+"""What the network regressors share: encoding of targets, scaling, scores."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_array
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._initialize import Coding
+from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._network import Network, checked_weights
-from fuzzymil.estimators.features import bag_labels
+from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.training.scaling import Measures, Scaling
 
@@ -30,21 +30,29 @@ class NetworkRegressor(RegressorMixin, Network):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, BagStream, or anything `as_bags` takes
         y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-            Default: the labels the bags carry.
+            Target of each bag. Default: the labels that the bags carry.
         sample_weight : array of shape (n_bags,), optional
+            Weight of each bag. Default: equal weights.
         """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train one epoch on these bags, going on from the present rules.
+        """Train for one epoch on these bags, starting from the present rules.
 
-        The first call measures features and targets and starts the rules, so give it typical bags.
+        The first call determines the scale of features and targets and initializes the rules: pass it typical bags.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+            Default: the labels that the bags carry.
+        sample_weight : array of shape (n_bags,), optional
         """
         return self._fit_part(X, y, sample_weight)
 
-    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, going_on: bool, classes: Any) -> Coding:
+    def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool, classes: Any) -> Coding:
         labels = bag_labels(bags, y, type(self).__name__)
         targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
         n_outputs = targets.shape[1]
@@ -57,7 +65,7 @@ class NetworkRegressor(RegressorMixin, Network):
             super()
             ._scaling(measures, targets)
             .with_targets(
-                # Strengths that do not sum to one cannot carry a constant: then only the scale is taken out.
+                # Strengths that do not sum to one cannot represent a constant: then only the scale is removed.
                 targets.mean(axis=0) if self.normalize else np.zeros(targets.shape[1]),
                 np.where(deviation > 0, deviation, 1.0),
             )
@@ -69,22 +77,27 @@ class NetworkRegressor(RegressorMixin, Network):
         return tags
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination on these bags, by their own labels unless ``y`` is given."""
-        labels, found = self._labels_and_answers(X, y)
+        """Return the coefficient of determination R² on these bags; ``y`` defaults to the labels that they carry."""
+        labels, found = self._truth_and_predictions(X, y)
         return float(r2_score(labels, found, sample_weight=sample_weight))
+
+    def _classifies(self) -> bool:
+        return False
 
     def _reading(self) -> Reading:
         return NUMBERS
 
-    def predict(self, X: Any) -> Array:
-        """Return the predicted number (or numbers) of each bag."""
-        return NUMBERS.predict(self._output(X))
-
     def instance_scores(self, X: Any) -> Array:
-        """Return the prediction for each instance as if it were a bag of its own.
+        """Return the prediction for each instance, treated as a bag of its own.
 
-        Shape (n_instances,), or (n_instances, n_outputs); instances in the order of ``as_bags(X).instances``. A bag of
-        one instance has the prediction of its instance; what else holds is told in
-        `MIANFISClassifier.instance_scores`.
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` takes
+
+        Returns
+        -------
+        array of shape (n_instances,) or (n_instances, n_outputs)
+            Instances are in the order of ``as_bags(X).instances``. How they relate to the predictions for bags is
+            described in `MIANFISClassifier.instance_scores`.
         """
-        return NUMBERS.predict(self._output(X, by_instance=True))
+        return self._labels_of(self._infer(X, by_instance=True)[0])

@@ -1,4 +1,4 @@
-"""MI-Sugeno: inference on bags with rules that a person wrote."""
+"""MI-Sugeno: inference on bags with rules that an expert has written."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import copy
 import dataclasses
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
-from fuzzymil.estimators._explain import Explaining
-from fuzzymil.estimators._replacement import fitting_rules
-from fuzzymil.explain import NUMBERS, Reading
+from fuzzymil.estimators.persistence import loadable
+from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import Activations, Rule, RuleBase
 from fuzzymil.rules.language import parser
 
@@ -23,48 +20,52 @@ _OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max", "combine": "mean"}
 
 
+@loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MISugeno(ExpertSystem, Explaining):
-    """An expert's if-then rules on bags of instances, with conclusions that are numbers (MI-Sugeno).
+class MISugeno(ExpertSystem, ExplainableModel):
+    """If-then rules written by an expert, applied to bags; rules conclude numbers (MI-Sugeno).
 
-    For each rule, the memberships of an instance are joined over its features, the truth of the instances over
-    the bag, and the instances' linear responses into what the rule concludes; the output is the mean of the rules'
-    conclusions, weighted by their strengths. `infer` needs no data to be fitted on. `fit` learns nothing either:
-    it checks the features and records the classes, so that rules score, cross-validate and are saved, drawn and
-    explained like a learned model.
+    For each rule, the memberships of an instance are combined over its features, the truth of the instances over the
+    bag, and the instances' linear responses into the conclusion of the rule. The output is the mean of the rules'
+    conclusions, weighted by their firing strengths. `infer` does not need `fit`. `fit` learns nothing: it checks the
+    features and records the classes, so that rules can be scored, cross-validated, saved, plotted and explained like a
+    learned model.
 
     Parameters
     ----------
-    inputs : mapping or sequence of Variable, optional
-        What the rules speak about: name to terms, ``{"hue": {"blue": Gaussian(0.6, 0.1)}}``, or to a `Variable` with
-        a range and a unit. Not needed where the rules declare their variables themselves.
-    rules : str, sequence of str, or RuleBase
-        ``"IF hue is blue AND texture is not rough THEN sky = 1"``; `RuleBase.parse` tells the language.
-    t_norm, s_norm, aggregation, alpha, combine, consequent_alpha, normalize : optional
-        The operators, as in `RuleBase`. Default: what the rules say themselves (``USING t_norm = product``, or a
-        rule base's own); else ``t_norm="min"``, ``aggregation="max"``, as the paper's figure has it, and
+    inputs : mapping, sequence of Variable or None, default None
+        The input variables: a mapping from names to terms, ``{"hue": {"blue": Gaussian(0.6, 0.1)}}``, or to a
+        `Variable` with a range and a unit. Not needed if the rules declare their variables themselves.
+    rules : str, sequence of str, or RuleBase, default None
+        The rules, such as ``"IF hue is blue AND texture is not rough THEN sky = 1"``; `RuleBase.parse` describes the
+        language.
+    t_norm, s_norm, aggregation, alpha, combine, consequent_alpha, normalize : default None
+        The operators, as in `RuleBase`. None: what the rules state (``USING t_norm = product``, or those of a rule
+        base); otherwise ``t_norm="min"`` and ``aggregation="max"``, as in the paper's figure, and
         ``combine="mean"``, which unlike a softmax does not depend on the unit of the conclusions.
-    default : float, or one an output, optional
-        The output for a bag on which every rule is truly zero. Default: what the rules say themselves, else 0.
+    default : float or sequence of float, default None
+        Output for a bag on which no rule fires at all; one value, or one per output. None: what the rules state,
+        otherwise 0.
     threshold : float or None, default 0.5
-        An output above it means the second class. None makes a regressor: `predict` gives the output itself.
+        Outputs above it mean the second class. None makes a regressor: `predict` returns the output itself.
     missing : {"error", "ignore"}, default "error"
-        What to do with NaN: refuse, or let a missing value fit every set.
+        How to handle NaN: raise an error, or let a missing value match every fuzzy set.
 
     Attributes
     ----------
     rule_base : RuleBase
-        The rules that the settings describe; there without a fit.
+        The rules that the parameters describe; available without a fit.
     rules_ : RuleBase
-        The same after a fit, several outputs in the order of ``classes_``.
+        The same after a fit, with several outputs in the order of ``classes_``.
     members_ : list of RuleBase
         ``[rules_]``, as in a learned model.
     classes_ : array of shape (n_classes,)
-        Of a classifier: the labels given to `fit` (0 and 1 if there were none). With several outputs, each is
-        named after its class, and the greatest decides.
+        For a classifier: the labels passed to `fit` (0 and 1 if there were none). Each of several outputs is named
+        after its class, and the greatest output decides.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : array of shape (n_features,)
-        Only when the bags had feature names.
+        Names of the features; only if the bags have names.
 
     Examples
     --------
@@ -92,54 +93,54 @@ class MISugeno(ExpertSystem, Explaining):
 
     @property
     def rule_base(self) -> RuleBase:
-        """The rules that the settings describe."""
+        """The rules that the parameters describe."""
         given = self._chosen(_OPERATORS)
         if isinstance(self.rules, RuleBase):
             if self.inputs is not None:
-                raise ParameterError("inputs are in the rule base already: leave them out.")
+                raise ParameterError("A RuleBase already has its inputs: leave inputs out.")
             return replaced(self.rules, given)
         if self.rules is None:
-            raise ParameterError("MISugeno needs rules: MISugeno(inputs, ['IF hue is blue THEN sky = 1']), say.")
+            raise ParameterError("MISugeno needs rules, for example MISugeno(inputs, ['IF hue is blue THEN sky = 1']).")
         variables = variables_of("inputs", self.inputs)
         said = parser.read(self.rules, variables).settings
         customary = {name: value for name, value in _CUSTOMARY.items() if name not in said}
         return replaced(RuleBase.parse(self.rules, variables, **customary), given)
 
     def infer(self, X: Any) -> Activations:
-        """Infer bags with the rules as the settings describe them, without any fit.
+        """Apply the rules that the parameters describe to bags; does not need `fit`.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` takes
-            Features are matched by name where the bags have names; further ones are left out.
+            Features are matched by name if the bags have names; other features are ignored.
 
         Returns
         -------
         Activations
-            Truth of each rule for each instance, firing strength for each bag, what each rule concludes, and
-            the weighted mean of that.
+            Truth of each rule for each instance, firing strength for each bag, the conclusion of each rule, and their
+            weighted mean.
         """
         found: Activations = self._inferred(self.rule_base, X)
         return found
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the features and record the classes; the rules stay as they are.
+        """Check the features and record the classes; the rules do not change.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` takes
         y : array of shape (n_bags,), optional
-            Default: the labels the bags carry, if any.
+            Class of each bag. Default: the labels that the bags carry, if any.
         """
         return self._settle(self.rule_base, self._bags(X), y)
 
     def with_rules(self, rules: RuleBase) -> Self:
-        """Return a fitted copy with these rules, edited ones say, and their own operators.
+        """Return a fitted copy with other rules, for example edited ones, and their operators.
 
         Parameters
         ----------
         rules : RuleBase
-            Over the model's features, with as many outputs as its own rules have.
+            Rules over the model's features, with as many outputs as its own.
 
         Examples
         --------
@@ -148,8 +149,7 @@ class MISugeno(ExpertSystem, Explaining):
         >>> model.with_rules(model.rules_.edit(conclusions={1: 0})).predict([[[0.6]]]).tolist()
         ['no']
         """
-        check_is_fitted(self)
-        rules = fitting_rules(self, rules)
+        rules = self._suitable(rules)
         model = copy.copy(self)
         model.set_params(inputs=None, rules=rules, **dict.fromkeys(_OPERATORS))
         model._set_fitted(rules, getattr(self, "classes_", None))
@@ -171,9 +171,3 @@ class MISugeno(ExpertSystem, Explaining):
             default=sorted_as(rules.default),
             consequent_alpha=sorted_as(alpha) if isinstance(alpha, tuple) else alpha,
         )
-
-    def _reading(self) -> Reading:
-        if self.threshold is None:
-            return NUMBERS
-        one = len(self.rules_.outputs) == 1
-        return Reading(self._classes_of, self._probability, self.classes_, self.threshold if one else 0.0)

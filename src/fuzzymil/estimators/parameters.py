@@ -1,145 +1,106 @@
-"""The settings of the network estimators, and their checks."""
+"""Checks of constructor parameters, declared as one table per class: parameter name → check."""
 
 from __future__ import annotations
 
-import dataclasses
 import numbers
-import os
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
-import optax
-from sklearn.base import BaseEstimator
 
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.membership import FAMILIES
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
-from fuzzymil.training import OPTIMIZERS, partition
-from fuzzymil.training.losses import LOSSES
 
-__all__ = ["Settings", "check_integer", "check_real"]
+__all__ = [
+    "Check",
+    "check_integer",
+    "check_parameters",
+    "check_real",
+    "choice",
+    "either",
+    "flag",
+    "instance",
+    "integer",
+    "names",
+    "real",
+]
 
-
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class Settings(BaseEstimator):
-    """What can be set; stored as it is given and checked when fitting."""
-
-    n_rules: int = dataclasses.field(default=10, kw_only=False)
-    order: int = 0
-    membership: str = "gaussian"
-    t_norm: str = "product"
-    normalize: bool = True
-    max_terms: int | None = None
-    init: Any = "auto"
-    init_width: float | None = None
-    init_outputs: str = "informed"
-    frozen: Any = ()
-    optimizer: Any = "adam"
-    learning_rate: float = 0.03
-    batch_size: int | None = None
-    max_epochs: int = 150
-    tol: float = 0.0
-    update_rule: str = "exact"
-    width_scale: str = "log"
-    rule_keep_prob: float | str | None = "auto"
-    rule_dropout: str = "renormalize"
-    early_stopping: bool = False
-    validation_fraction: float = 0.2
-    n_iter_no_change: int = 20
-    n_init: int = 1
-    n_estimators: int = 1
-    standardize: bool = True
-    clip: float | None = 3.0
-    missing: str = "error"
-    precision: str = "single"
-    warm_start: bool = False
-    checkpoint: Any = None
-    distributed: bool = False
-    callbacks: Any = None
-    verbose: bool = False
-    random_state: Any = None
-
-    # Settings of some subclasses only; without a type they are no fields here.
-    alpha = 1.0
-    consequent_alpha = 1.0
-    learn_alpha = False
-    aggregation = "softmax"
-    combine = "softmax"
-    init_bags = "all"
-    loss = "squared_error"
-
-    def _check_settings(self) -> None:
-        known_name("t_norm", self.t_norm, T_NORMS)
-        known_name("aggregation", self.aggregation, AGGREGATIONS)
-        known_name("combine", self.combine, COMBINERS)
-        known_name("membership", self.membership, FAMILIES)
-        known_name("loss", self.loss, LOSSES)
-        known_name("init_bags", self.init_bags, ("positive", "balanced", "all"))
-        known_name("update_rule", self.update_rule, ("exact", "paper"))
-        known_name("width_scale", self.width_scale, ("log", "direct"))
-        known_name("init_outputs", self.init_outputs, ("informed", "ones"))
-        known_name("rule_dropout", self.rule_dropout, ("paper", "renormalize"))
-        known_name("missing", self.missing, ("error", "ignore"))
-        known_name("precision", self.precision, ("single", "double"))
-        if isinstance(self.init, str):
-            known_name("init", self.init, ("auto", *partition.PARTITIONS, "search"))
-            if self.init == "search" and self.max_terms is None:
-                raise ParameterError("init='search' finds short rules: say how short with max_terms, 3 say.")
-        if self.checkpoint is not None:
-            if not isinstance(self.checkpoint, str | os.PathLike) or not str(self.checkpoint):
-                raise ParameterError(f"checkpoint must be a folder or None, got {self.checkpoint!r:.100}.")
-            if not isinstance(self.optimizer, str):
-                raise ParameterError(
-                    "checkpoint needs an optimizer by name: two optax transformations cannot be compared."
-                )
-        if isinstance(self.optimizer, str):
-            known_name("optimizer", self.optimizer, OPTIMIZERS)
-        elif not isinstance(self.optimizer, optax.GradientTransformation):
-            raise ParameterError(
-                f"optimizer must be {', '.join(OPTIMIZERS)} or an optax transformation, got {self.optimizer!r}."
-            )
-        for name in ("normalize", "learn_alpha", "early_stopping", "standardize", "warm_start", "distributed"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}.")
-        if not all(isinstance(name, str) for name in _sequence(self.frozen)):
-            raise ParameterError(
-                f"frozen must be a list of names such as 'rule 1' or 'variable.term', got {self.frozen!r:.100}."
-            )
-        if not all(map(callable, _sequence(self.callbacks))):
-            raise ParameterError(f"callbacks must be a list of callables, got {self.callbacks!r:.100}.")
-        check_integer("n_rules", self.n_rules, 1)
-        check_integer("max_epochs", self.max_epochs, 0)
-        check_integer("n_init", self.n_init, 1)
-        check_integer("n_estimators", self.n_estimators, 1)
-        check_integer("n_iter_no_change", self.n_iter_no_change, 1)
-        if self.max_terms is not None:
-            check_integer("max_terms", self.max_terms, 1)
-        if self.batch_size is not None:
-            check_integer("batch_size", self.batch_size, 1)
-        if self.order not in (0, 1):
-            raise ParameterError(f"order must be 0 (constant conclusions) or 1 (linear ones), got {self.order!r}.")
-        check_real("learning_rate", self.learning_rate, low=0.0, open_low=True)
-        check_real("tol", self.tol, low=0.0)
-        check_real("validation_fraction", self.validation_fraction, low=0.0, high=1.0, open_low=True, open_high=True)
-        for name in ("alpha", "consequent_alpha"):
-            check_real(name, getattr(self, name), allow_infinite=True)
-        if self.clip is not None:
-            check_real("clip", self.clip, low=0.0, open_low=True)
-        if self.rule_keep_prob not in (None, "auto"):
-            check_real("rule_keep_prob", self.rule_keep_prob, low=0.0, high=1.0, open_low=True)
-        if self.init_width is not None:
-            check_real("init_width", self.init_width, low=0.0, open_low=True)
+Check = Callable[[str, Any], None]
+"""Takes the name and the value of a parameter and raises `ParameterError` if the value is not allowed."""
 
 
-def _sequence(values: Any) -> tuple[Any, ...]:
-    if values is None:
-        return ()
-    return tuple(values) if isinstance(values, list | tuple) else (None,)
+def check_parameters(holder: object, table: Mapping[str, Check]) -> None:
+    """Check every attribute that the table names.
+
+    Examples
+    --------
+    >>> import types
+    >>> check_parameters(types.SimpleNamespace(n_rules=0), {"n_rules": integer(1)})
+    Traceback (most recent call last):
+    ...
+    fuzzymil._utils.errors.ParameterError: n_rules must be a whole number of at least 1, got 0.
+    """
+    for name, check in table.items():
+        check(name, getattr(holder, name))
+
+
+def choice(known: Collection[str]) -> Check:
+    """Return a check for one of several names; ``known`` may be a registry that grows."""
+    return lambda name, value: known_name(name, value, known)
+
+
+def integer(low: int) -> Check:
+    """Return a check for an integer of at least ``low``."""
+    return lambda name, value: check_integer(name, value, low)
+
+
+def real(**limits: Any) -> Check:
+    """Return a check for a number; the limits are those of `check_real`."""
+    return lambda name, value: check_real(name, value, **limits)
+
+
+def flag(name: str, value: Any) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, got {value!r}.")
+
+
+def either(*values: Any, otherwise: Check) -> Check:
+    """Return a check that allows some values (compared by identity or as text) and checks all others."""
+
+    def check(name: str, value: Any) -> None:
+        if not any(value is known or (isinstance(value, str) and value == known) for known in values):
+            otherwise(name, value)
+
+    return check
+
+
+def instance(kinds: type | tuple[type, ...], expected: str) -> Check:
+    """Return a check for objects of some types; ``expected`` describes them."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, kinds):
+            raise ParameterError(f"{name} must be {expected}, got {value!r:.100}.")
+
+    return check
+
+
+def names(expected: str) -> Check:
+    """Return a check for a list or tuple of strings; ``expected`` describes them."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+            raise ParameterError(f"{name} must be {expected}, got {value!r:.100}.")
+
+    return check
 
 
 def check_integer(name: str, value: object, low: int) -> None:
-    """Raise unless a setting is a whole number of at least ``low``."""
+    """Raise unless a parameter is an integer of at least ``low``.
+
+    Examples
+    --------
+    >>> check_integer("n_rules", 3, 1)
+    """
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
         raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}.")
 
@@ -154,7 +115,12 @@ def check_real(
     open_high: bool = False,
     allow_infinite: bool = False,
 ) -> None:
-    """Raise unless a setting is a number in a range; the ends belong to it unless open."""
+    """Raise unless a parameter is a number in a range, which includes its ends unless they are open.
+
+    Examples
+    --------
+    >>> check_real("learning_rate", 0.1, low=0.0, open_low=True)
+    """
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if good:
         number = float(value)  # type: ignore[arg-type]

@@ -1,17 +1,20 @@
-"""Fitted models as one JSON file each: no pickle, nothing executed on loading."""
+"""Save and load fitted models as JSON: no pickle, and loading executes nothing."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
+from fuzzymil.estimators.options import Variant
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -19,41 +22,85 @@ from fuzzymil.rules.rule import Variable
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.scaling import Scaling
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "save_model"]
+__all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dict", "model_to_dict", "save_model"]
 
-FORMAT, FORMAT_VERSION = "fuzzymil.model", 2
-"""Version 2 added expert systems, and rules that need version 2 of the rules' format; other models are still 1."""
+FORMAT, FORMAT_VERSION = "fuzzymil.model", 1
 
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 
-# Settings that are values of this library: kind, to plain values, and back.
+# Parameters whose values are objects of this library: type, to plain values, and back.
 _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "rule_base": (RuleBase, RuleBase.to_dict, RuleBase.from_dict),
     "mamdani_rules": (MamdaniRules, MamdaniRules.to_dict, MamdaniRules.from_dict),
     "variable": (Variable, json.encode_variable, json.decode_variable),
     "set": (MembershipFunction, json.encode_set, json.decode_set),
+    "variant": (Variant, dataclasses.asdict, lambda fields: Variant(**fields)),
 }
 _NOT_SAVED = object()
+_NEVER_SAVED = ("run",)  # how a fit runs is no property of the model
+_LOADABLE: dict[str, Any] = {}
+
+_Kind = TypeVar("_Kind", bound=type)
 
 _SCALING = ("shift", "scale", "ranges", "varies", "target_shift", "target_scale")
 
 
-def save_model(model: Any, path: storage.Path_) -> None:
-    """Write a fitted estimator; a failure leaves an older file whole."""
+def loadable(kind: _Kind) -> _Kind:
+    """Register an estimator class, so that `load_model` finds it by its name; for use as a decorator."""
+    _LOADABLE[kind.__name__] = kind
+    return kind
+
+
+def save_model(model: Any, path: storage.Path_, *, extra: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted estimator to a JSON file; if writing fails, an existing file stays as it was.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    path : str or path
+    extra : mapping, optional
+        See `model_to_dict`.
+    """
+    document = model_to_dict(model, extra=extra)
+    storage.write_document(path, document.pop("format"), document.pop("version"), document)
+
+
+def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a fitted estimator as plain values that JSON can hold.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    extra : mapping, optional
+        Further facts to store under ``"extra"``, such as the columns of the training data. They do not affect the
+        model.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
+    >>> document = model_to_dict(model, extra={"label": "converted"})
+    >>> document["estimator"], document["extra"]
+    ('MIANFISClassifier', {'label': 'converted'})
+    >>> model_from_dict(document).predict([[[0.9]]]).tolist()
+    [1]
+    """
+    check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
-    trained = hasattr(model, "_learned")
-    settings = model.get_params(deep=False)
-    for name in ("checkpoint", "distributed"):  # how it was trained is no business of the model
-        settings.pop(name, None)
-    content = {
+    settings = {name: value for name, value in model.get_params(deep=False).items() if name not in _NEVER_SAVED}
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
         "library": __version__,
         "estimator": type(model).__name__,
         "settings": {name: _encode_setting(value) for name, value in settings.items()},
         "features": {"n": int(model.n_features_in_), "names": None if names is None else list(map(str, names))},
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
-        **(_encode_training(model) if trained else {"rules": model.rules_.to_dict()}),
+        **(_encode_training(model) if hasattr(model, "_learned") else {"rules": model.rules_.to_dict()}),
+        **({} if extra is None else {"extra": dict(extra)}),
     }
-    storage.write_document(path, FORMAT, _version_needed(model) if trained else FORMAT_VERSION, content)
 
 
 def _encode_training(model: Any) -> dict[str, Any]:
@@ -71,19 +118,12 @@ def _encode_training(model: Any) -> dict[str, Any]:
     }
 
 
-def _version_needed(model: Any) -> int:
-    """Return the oldest file version that can hold this network."""
-    settings = model.get_params(deep=False).values()
-    held = [*model.members_, model.initial_rules_, *(value for value in settings if isinstance(value, RuleBase))]
-    return 1 if all(json.version_needed(rules) == 1 for rules in held) else FORMAT_VERSION
-
-
 def load_model(path: storage.Path_) -> Any:
     """Read a fitted estimator that ``model.save(path)`` wrote.
 
-    Settings that are no plain values (an optax transformation, callbacks) and ``checkpoint`` are not in the file; they
-    come back at their defaults. Training can go on from a loaded model (``warm_start``,
-    ``partial_fit``), with the optimizer starting afresh.
+    Parameters whose values are not plain data (an optax transformation) are not in the file and get their defaults,
+    and so does ``run``. Training can resume from a loaded model (``warm_start``, `partial_fit`) with a new optimizer
+    state.
 
     Parameters
     ----------
@@ -97,7 +137,7 @@ def load_model(path: storage.Path_) -> Any:
     Raises
     ------
     ModelFileError
-        When the file is truncated, of another kind, or from a newer version.
+        If the file is damaged, not a model, or from a newer version.
 
     Examples
     --------
@@ -110,9 +150,28 @@ def load_model(path: storage.Path_) -> Any:
     >>> (load_model(path).predict(bags) == model.predict(bags)).all()
     np.True_
     """
-    document = storage.read_document(path, {FORMAT: FORMAT_VERSION})
+    return model_from_dict(storage.read_document(path, {FORMAT: FORMAT_VERSION}), name=f"{path!s}")
+
+
+def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> Any:
+    """Return the estimator that `model_to_dict` described.
+
+    Parameters
+    ----------
+    document : mapping
+    name : str
+        What error messages call the document.
+
+    Raises
+    ------
+    ModelFileError
+        If something is missing or does not fit together.
+    """
     try:
-        kind = _known_kind(document["estimator"], path)
+        known = document["estimator"]
+        kind = _LOADABLE.get(known) if isinstance(known, str) else None
+        if kind is None:
+            raise ModelFileError(f"{name} holds a {known!r}, which this version does not know.")
         model = kind(**_decode_settings(document["settings"], kind))
         model._check_settings()
         n_features, names = int(document["features"]["n"]), document["features"]["names"]
@@ -127,21 +186,12 @@ def load_model(path: storage.Path_) -> Any:
     except ModelFileError:
         raise
     except _DAMAGE as problem:
-        raise ModelFileError(storage.damaged(f"{path!s}", problem) + " Save the model again.") from None
+        raise ModelFileError(storage.damaged(name, problem) + " Save the model again.") from None
     return model
 
 
-def _known_kind(name: object, path: storage.Path_) -> Any:
-    from fuzzymil.estimators import _mamdani, _mianfis, _sugeno  # here, since these modules import this one
-
-    for module in (_mianfis, _sugeno, _mamdani):
-        if name in module.__all__:
-            return getattr(module, str(name))
-    raise ModelFileError(f"{path!s} holds a {name!r}, which this version does not know.")
-
-
 def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
-    """Set what training left; training can go on from it."""
+    """Set the state of a trained network, from which training can resume."""
     members = [RuleBase.from_dict(content) for content in document["members"]]
     n_features = model.n_features_in_
     _check(bool(members) and all(rules.n_features == n_features for rules in members), "the number of variables")
@@ -164,7 +214,7 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
     rules = model.kind_of_rules.from_dict(document["rules"])
     names = getattr(model, "feature_names_in_", None)
     known = len(rules.feature_names) == model.n_features_in_ if names is None else {*rules.feature_names} <= {*names}
-    _check(known, "what the rules call their features")
+    _check(known, "the feature names of the rules")
     classes = None
     if model.threshold is not None:
         classes = _decode_labels(document["classes"])
@@ -175,7 +225,7 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
 
 def _check(good: bool, what: str) -> None:
     if not good:
-        raise ModelFileError(f"This model file is damaged: {what} does not fit the rest. Save the model again.")
+        raise ModelFileError(f"The model file is damaged: {what} does not match the rest. Save the model again.")
 
 
 def _decode_calibration(content: Any, loss: str, n_outputs: int) -> Array | None:
@@ -223,7 +273,7 @@ def _encode_setting(value: Any) -> Any:
 
 
 def _is_matrix(value: Any) -> bool:
-    """Tell rows of numbers from other lists."""
+    """Return whether a list holds rows of numbers."""
     rows = isinstance(value, list) and all(isinstance(row, list | tuple | np.ndarray) for row in value)
     return rows and np.ndim(value) == 2
 
@@ -236,6 +286,8 @@ def _decode_settings(settings: Mapping[str, Any], kind: type) -> dict[str, Any]:
     known = inspect.signature(kind).parameters
     decoded = {}
     for name, value in settings.items():
+        if name in _NEVER_SAVED:
+            continue
         if name not in known:
             raise ModelFileError(f"The file has a setting {name!r} that {kind.__name__} does not know.")
         found = _decode_setting(value)

@@ -14,9 +14,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import PerInstance
-from fuzzymil.estimators._fit_together import fit_together
-from fuzzymil.experiments._study import Results, rounded
+from fuzzymil.estimators import PerInstance, fit_together
+from fuzzymil.experiments._study import Results, parameters, rounded
 
 __all__ = ["INNER_FOLDS", "Fitted", "Recipe", "cross_validate", "fit_folds", "splits"]
 
@@ -46,7 +45,7 @@ class Recipe:
     def settings(self) -> Results:
         """Return all of it as a file can hold it."""
         return {
-            "estimator": {"class": type(self.estimator).__name__, **self.estimator.get_params()},
+            "estimator": {"class": type(self.estimator).__name__, **parameters(self.estimator)},
             "naive": self.naive,
             "n_components": self.n_components,
             "grid": list(self.grid),

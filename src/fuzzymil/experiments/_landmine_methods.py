@@ -15,9 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, MIMamdani
-from fuzzymil.estimators._fit_together import fit_together
-from fuzzymil.experiments._study import Results
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, MIMamdani, Variant, fit_together
+from fuzzymil.experiments._study import Results, parameters
 from fuzzymil.rules import RuleBase
 
 __all__ = [
@@ -300,7 +299,7 @@ def _as_rows(windows: Array, names: Sequence[str]) -> Bags:
 
 
 def _described(estimator: Any) -> Results:
-    return {"estimator": {"class": type(estimator).__name__, **estimator.get_params()}}
+    return {"estimator": {"class": type(estimator).__name__, **parameters(estimator)}}
 
 
 # ---------------------------------------------------------------------- who takes part
@@ -315,12 +314,16 @@ PAPER = "MI-ANFIS, the paper's settings"
 """The same start, trained as the paper does: plain steps of 0.1, alarm by alarm, with the printed update."""
 
 # A width of 1 means something on standardized features only.
-_START: dict[str, Any] = {"init": "fcm", "init_bags": "positive", "init_width": 1.0, "init_outputs": "ones"}
+_START: dict[str, Any] = {
+    "init": "fcm",
+    "init_width": 1.0,
+    "variant": Variant(init_bags="positive", init_outputs="ones"),
+}
 
 METHODS: dict[str, Method] = {
     REFERENCE: OnBags(MIANFISClassifier()),
     START: OnBags(MIANFISClassifier(5, **_START)),
-    PAPER: OnBags(MIANFISClassifier.paper(5, 1.0, standardize=True)),
+    PAPER: OnBags(MIANFISClassifier.paper(5, 1.0, variant=Variant.paper(standardize=True))),
     "ANFIS, true window labels": OnWindows(ANFISClassifier(), "true"),
     "ANFIS, expert's window labels": OnWindows(ANFISClassifier(), "expert"),
     "Mamdani, true window labels": OnWindows(MIMamdani(), "true"),
@@ -338,13 +341,13 @@ METHODS: dict[str, Method] = {
 VARIANTS: dict[str, Method] = {
     "5 rules": OnBags(MIANFISClassifier(5)),
     "20 rules": OnBags(MIANFISClassifier(20)),
-    "rules start on mines only": OnBags(MIANFISClassifier(init_bags="positive")),
+    "rules start on mines only": OnBags(MIANFISClassifier(variant=Variant(init_bags="positive"))),
     "alpha 5": OnBags(MIANFISClassifier(alpha=5.0)),
     "alpha 20": OnBags(MIANFISClassifier(alpha=20.0)),
     "greatest instance (max)": OnBags(MIANFISClassifier(aggregation="max")),
     "50 epochs": OnBags(MIANFISClassifier(max_epochs=50)),
     "500 epochs": OnBags(MIANFISClassifier(max_epochs=500)),
-    "early stopping": OnBags(MIANFISClassifier(early_stopping=True)),
+    "early stopping": OnBags(MIANFISClassifier(n_iter_no_change=20)),
     "Rule Dropout, rules kept at 0.7": OnBags(MIANFISClassifier(rule_keep_prob=0.7)),
     "best of 3 starts": OnBags(MIANFISClassifier(n_init=3)),
     "3 members": OnBags(MIANFISClassifier(n_estimators=3)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzzymil import comparators as c
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, NaiveMIL
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, NaiveMIL, Variant
 
 __all__ = ["CONTESTANTS", "OWN", "Contestant"]
 
@@ -74,7 +74,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "ALP-SVM": Contestant(c.ALPSVM(), _KERNEL, {"musk2": _WIDTH}, cost=0.29),
     "MIForest": Contestant(c.MIForest(), {"min_samples_leaf": [2, 5]}, cost=0.66),
     # The library's own estimators limit values to three deviations; this one sees what all others see.
-    "MI-ANFIS, not clipped": Contestant(MIANFISClassifier(clip=None), _RULES, beyond=True, cost=0.18),
+    "MI-ANFIS, not clipped": Contestant(MIANFISClassifier(variant=Variant(clip=None)), _RULES, beyond=True, cost=0.18),
     "MI-ANFIS, 10 members": Contestant(MIANFISClassifier(n_estimators=10), beyond=True, cost=0.94),
     "Naive-ANFIS, greatest": Contestant(NaiveMIL(ANFISClassifier(), pool="max"), _NAIVE_RULES, beyond=True, cost=0.18),
     "Naive-ANFIS, mean": Contestant(NaiveMIL(ANFISClassifier(), pool="mean"), _NAIVE_RULES, beyond=True, cost=0.17),

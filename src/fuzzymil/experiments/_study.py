@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.estimators import Variant
 from fuzzymil.experiments._document import Section
 
-__all__ = ["REPORTED_SEED", "Experiment", "Options", "Results", "Unit", "rounded", "seeds_of"]
+__all__ = ["REPORTED_SEED", "Experiment", "Options", "Results", "Unit", "parameters", "rounded", "seeds_of"]
 
 Results = dict[str, Any]  # numbers as JSON holds them
 
@@ -110,6 +111,19 @@ def seeds_of(n: int, *key: int | str) -> list[int]:
     digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
     drawn = np.random.RandomState(np.frombuffer(digest, np.uint32).tolist()).randint(2**31 - 1, size=n)
     return [int(seed) for seed in drawn]
+
+
+def parameters(estimator: Any) -> Results:
+    """Return an estimator's parameters as a file can hold them.
+
+    Examples
+    --------
+    >>> from fuzzymil.estimators import MIANFISClassifier
+    >>> parameters(MIANFISClassifier(4))["n_rules"]
+    4
+    """
+    found = estimator.get_params()
+    return {name: asdict(value) if isinstance(value, Variant) else value for name, value in found.items()}
 
 
 def rounded(values: Array, digits: int = 6) -> list[Any]:

@@ -13,7 +13,7 @@ from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
 from fuzzymil.experiments._benchmarks_report import draw, section
 from fuzzymil.experiments._folds import Recipe, cross_validate
 from fuzzymil.experiments._published import PRINTED
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, seeds_of
 
 __all__ = ["BENCHMARK", "recipes"]
 
@@ -127,7 +127,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "members": first["committee", "mi"].estimator.n_estimators,
         "grid": list(first["tuned", "mi"].grid),
         "grid_sizes": {name: len(recipes(name, quick=options.quick)["tuned", "mi"].grid) for name in _sets(options)},
-        "default": first["default", "mi"].estimator.get_params(),
+        "default": parameters(first["default", "mi"].estimator),
     }
     return {"settings": settings, "sets": sets}
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import MIANFISClassifier
-from fuzzymil.estimators._fit_together import fit_together
+from fuzzymil.estimators import MIANFISClassifier, fit_together
 from fuzzymil.experiments._document import Figure, Section, Table, Text
 from fuzzymil.experiments._statistics import quartiles
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
-from fuzzymil.experiments.synthetic import RADIUS, concepts_found, two_concept_settings
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
+from fuzzymil.experiments.synthetic import RADIUS, concepts_found, two_concept_estimator, two_concept_settings
 from fuzzymil.plots import CurvesDisplay, DistributionDisplay, Line, save_figure
 
 __all__ = ["CONVERGENCE"]
@@ -31,14 +30,8 @@ UPDATES = {"exact": "exact gradient", "paper": "printed update"}
 
 
 def _estimator(mode: str, update: str, seed: int | None = None) -> MIANFISClassifier:
-    return MIANFISClassifier(
-        **two_concept_settings(),
-        **MODES[mode],
-        alpha=ALPHA,
-        update_rule=update,
-        max_epochs=EPOCHS,
-        random_state=seed,
-    )
+    settings = {**two_concept_settings(), **MODES[mode], "alpha": ALPHA, "max_epochs": EPOCHS, "random_state": seed}
+    return two_concept_estimator({**settings, "update_rule": update})
 
 
 def _starts(options: Options) -> list[int]:
@@ -73,7 +66,7 @@ def _units(options: Options) -> list[Unit]:
                 "experiment": "convergence",
                 "seed": options.seed,
                 "n_starts": len(seeds),
-                "estimator": _estimator(mode, update).get_params(),
+                "estimator": parameters(_estimator(mode, update)),
                 "radius": RADIUS,
             },
             0.06 * len(seeds) if MODES[mode]["batch_size"] else 2.0,

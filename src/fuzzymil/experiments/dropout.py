@@ -13,12 +13,12 @@ from sklearn.model_selection import train_test_split
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant
-from fuzzymil.estimators import MIANFISClassifier, PerInstance
+from fuzzymil.estimators import MIANFISClassifier, PerInstance, Variant
 from fuzzymil.experiments._document import Figure, Section, Table, Text
 from fuzzymil.experiments._published import DROPOUT as PRINTED_ERRORS
 from fuzzymil.experiments._published import PRINTED
 from fuzzymil.experiments._statistics import paired_difference
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
 from fuzzymil.network.segments import pack
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
 from fuzzymil.training import Group, Plan, train_groups
@@ -32,7 +32,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "Rule Dropout, renormalized": {"keep_prob": KEEP, "renormalize": True},
 }
 WITHOUT, AS_PRINTED, RENORMALizED = FORMS
-_ADAM: dict[str, Any] = {"max_epochs": 0, "clip": None, "rule_keep_prob": None}
+_ADAM: dict[str, Any] = {"max_epochs": 0, "variant": Variant(clip=None), "rule_keep_prob": None}
 
 
 def _regimes() -> dict[str, tuple[MIANFISClassifier, dict[str, Any], float]]:
@@ -62,13 +62,14 @@ def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, A
     prepare = PerInstance(PCA(COMPONENTS, svd_solver="full")).fit(bags[inside])
     reduced = prepare.transform(bags)
     estimator, training, rate = _regimes()[regime]
-    if estimator.standardize:
+    variant = Variant.of(estimator.variant)
+    if variant.standardize:
         rows = reduced[inside].instances
         mean, deviation = rows.mean(axis=0), rows.std(axis=0)
         reduced = reduced.map_instances(lambda x: (x - mean) / deviation)
     estimator = estimator.set_params(random_state=seed).fit(reduced[inside], labels[inside])
     start, masks, operators = estimator.initial_rules_.compile()
-    operators = dataclasses.replace(operators, update_rule=estimator.update_rule)
+    operators = dataclasses.replace(operators, update_rule=variant.update_rule)
     packed = pack(reduced.instances, reduced.offsets, np.float32)
     weights, held = np.zeros((2, len(bags))), np.zeros((2, len(bags)))
     weights[:, inside] = 1
@@ -118,7 +119,7 @@ def _units(options: Options) -> list[Unit]:
             settings = {
                 "experiment": "dropout",
                 "seed": seed,
-                "estimator": estimator.get_params(),
+                "estimator": parameters(estimator),
                 "training": training,
                 "rate": rate,
                 "forms": FORMS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,15 @@ import numpy as np
 
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
-from fuzzymil.estimators import MIANFISClassifier
+from fuzzymil.estimators import MIANFISClassifier, Variant
 from fuzzymil.experiments._document import Figure, Section, Table, Text
 from fuzzymil.experiments._published import IRRELEVANT_OUTPUTS
 from fuzzymil.experiments._statistics import quartiles
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
 from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
-__all__ = ["RADIUS", "SYNTHETIC", "concepts_found", "two_concept_settings"]
+__all__ = ["RADIUS", "SYNTHETIC", "concepts_found", "two_concept_estimator", "two_concept_settings"]
 
 RADIUS = 0.2
 N_TEST = (167, 166)  # bags of each concept, and negative ones: 500 in all
@@ -36,6 +38,19 @@ def two_concept_settings() -> dict[str, Any]:
         "clip": None,
         "rule_keep_prob": None,
     }
+
+
+def two_concept_estimator(settings: Mapping[str, Any]) -> MIANFISClassifier:
+    """Return a classifier with these settings, those of its `Variant` among them.
+
+    Examples
+    --------
+    >>> two_concept_estimator(two_concept_settings()).variant
+    Variant(init_bags='all', standardize=False, clip=None)
+    """
+    names = {field.name for field in dataclasses.fields(Variant)}
+    variant = Variant(**{name: value for name, value in settings.items() if name in names})
+    return MIANFISClassifier(**{k: value for k, value in settings.items() if k not in names}, variant=variant)
 
 
 def concepts_found(rules: RuleBase) -> list[bool]:
@@ -60,7 +75,8 @@ def _data(seed: int) -> tuple[Bags, Bags]:
 
 def _learn(seed: int, alpha: float, restarts: int) -> Results:
     train, test = _data(seed)
-    model = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_init=restarts, random_state=seed).fit(train)
+    settings = {**two_concept_settings(), "alpha": alpha, "n_init": restarts, "random_state": seed}
+    model = two_concept_estimator(settings).fit(train)
     return {
         "accuracy": float(model.score(test, test.labels)),
         "found": concepts_found(model.rules_),
@@ -78,7 +94,8 @@ def _units(options: Options) -> list[Unit]:
     units = []
     for alpha in ALPHAS:
         for restarts in RESTARTS:
-            estimator = MIANFISClassifier(**two_concept_settings(), alpha=alpha, n_init=restarts).get_params()
+            settings = {**two_concept_settings(), "alpha": alpha, "n_init": restarts}
+            estimator = parameters(two_concept_estimator(settings))
             for number, seed in enumerate(_seeds(options)):
                 units.append(
                     Unit(

@@ -22,8 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.estimators._fit_together import fit_together
-from fuzzymil.estimators._network import Network
+from fuzzymil.estimators import Network, fit_together
 from fuzzymil.report._predictions import Answers
 from fuzzymil.rules import RuleBase
 

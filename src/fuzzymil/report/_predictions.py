@@ -12,9 +12,8 @@ from sklearn.utils import check_array
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._explain import Explaining
-from fuzzymil.estimators.features import bag_labels
-from fuzzymil.estimators.labels import class_labels
+from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
@@ -115,7 +114,7 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     >>> found.predictions.tolist(), found.truth is None
     ([1], True)
     """
-    if not isinstance(model, Explaining):
+    if not isinstance(model, ExplainableModel):
         raise ParameterError(
             f"A report needs a model with rules that can be explained (MIANFISClassifier, MIANFISRegressor, "
             f"ANFISClassifier, ANFISRegressor, MISugeno), got {type(model).__name__}. Of a pipeline, give the last "

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.estimators._network import Network
+from fuzzymil.estimators import Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report._bags_section import chosen_bags
 from fuzzymil.report._markup import counted

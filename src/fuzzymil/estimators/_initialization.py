@@ -1,0 +1,339 @@
+"""Where rules are initialized: the first rules of every restart of every member, before training."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, warn_user
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.options import NetworkSettings
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network.inference import infer
+from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.compile import finite_operators
+from fuzzymil.training import Limits, partition
+from fuzzymil.training.limits import limits_of
+from fuzzymil.training.losses import LOSSES
+from fuzzymil.training.scaling import Measures, Scaling
+from fuzzymil.training.search import short_rules
+
+__all__ = ["Coding", "Learned", "Overview", "initialized", "keep_prob", "structure"]
+
+
+@dataclasses.dataclass(kw_only=True)
+class Learned:
+    """The state from which training can resume: parameters on standardized axes, and the optimizer's memory."""
+
+    params: list[Params]
+    masks: list[Masks]  # the terms in use, parallel to `params`
+    operators: Operators
+    scaling: Scaling
+    outputs: tuple[str, ...]
+    feature_names: tuple[str, ...] | None
+    default: tuple[float, ...]
+    keep_prob: float | None = None  # of Rule Dropout
+    structure: dict[str, Any] = dataclasses.field(default_factory=dict)  # parameters that shaped these rules
+    n_runs: int = 1  # restarts of each member, next to each other in `params`
+    n_epochs: int = 0
+    optimizer_state: Any = None
+    remembers: Any = None  # the plan and precision that the optimizer's memory belongs to
+    template: RuleBase | None = None  # rules given as init: their terms keep their names and stay shared
+    limits: Limits | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Coding:
+    """Labels as the network sees them."""
+
+    targets: Array  # (b, k)
+    groups: Array  # (b,), number of each bag's class; all 0 in a regression
+    outputs: tuple[str, ...]
+    weights: Array  # (b,)
+    classes: Array | None = None
+
+    def only(self, places: Array) -> Coding:
+        """Return the coding of some of the bags."""
+        taken = {name: getattr(self, name)[places] for name in ("targets", "groups", "weights")}
+        return dataclasses.replace(self, **taken)
+
+
+@dataclasses.dataclass(frozen=True)
+class Overview:
+    """What initialization needs to know about all bags, including those that are not in memory."""
+
+    measures: Measures
+    targets: Array  # (b, k)
+    weights: Array  # (b,)
+
+
+def initialized(
+    settings: NetworkSettings, bags: Bags, coding: Coding, scaling: Scaling, rng: Any, overview: Overview
+) -> Learned:
+    """Return initial rules, one set for each restart of each member, based on the bags in memory."""
+    if isinstance(settings.init, RuleBase):
+        return _from_rules(settings, settings.init, bags, coding, scaling, len(overview.targets))
+    if settings.frozen:
+        raise ParameterError("frozen names rules and terms of a rule base: pass one as init, or leave frozen out.")
+    mean = np.average(overview.targets, axis=0, weights=overview.weights)
+    n_fits = settings.n_init * settings.n_estimators
+    seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=n_fits)]
+    targets = (coding.targets - scaling.target_shift) / scaling.target_scale
+    operators, alpha, consequent_alpha = finite_operators(
+        settings.aggregation, float(settings.alpha), settings.combine, float(settings.consequent_alpha)
+    )
+    operators = dataclasses.replace(operators, t_norm=settings.t_norm, normalize=bool(settings.normalize))
+    alphas = np.asarray(alpha), np.asarray(consequent_alpha)
+    scaled = bags.map_instances(scaling.apply)
+    starts, all_masks = [], []
+    for centers, widths, used in _first_rules(settings, bags, scaled, scaling, coding, seeds):
+        if len(centers) == 1 and settings.order == 0 and settings.normalize:
+            raise ParameterError(
+                "A single rule with a constant conclusion gives every bag the same output: use n_rules=2 or more, "
+                "or order=1."
+            )
+        sets = tuple(np.asarray(v, float) for v in FAMILIES[settings.membership].around(centers, widths))
+        blank = Params({settings.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas)
+        masks = {settings.membership: used.astype(float)}
+        coefs = _first_coefs(settings, blank, masks, operators, scaled, targets, coding.weights)
+        starts.append(blank._replace(coefs=coefs))
+        all_masks.append(masks)
+    return Learned(
+        params=starts,
+        masks=all_masks,
+        operators=operators,
+        scaling=scaling,
+        outputs=coding.outputs,
+        feature_names=bags.feature_names,
+        default=tuple(LOSSES[settings.loss].start(mean)),
+        keep_prob=keep_prob(settings, starts[0], all_masks[0], len(overview.targets)),
+        structure=structure(settings),
+        n_runs=settings.n_init,
+    )
+
+
+def structure(settings: NetworkSettings) -> dict[str, Any]:
+    """Return the parameters that cannot change when training resumes."""
+    names = ("n_rules", "order", "membership", "alpha", "consequent_alpha", "t_norm", "aggregation", "combine")
+    return {name: getattr(settings, name) for name in (*names, "normalize", "n_estimators", "loss")}
+
+
+def keep_prob(settings: NetworkSettings, start: Params, masks: Masks, n_bags: int) -> float | None:
+    """Return the keep probability of Rule Dropout; "auto" uses it where parameters outnumber the bags.
+
+    "auto" never drops given rules: each of an expert's few rules says something that the others do not.
+    """
+    if settings.rule_keep_prob == "auto":
+        n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
+        return 0.7 if n_numbers > n_bags and not isinstance(settings.init, RuleBase) else None
+    return None if settings.rule_keep_prob in (None, 1) else float(settings.rule_keep_prob)
+
+
+# ---------------------------------------------------------------------- fuzzy sets
+
+
+def _first_rules(
+    settings: NetworkSettings,
+    bags: Bags,
+    scaled: Bags,
+    scaling: Scaling,
+    coding: Coding,
+    seeds: list[np.random.RandomState],
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield for each fit centers, widths and the terms in use, (r, d) each, in scaled units."""
+    how = settings.init if isinstance(settings.init, str) else "given"
+    if how != "search" and not (how == "auto" and settings.max_terms is not None):
+        for seed in seeds:
+            centers, widths = _first_sets(settings, bags, scaled, scaling, coding.groups, seed)
+            yield centers, widths, np.broadcast_to(scaling.varies, centers.shape)
+        return
+    n_rules = settings.n_rules
+    for place, seed in enumerate(seeds):
+        # Fits that train together have as many rules as the first search found useful.
+        found = short_rules(
+            scaled.instances,
+            bags.offsets,
+            coding.targets,
+            coding.weights,
+            n_rules=n_rules,
+            max_terms=int(settings.max_terms or 1),
+            rng=seed,
+            exactly=place > 0,
+        )
+        n_rules = len(found.centers)
+        yield found
+
+
+def _first_sets(
+    settings: NetworkSettings,
+    bags: Bags,
+    scaled: Bags,
+    scaling: Scaling,
+    groups: Array,
+    rng: np.random.RandomState,
+) -> tuple[Array, Array]:
+    """Return centers and widths, (r, d) each, in scaled units."""
+    n_used = max(int(scaling.varies.sum()), 1)
+    width = partition.default_width(n_used) if settings.init_width is None else float(settings.init_width)
+    init = settings.init
+    if isinstance(init, str):
+        found = _partitioned(settings, _filled(scaled.instances), np.repeat(groups, bags.sizes), rng)
+        return found, np.full_like(found, width)
+    given = init if isinstance(init, tuple) and len(init) == 2 else (init, None)
+    centers = _matrix(given[0])
+    if centers is None or centers.shape[1] != bags.n_features:
+        raise ParameterError(
+            f"init must be {', '.join(map(repr, partition.PARTITIONS))}, a RuleBase, an array of centers of shape "
+            f"(n_rules, {bags.n_features}), or a pair (centers, widths); got {init!r:.100}."
+        )
+    if given[1] is None:
+        return scaling.apply(centers), np.full_like(centers, width)
+    widths = _matrix(given[1], centers.shape)
+    if widths is None or (widths <= 0).any():
+        raise ParameterError(
+            f"The widths in init must be a number or an array of shape {centers.shape}, finite and greater than 0; "
+            f"got {given[1]!r:.100}."
+        )
+    return scaling.apply(centers), widths / scaling.scale
+
+
+def _partitioned(settings: NetworkSettings, instances: Array, groups: Array, rng: np.random.RandomState) -> Array:
+    """Return centers from the instances of the classes that ``init_bags`` selects.
+
+    Group 1 is the positive class; with more classes (or a regression) every group counts.
+    """
+    method = "kmeans" if settings.init == "auto" else settings.init
+    n_rules, which = settings.n_rules, settings._variant.init_bags
+    present = np.unique(groups)
+    if which == "positive" and len(present) == 2:
+        chosen = instances[groups == present[1]]
+        enough = partition.n_distinct(chosen, n_rules) >= n_rules
+        return partition.centers_by(method, chosen if enough else instances, n_rules, rng)
+    if which == "all" or len(present) == 1 or n_rules < len(present):
+        return partition.centers_by(method, instances, n_rules, rng)
+    shares = np.full(len(present), n_rules // len(present))
+    shares[::-1][: n_rules % len(present)] += 1  # the later classes, so the positive one of two
+    parts = []
+    for group, share in zip(present, shares, strict=True):
+        chosen = instances[groups == group]
+        if partition.n_distinct(chosen, int(share)) < share:
+            return partition.centers_by(method, instances, n_rules, rng)
+        parts.append(partition.centers_by(method, chosen, int(share), rng))
+    return np.concatenate(parts)
+
+
+def _filled(instances: Array) -> Array:
+    """Replace missing values by the feature's mean (0 where a feature is always missing)."""
+    known = ~np.isnan(instances)
+    mean = np.where(known, instances, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, instances, mean)
+
+
+def _matrix(values: Any, shape: tuple[int, ...] | None = None) -> Array | None:
+    """Return finite numbers in two dimensions (broadcast to a shape), or None if they are not."""
+    try:
+        array = np.asarray(values, float)
+        array = array if shape is None else np.broadcast_to(array, shape)
+    except (TypeError, ValueError):
+        return None
+    return array if array.ndim == 2 and len(array) and np.isfinite(array).all() else None
+
+
+# ---------------------------------------------------------------------- conclusions
+
+
+def _first_coefs(
+    settings: NetworkSettings,
+    start: Params,
+    masks: Masks,
+    operators: Operators,
+    scaled: Bags,
+    targets: Array,
+    weights: Array,
+) -> Array:
+    """Return initial conclusions, (r, k, 1 or 1 + d): ones, as in the paper, or the average target of a rule's bags."""
+    n_rules, n_outputs = start.coefs.shape[:2]
+    constants = np.ones((n_rules, n_outputs))
+    if settings._variant.init_outputs == "informed":
+        strengths = infer(start, masks, operators, scaled).normalized * weights[:, None]
+        total = strengths.sum(axis=0)[:, None]
+        mean = np.average(targets, axis=0, weights=weights)
+        # A rule that no bag fires starts at the overall mean.
+        constants = np.where(total > 0, strengths.T @ targets / np.where(total > 0, total, 1.0), mean)
+        constants = LOSSES[settings.loss].start(constants)
+    slopes = np.zeros((n_rules, n_outputs, scaled.n_features if settings.order == 1 else 0))
+    return np.concatenate([constants[:, :, None], slopes], axis=2)
+
+
+# ---------------------------------------------------------------------- given rules
+
+
+def _from_rules(
+    settings: NetworkSettings, given: RuleBase, bags: Bags, coding: Coding, scaling: Scaling, n_bags: int
+) -> Learned:
+    """Start every fit from given rules: an expert's, or those of another model.
+
+    Their ranges are kept: a few bags need not cover what an expert knows about.
+    """
+    if bags.feature_names is not None:
+        given = given.over(bags.feature_names)
+    _warn_of_unused(settings, given)
+    params, masks, operators = given.compile()
+    longest = max(len(rule.conditions) for rule in given.rules)
+    if operators.premises is not None and settings.max_terms is not None and longest > settings.max_terms:
+        raise ParameterError(
+            f"max_terms={settings.max_terms} can only shorten plain conjunctions, but a rule given as init has OR, NOT "
+            f"or hedges and {longest} conditions: shorten it by hand, or leave max_terms out."
+        )
+    scaling = scaling.limited_as(given)
+    start = scaling.inward(_expected_shape(settings, params, bags, coding.targets))
+    n_fits = settings.n_init * settings.n_estimators
+    return Learned(
+        params=[start] * n_fits,
+        masks=[masks] * n_fits,
+        operators=operators,
+        scaling=scaling,
+        outputs=given.outputs,
+        feature_names=bags.feature_names,
+        default=given.default,
+        keep_prob=keep_prob(settings, start, masks, n_bags),
+        structure=structure(settings),
+        n_runs=settings.n_init,
+        template=given,
+        limits=limits_of(given, settings.frozen),
+    )
+
+
+def _warn_of_unused(settings: NetworkSettings, given: RuleBase) -> None:
+    """Warn of parameters that the given rules overrule: operators are part of a rule base."""
+    defaults = {field.name: field.default for field in dataclasses.fields(settings)}
+    names = ["t_norm", "normalize"]
+    for alpha, operator in (("alpha", "aggregation"), ("consequent_alpha", "combine")):
+        # An infinite alpha stands for another operator, which may be the one in the rules.
+        names += [alpha, operator] if np.isfinite(getattr(settings, alpha)) else []
+    for name in names:
+        value = getattr(settings, name)
+        if name in defaults and value not in (defaults[name], getattr(given, name)):
+            warn_user(
+                f"{name}={value!r} is ignored: the rules given as init have their own operators. Leave it out, or "
+                "change the rules (dataclasses.replace, edit)."
+            )
+
+
+def _expected_shape(settings: NetworkSettings, params: Params, bags: Bags, targets: Array) -> Params:
+    n_outputs, n_coefs = params.coefs.shape[1:]
+    n_features = next(iter(params.sets.values()))[0].shape[1]
+    if n_features != bags.n_features or n_outputs != targets.shape[1]:
+        raise ParameterError(
+            f"The rules given as init have {n_features} variables and {n_outputs} output(s); "
+            f"this data needs {bags.n_features} and {targets.shape[1]}."
+        )
+    if n_coefs == 1 and settings.order == 1:
+        extra = np.zeros((len(params.coefs), n_outputs, n_features))
+        return params._replace(coefs=np.concatenate([params.coefs, extra], axis=2))
+    return params

@@ -1,0 +1,151 @@
+"""From parameters and initial rules to a training job, and from its result back to rules."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.utils import check_random_state
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags import Bags
+from fuzzymil.estimators._initialization import Coding, Learned
+from fuzzymil.estimators.options import NetworkSettings
+from fuzzymil.network.segments import pack
+from fuzzymil.rules import RuleBase
+from fuzzymil.training import Group, Plan, Result
+from fuzzymil.training.limits import unmoved
+from fuzzymil.training.pruning import with_conditions
+
+__all__ = ["Job", "best_of", "dropout_factor", "group_of", "plan_of", "rule_base", "training_weights"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One fit, checked and ready to train."""
+
+    bags: Bags
+    coding: Coding
+    learned: Learned
+    group: Group
+    plan: Plan
+    resumes: bool
+    partial: bool = False  # on part of the data
+
+
+def plan_of(settings: NetworkSettings, learned: Learned) -> Plan:
+    """Return how to train, as the parameters say."""
+    variant = settings._variant
+    return Plan(
+        dataclasses.replace(learned.operators, update_rule=variant.update_rule),
+        loss=settings.loss,
+        optimizer=settings.optimizer,
+        batch_size=settings.batch_size,
+        keep_prob=learned.keep_prob,
+        renormalize=variant.rule_dropout == "renormalize",
+        width_scale=variant.width_scale,
+        learn_alpha=bool(variant.learn_alpha),
+        validate=settings.n_iter_no_change is not None,
+    )
+
+
+def training_weights(settings: NetworkSettings, n_fits: int, coding: Coding, rng: Any) -> tuple[Array, Array | None]:
+    """Return the weights of bags in training, and in validation if there is any; (n_fits, n_bags) each."""
+    weights = np.tile(coding.weights, (n_fits, 1))
+    if settings.n_iter_no_change is None:
+        return weights, None
+    # From its own generator: a warm start must hold out the same bags again.
+    fixed = isinstance(settings.random_state, numbers.Integral)
+    rng = check_random_state(settings.random_state) if fixed else rng
+    held = np.zeros(len(coding.groups), bool)
+    for group in np.unique(coding.groups):  # the same fraction of every class
+        members = rng.permutation(np.flatnonzero(coding.groups == group))
+        held[members[: round(settings.validation_fraction * len(members))]] = True
+    held_out, weights = weights * held, weights * ~held
+    if not (weights.any() and held_out.any()):
+        raise ParameterError("n_iter_no_change leaves no bags to train or to validate on: use more bags.")
+    return weights, held_out
+
+
+def group_of(
+    learned: Learned, bags: Bags, coding: Coding, weights: Array, held_out: Array | None, rng: Any, precision: str
+) -> Group:
+    """Return the data of a training job, on standardized axes."""
+    axes = learned.scaling
+    dtype = np.float64 if precision == "double" else np.float32
+    return Group(
+        starts=learned.params,
+        masks=learned.masks,
+        bags=pack(bags.instances, bags.offsets, dtype, -axes.shift / axes.scale, axes.apply),
+        targets=axes.apply_to_targets(coding.targets),
+        weights=weights,
+        seeds=[int(seed) for seed in rng.randint(2**31 - 1, size=len(learned.params))],
+        held_out=held_out,
+        first_epoch=learned.n_epochs,
+        optimizer_state=learned.optimizer_state,
+        limits=learned.limits,
+    )
+
+
+def best_of(learned: Learned, result: Result) -> tuple[Learned, list[int]]:
+    """Keep the restart with the least loss of each member; members that did not diverge first, the best first."""
+    loss = result.loss if result.validation_loss is None else result.validation_loss
+    loss = np.where(result.diverged | ~np.isfinite(loss), np.inf, loss)
+    runs = learned.n_runs
+    best = [m * runs + int(np.argmin(loss[m * runs : (m + 1) * runs])) for m in range(len(loss) // runs)]
+    best.sort(key=lambda f: loss[f])
+    kept = dataclasses.replace(
+        learned,
+        params=[result.params[f] for f in best],
+        masks=[learned.masks[f] for f in best],
+        n_runs=1,
+        n_epochs=learned.n_epochs + int(result.n_epochs.max(initial=0)),
+        optimizer_state=jax.tree.map(lambda values: np.asarray(values)[best], result.optimizer_state),
+    )
+    return kept, best
+
+
+def dropout_factor(settings: NetworkSettings, keep_prob: float | None) -> float:
+    """Return the scale of all rule outputs at test time in the paper's Rule Dropout."""
+    return 1.0 if keep_prob is None or settings._variant.rule_dropout != "paper" else keep_prob
+
+
+def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, trained: bool) -> Callable[[], RuleBase]:
+    """Return a function that makes the rules of one fit, in the units of the data, with the dropout factor applied."""
+    params = learned.params[place]
+    if trained:
+        p = dropout_factor(settings, learned.keep_prob)
+        params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
+    params = learned.scaling.outward(params)
+    operators = learned.operators
+    alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
+    if learned.template is not None:
+        start = with_conditions(learned.template, learned.masks[place])
+        moved = start.with_numbers(params, aggregation=operators.aggregation, combine=operators.combine, **alphas)
+        return functools.partial(unmoved, learned.template, moved, settings.frozen)
+    return functools.partial(
+        RuleBase.from_sets,
+        params.sets,
+        learned.masks[place],
+        np.asarray(params.coefs),
+        feature_names=learned.feature_names,
+        output_names=learned.outputs,
+        ranges=learned.scaling.ranges,
+        t_norm=operators.t_norm,
+        aggregation=operators.aggregation,
+        combine=operators.combine,
+        normalize=operators.normalize,
+        default=learned.default,
+        limited=learned.scaling.limited,
+        **alphas,
+    )
+
+
+def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
+    return tuple(np.asarray(values, float)) if np.ndim(values) else float(values)

@@ -1,0 +1,180 @@
+"""Input of the estimators: bags, features and labels, and the names of the outputs that represent classes."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from fuzzymil._utils.arrays import Array, is_missing
+from fuzzymil._utils.errors import InputError, did_you_mean, listed, warn_user
+from fuzzymil.bags import Bags, as_bags
+
+__all__ = [
+    "bag_labels",
+    "class_labels",
+    "classes_of_outputs",
+    "compare_features",
+    "complete_bags",
+    "names_of_class",
+    "output_names",
+    "record_features",
+]
+
+
+def complete_bags(estimator: Any, X: Any, *, allow_missing: bool) -> Bags:
+    """Convert ``X`` to bags; raise if values are missing and that is not allowed."""
+    bags = as_bags(X)
+    if not allow_missing:
+        advice = "Impute missing values first (for example with PerInstance(SimpleImputer()))"
+        if hasattr(estimator, "missing"):
+            advice += ", or set missing='ignore' to let them match every rule"
+        bags.require_complete(f"{advice}.")
+    return bags
+
+
+def record_features(estimator: Any, bags: Bags) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_``, as scikit-learn expects."""
+    estimator.n_features_in_ = bags.n_features
+    if bags.feature_names is not None:
+        estimator.feature_names_in_ = np.array(bags.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def compare_features(estimator: Any, bags: Bags) -> None:
+    """Raise `InputError` unless the bags have the features the estimator was fitted on."""
+    kind = type(estimator).__name__
+    known = getattr(estimator, "feature_names_in_", None)
+    names = bags.feature_names
+    if known is None and names is not None:
+        warn_user(f"X has feature names, but {kind} was fitted without feature names")
+    elif known is not None and names is None:
+        warn_user(f"X does not have valid feature names, but {kind} was fitted with feature names")
+    elif known is not None and names is not None and tuple(known) != names:
+        raise InputError(_difference(list(known), list(names)))
+    if bags.n_features != estimator.n_features_in_:
+        raise InputError(
+            f"X has {bags.n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input."
+        )
+
+
+def _difference(known: list[str], names: list[str]) -> str:
+    unseen = sorted(set(names) - set(known))
+    absent = sorted(set(known) - set(names))
+    message = "The feature names should match those that were passed during fit.\n"
+    for title, found in (
+        ("Feature names unseen at fit time:", unseen),
+        ("Feature names seen at fit time, yet now missing:", absent),
+    ):
+        if found:
+            shown = "".join(f"- {name}\n" for name in found[:5])
+            message += f"{title}\n{shown}" + ("- ...\n" if len(found) > 5 else "")
+    if not unseen and not absent:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
+    """Return one label per bag: ``y``, or the labels that the bags carry."""
+    if y is None:
+        if bags.labels is None:
+            raise InputError(
+                f"{kind} requires y to be passed, but the target y is None: call fit(X, y), or pass bags with labels."
+            )
+        return bags.labels
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2:
+        labels = np.array(y, dtype=object)  # NumPy would convert the numbers to text
+    else:
+        labels = np.asarray(y)
+    _check_alignment(bags, y)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    if labels.ndim == 0 or len(labels) != bags.n_bags:
+        count = "one" if labels.ndim == 0 else str(len(labels))
+        raise InputError(
+            f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag."
+            + (
+                " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)"
+                if labels.ndim and len(labels) == bags.n_instances
+                else ""
+            )
+        )
+    return np.asarray(labels)
+
+
+def _check_alignment(bags: Bags, y: Any) -> None:
+    """Raise if a Series lists the bags in another order."""
+    index = getattr(y, "index", None)
+    if index is None or not hasattr(index, "tolist") or bags.ids.dtype.kind in "iu":  # numbers: most likely positions
+        return
+    names, ids = index.tolist(), bags.ids.tolist()
+    if names != ids and len(names) == len(ids) and set(names) == set(ids):
+        raise InputError("The index of the labels is in another order than the bags: pass y.loc[bags.ids].")
+
+
+def class_labels(bags: Bags, y: Any, kind: str) -> Array:
+    """Return the class of each bag: ``y``, or the labels that the bags carry; raise if they are not classes."""
+    labels: Array = column_or_1d(bag_labels(bags, y, kind), warn=True)
+    _check_labels(labels, bags)
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_labels(labels: Array, bags: Bags) -> None:
+    """Raise if labels cannot be compared, sorted or saved."""
+    if labels.dtype.kind not in "biufUSO":
+        raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: convert them to text first.")
+    if labels.dtype == object:
+        values = labels.tolist()
+        for bag, value in enumerate(values):
+            if is_missing(value):
+                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): add one, or drop the bag.")
+        if any(isinstance(value, str) for value in values) and not all(isinstance(value, str) for value in values):
+            raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
+
+
+def output_names(classes: Array) -> tuple[str, ...]:
+    """Return names for the outputs, based on the class labels."""
+    numeric = [isinstance(label, numbers.Number | np.generic) and not isinstance(label, str) for label in classes]
+    if len(classes) == 2:
+        return ("y",) if numeric[1] else (str(classes[1]),)
+    return tuple(f"class_{label}" if number else str(label) for label, number in zip(classes, numeric, strict=True))
+
+
+def names_of_class(label: object) -> tuple[str, str]:
+    """Return the names an output of a class may have: the class itself, or ``class_1`` for the number 1."""
+    return str(label), f"class_{label}"
+
+
+def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, list[int]]:
+    """Return the sorted classes that several outputs represent, and the position of each one's output.
+
+    An output is named after its class (``class_1`` for the number 1). Text classes may be absent from the labels.
+
+    Examples
+    --------
+    >>> classes, places = classes_of_outputs(("sky", "grass"), np.array(["grass", "grass"]))
+    >>> classes.tolist(), places
+    (['grass', 'sky'], [1, 0])
+    """
+    found = np.unique(labels)
+    text = all(isinstance(label, str) for label in found.tolist())
+    classes = np.unique(np.append(found, outputs)) if text else found
+    places = []
+    for label in classes:
+        known = [outputs.index(name) for name in names_of_class(label) if name in outputs]
+        if not known:
+            raise InputError(
+                f"No output is named after the class {label!s}; the outputs are {listed(outputs)}."
+                f"{did_you_mean(label, outputs)}"
+            )
+        places.append(known[0])
+    for k, output in enumerate(outputs):
+        if k not in places:
+            raise InputError(f"The output {output!r} is not named after a class; the classes are {listed(classes)}.")
+    return classes, places

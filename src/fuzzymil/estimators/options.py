@@ -1,0 +1,305 @@
+"""The constructor parameters of the network estimators, with `Variant` and `RunOptions`, which hold the rarer ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import optax
+from sklearn.base import BaseEstimator
+
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.estimators.parameters import (
+    Check,
+    check_parameters,
+    choice,
+    either,
+    flag,
+    instance,
+    integer,
+    names,
+    real,
+)
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.norms import T_NORMS
+from fuzzymil.training import OPTIMIZERS, partition
+from fuzzymil.training.losses import LOSSES
+
+__all__ = ["VARIANTS", "NetworkSettings", "RunOptions", "Variant"]
+
+
+class _Options:
+    """Shared by both: a short repr that shows only what differs from the defaults."""
+
+    def __repr__(self) -> str:
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        changed = [(f.name, getattr(self, f.name)) for f in fields if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed)})"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class Variant(_Options):
+    """Details of training in which this library and the paper differ.
+
+    Pass one to an estimator as ``variant=``. The defaults are the library's, also known as ``variant="standard"``;
+    `Variant.paper` returns those of Khalifa and Frigui, also known as ``variant="paper"``.
+
+    Parameters
+    ----------
+    update_rule : {"exact", "paper"}, default "exact"
+        "exact" follows the gradient of the loss. "paper" uses the premise gradients as printed, which ignore how a
+        rule's strength lowers the normalized strengths of the other rules.
+    width_scale : {"log", "direct"}, default "log"
+        Whether the optimizer updates the logarithm of each width or the width itself (the paper).
+    init_outputs : {"informed", "ones"}, default "informed"
+        Initial conclusions: the average target of the bags that fire a rule, or 1 (the paper).
+    init_bags : {"balanced", "positive", "all"}, default "balanced"
+        Which instances are partitioned to initialize a classifier's rules: those of each class in turn, each with its
+        share of the rules; those of the positive bags (the paper; with more than two classes the same as "balanced");
+        or all.
+    rule_dropout : {"renormalize", "paper"}, default "renormalize"
+        "renormalize": the rules that are kept share the strength, at least one is kept, and nothing is rescaled.
+        "paper": the output of a dropped rule is 0, and all outputs are scaled at test time.
+    learn_alpha : bool, default False
+        Whether to train ``alpha`` and ``consequent_alpha`` too.
+    standardize : bool, default True
+        Whether to train on standardized features. Rules are always reported in the units of the data.
+    clip : float or None, default 3.0
+        Values more than this many standard deviations from a feature's mean, or outside the range seen in training,
+        are replaced by the nearest end of that range, in training and in prediction. None: not clipped.
+    tol : float, default 0.0
+        Stop when no parameter changed by more than this during an epoch. 0: never.
+
+    Examples
+    --------
+    >>> Variant(clip=None)
+    Variant(clip=None)
+    >>> Variant.paper(standardize=True).update_rule
+    'paper'
+    >>> from fuzzymil import MIANFISClassifier
+    >>> model = MIANFISClassifier(variant=Variant(learn_alpha=True))
+    """
+
+    update_rule: str = "exact"
+    width_scale: str = "log"
+    init_outputs: str = "informed"
+    init_bags: str = "balanced"
+    rule_dropout: str = "renormalize"
+    learn_alpha: bool = False
+    standardize: bool = True
+    clip: float | None = 3.0
+    tol: float = 0.0
+
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "update_rule": choice(("exact", "paper")),
+        "width_scale": choice(("log", "direct")),
+        "init_outputs": choice(("informed", "ones")),
+        "init_bags": choice(("positive", "balanced", "all")),
+        "rule_dropout": choice(("paper", "renormalize")),
+        "learn_alpha": flag,
+        "standardize": flag,
+        "clip": either(None, otherwise=real(low=0.0, open_low=True)),
+        "tol": real(low=0.0),
+    }
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.constraints)
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the variant of Khalifa and Frigui, with some changes if you like.
+
+        Examples
+        --------
+        >>> Variant.paper() == VARIANTS["paper"]
+        True
+        """
+        literal: dict[str, Any] = {
+            "update_rule": "paper",
+            "width_scale": "direct",
+            "init_outputs": "ones",
+            "init_bags": "positive",
+            "rule_dropout": "paper",
+            "standardize": False,
+            "clip": None,
+        }
+        return cls(**(literal | changes))
+
+    @classmethod
+    def of(cls, value: object) -> Variant:
+        """Return the variant that a ``variant=`` parameter means: itself, or the one of this name.
+
+        Examples
+        --------
+        >>> Variant.of("standard")
+        Variant()
+        """
+        if isinstance(value, Variant):
+            return value
+        if not isinstance(value, str):
+            raise ParameterError(f"variant must be one of {', '.join(VARIANTS)} or a Variant, got {value!r:.100}.")
+        known_name("variant", value, VARIANTS)
+        return VARIANTS[value]
+
+
+VARIANTS: dict[str, Variant] = {"standard": Variant(), "paper": Variant.paper()}
+"""The variants that have a name."""
+
+
+def _callables(name: str, value: Any) -> None:
+    if not isinstance(value, list | tuple) or not all(map(callable, value)):
+        raise ParameterError(f"{name} must be a list of callables, got {value!r:.100}.")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class RunOptions(_Options):
+    """How a fit runs: nothing here changes what is learned, and nothing here is saved with a model.
+
+    Pass one to an estimator as ``run=``.
+
+    Parameters
+    ----------
+    checkpoint : str, path or None, default None
+        Folder in which training is saved every few seconds and on Ctrl-C. The same fit, started again after it was
+        stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files.
+    callbacks : sequence of callables, default ()
+        Called after each epoch with a `fuzzymil.training.Progress`. Training stops when one returns True.
+    distributed : bool, default False
+        Train together with the other processes that called `fuzzymil.training.distributed.join`, each on
+        its share of the bags. All end with the same rules.
+    precision : {"single", "double"}, default "single"
+        Floating-point precision of training. Predictions always use double precision.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> losses = []
+    >>> run = RunOptions(callbacks=[lambda progress: losses.append(progress.loss)])
+    >>> model = MIANFISClassifier(2, max_epochs=5, run=run, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
+    >>> len(losses)
+    5
+    """
+
+    checkpoint: str | os.PathLike[str] | None = None
+    callbacks: Sequence[Callable[[Any], Any]] = ()
+    distributed: bool = False
+    precision: str = "single"
+
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "checkpoint": either(None, otherwise=instance((str, os.PathLike), "a folder or None")),
+        "callbacks": _callables,
+        "distributed": flag,
+        "precision": choice(("single", "double")),
+    }
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.constraints)
+        if self.checkpoint == "":
+            raise ParameterError("checkpoint must be a folder or None, got ''.")
+
+
+def _order(name: str, value: Any) -> None:
+    if value not in (0, 1):
+        raise ParameterError(f"{name} must be 0 (constant conclusions) or 1 (linear conclusions), got {value!r}.")
+
+
+def _init(name: str, value: Any) -> None:
+    if isinstance(value, str):  # arrays and rules are checked against the data
+        choice(("auto", *partition.PARTITIONS, "search"))(name, value)
+
+
+def _optimizer(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        choice(OPTIMIZERS)(name, value)
+    else:
+        expected = f"{', '.join(OPTIMIZERS)} or an optax.GradientTransformation"
+        instance(optax.GradientTransformation, expected)(name, value)
+
+
+def _variant(name: str, value: Any) -> None:
+    Variant.of(value)
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class NetworkSettings(BaseEstimator):
+    """Parameters that all network estimators share; stored as given, and checked when fitting."""
+
+    n_rules: int = dataclasses.field(default=10, kw_only=False)
+    order: int = 0
+    membership: str = "gaussian"
+    t_norm: str = "product"
+    normalize: bool = True
+    max_terms: int | None = None
+    init: Any = "auto"
+    init_width: float | None = None
+    frozen: Any = ()
+    optimizer: Any = "adam"
+    learning_rate: float = 0.03
+    batch_size: int | None = None
+    max_epochs: int = 150
+    rule_keep_prob: float | str | None = "auto"
+    validation_fraction: float = 0.2
+    n_iter_no_change: int | None = None
+    n_init: int = 1
+    n_estimators: int = 1
+    missing: str = "error"
+    variant: str | Variant = "standard"
+    run: RunOptions | None = None
+    warm_start: bool = False
+    verbose: bool = False
+    random_state: Any = None
+
+    # Parameters of some subclasses only; without a type they are no fields here.
+    alpha = 1.0
+    consequent_alpha = 1.0
+    aggregation = "softmax"
+    combine = "softmax"
+    loss = "squared_error"
+
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "n_rules": integer(1),
+        "order": _order,
+        "membership": choice(FAMILIES),
+        "alpha": real(allow_infinite=True),
+        "consequent_alpha": real(allow_infinite=True),
+        "t_norm": choice(T_NORMS),
+        "aggregation": choice(AGGREGATIONS),
+        "combine": choice(COMBINERS),
+        "normalize": flag,
+        "max_terms": either(None, otherwise=integer(1)),
+        "init": _init,
+        "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
+        "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
+        "loss": choice(LOSSES),
+        "optimizer": _optimizer,
+        "learning_rate": real(low=0.0, open_low=True),
+        "batch_size": either(None, otherwise=integer(1)),
+        "max_epochs": integer(0),
+        "rule_keep_prob": either(None, "auto", otherwise=real(low=0.0, high=1.0, open_low=True)),
+        "validation_fraction": real(low=0.0, high=1.0, open_low=True, open_high=True),
+        "n_iter_no_change": either(None, otherwise=integer(1)),
+        "n_init": integer(1),
+        "n_estimators": integer(1),
+        "missing": choice(("error", "ignore")),
+        "variant": _variant,
+        "run": either(None, otherwise=instance(RunOptions, "None or RunOptions(...)")),
+        "warm_start": flag,
+    }
+
+    def _check_settings(self) -> None:
+        check_parameters(self, self.constraints)
+        if isinstance(self.init, str) and self.init == "search" and self.max_terms is None:
+            raise ParameterError("init='search' looks for short rules: set max_terms, for example max_terms=3.")
+        if self._run.checkpoint is not None and not isinstance(self.optimizer, str):
+            raise ParameterError("A checkpoint needs a named optimizer: optax transformations cannot be compared.")
+
+    @property
+    def _variant(self) -> Variant:
+        return Variant.of(self.variant)
+
+    @property
+    def _run(self) -> RunOptions:
+        return RunOptions() if self.run is None else self.run
