@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
+from fuzzymil.estimators import ExplainableModel
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
@@ -117,7 +118,7 @@ def border(model: Any, said: Array) -> float:
     >>> border(None, np.array([0.0, 0.5, 1.0]))
     0.5
     """
-    if hasattr(model, "_reading") and len(getattr(model, "classes_", ())) == 2:
+    if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
 

@@ -13,13 +13,7 @@ from sklearn.utils import check_array
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators import (
-    ANFISClassifier,
-    ANFISRegressor,
-    MIANFISClassifier,
-    MIANFISRegressor,
-    MISugeno,
-)
+from fuzzymil.estimators import ExplainableModel
 from fuzzymil.estimators.features import bag_labels
 from fuzzymil.estimators.labels import class_labels
 from fuzzymil.explain import Explanation, Reading, explain
@@ -28,13 +22,10 @@ from fuzzymil.report._drawings import Sketcher
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped
 
-__all__ = ["TRAINED", "Answers", "Progress", "answers_of", "certainty"]
+__all__ = ["Answers", "Progress", "answers_of", "certainty"]
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, how much of it is done, and how much there is to do."""
-
-TRAINED = (MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor)
-"""Estimators that learn their rules."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -126,16 +117,17 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
 
     Examples
     --------
+    >>> from fuzzymil.estimators import MISugeno
     >>> model = MISugeno(rules="VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1")
     >>> found = answers_of(model.fit([[[0.6]]]), [[[0.6], [0.1]]])
     >>> found.predictions.tolist(), found.truth is None
     ([1], True)
     """
-    known = (*TRAINED, MISugeno)
-    if not isinstance(model, known):
+    if not isinstance(model, ExplainableModel):
         raise ParameterError(
-            f"A report needs a model whose rules can be explained ({listed([each.__name__ for each in known])}), got "
-            f"{type(model).__name__}. For a pipeline, pass its last step and the transformed bags."
+            "A report needs a model whose rules can be explained (MIANFISClassifier, MIANFISRegressor, "
+            f"ANFISClassifier, ANFISRegressor or MISugeno), got {type(model).__name__}. For a pipeline, pass its last "
+            "step and the transformed bags."
         )
     given = as_bags(bags)
     read, reading = model._bags_to_read(given), model._reading()

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.estimators import Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
-from fuzzymil.report._answers import TRAINED, Answers, Progress, answers_of
+from fuzzymil.report._answers import Answers, Progress, answers_of
 from fuzzymil.report._bags import bags_facts, chosen_bags
 from fuzzymil.report._data import data_facts
 from fuzzymil.report._format import counted
@@ -216,7 +217,7 @@ def _performance(
     """Return the numbers to quote, the model's own beside them, and why there is no cross-validation."""
     if answers.truth is None:
         return None, None, ""
-    trained = isinstance(answers.model, TRAINED)
+    trained = isinstance(answers.model, Network)
     own = measured(answers, n_folds, random_state, seen=trained and not held_out)
     if not trained or held_out:
         return own, None, ""
