@@ -21,7 +21,7 @@ def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None
     >>> norms = {"min": min}
     >>> register(norms, "T-norm", "min", max)
     Traceback (most recent call last):
-    fuzzymil._utils.errors.ParameterError: T-norm 'min' is already registered (min); choose another name.
+    fuzzymil.ParameterError: T-norm 'min' is already registered (min); choose another name.
     """
     known = registry.get(name)
     if known is not None:
