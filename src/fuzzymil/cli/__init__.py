@@ -1,4 +1,4 @@
-"""The ``fuzzymil`` command line, with one module per command."""
+"""The command line, one module per command."""
 
 from __future__ import annotations
 

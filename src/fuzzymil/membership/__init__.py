@@ -1,4 +1,4 @@
-"""Membership functions: Gaussian, bell, sigmoid, triangular and trapezoidal fuzzy sets.
+"""Membership functions: Gaussian, bell, sigmoid, triangular and trapezoidal sets.
 
 A membership function is a small immutable value that can be called on arrays:
 
