@@ -5,16 +5,28 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 BENCH  := .venv-bench
-# Tests run in parallel processes; one compute thread each is plenty.
-TEST   := JAX_PLATFORMS=cpu $(BIN)/python -m pytest
+# Tests run in parallel. Compiling dominates them, so XLA's optimizations are off; numbers must not depend on those.
+TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test test-slow test-all check docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
 
+# Every behavior once.
 test: $(VENV)/.dev
-	$(TEST) -n auto --cov --cov-report=term --cov-fail-under=90
+	$(TEST) -m "not slow" $(COVER)
+
+# What takes long: scikit-learn's checks on every comparator, processes, browser, experiments, long fuzzing.
+test-slow: $(VENV)/.dev
+	$(TEST) -m slow $(COVER)
+
+test-all: test test-slow
+
+# `make test-all coverage COVERAGE=1` measures which lines the tests run.
+coverage: $(VENV)/.dev
+	$(BIN)/python -m coverage report --fail-under=90
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

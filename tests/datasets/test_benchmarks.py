@@ -396,6 +396,7 @@ def test_a_download_that_fails_leaves_nothing(small, server, cache, case):
         (zipped(clean1_data_Z=b"\x1f\x9d\x90\xff\xff"), "damaged"),
         (zipped(clean1_data=b"MUSK-a,a_1,x,2,1.\n"), "expected a number, found 'x'"),
     ],
+    ids=["no archive", "no table", "not packed", "packed badly", "no number"],  # archives hold the time of day
 )
 def test_an_archive_with_something_else(small, server, body, match):
     server.serve("musk+version+1.zip", body)
