@@ -85,14 +85,14 @@ def sentence(desk, tmp_path, command, *extra, data="good.csv", model="good.json"
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ("absent.csv", "is not there"),
+        ("absent.csv", "File not found"),
         ("empty", "is empty"),
         ("blank", "is empty"),
-        ("binary", "is no text"),
+        ("binary", "is not text"),
         ("folder", "is a folder without .npy or .parquet files"),
         ("words.csv", "expected a number, found 'light'"),
-        ("cut.csv", "cut off"),
-        ("good.json", "tells no format"),
+        ("cut.csv", "truncated"),
+        ("good.json", "matches no format"),
     ],
 )
 def test_wrong_data(desk, tmp_path, command, wrong, words):
@@ -110,8 +110,8 @@ def test_wrong_data(desk, tmp_path, command, wrong, words):
         ("blank", ""),
         ("binary", ""),
         ("folder", "is a folder"),
-        ("other.json", "not the kind of file expected"),
-        ("list.json", "not the kind of file expected"),
+        ("other.json", "wrong kind of file"),
+        ("list.json", "wrong kind of file"),
         ("newer.json", "newer fuzzymil"),
         ("cut.json", "is not a fuzzymil file"),
         ("good.csv", ""),

@@ -445,7 +445,7 @@ def test_a_cache_that_cannot_be_written(small, server, cache, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("fuzzymil._utils.storage.os.fsync", fail)
-    with pytest.raises(DataNotFound, match=r"cannot be kept in .*No space left"):
+    with pytest.raises(DataNotFound, match=r"cannot be cached in .*No space left"):
         _benchmarks.load_fox()
     assert os.listdir(cache) == []
 

@@ -314,7 +314,7 @@ def test_a_users_cubes_are_checked(detectors):
         features_of([cube, cube], detectors, ids=["lane 1"])
     with pytest.raises(InputError, match=r"ids must be a list with.*name.*cube, got 'ab'"):
         features_of([cube, cube], detectors, ids="ab")
-    with pytest.raises(InputError, match="ids must be different, but lane 1 is given more than once"):
+    with pytest.raises(InputError, match="Duplicate ids lane 1"):
         features_of([cube, cube], detectors, ids=["lane 1", "lane 1"])
     broken = cube.copy()
     broken[3, 4, 5] = np.nan
@@ -345,7 +345,7 @@ def test_what_is_no_list_of_cubes_is_refused(cubes, message, detectors):
 def test_detectors_are_checked(detectors):
     with pytest.raises(ParameterError, match=r"detectors must be.*calibrate.*got an object of type Proto"):
         make_gpr_alarms(1, 0, 0, "easy", 0, detectors=detectors.down_track)
-    with pytest.raises(ParameterError, match="detectors must be what calibrate returns, got None"):
+    with pytest.raises(ParameterError, match=r"detectors must be.*calibrate.*got None"):
         features_of([np.zeros(GRID.shape)], None)
 
 

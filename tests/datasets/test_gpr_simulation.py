@@ -480,7 +480,7 @@ def test_an_offset_is_refused_and_a_small_one_changes_nothing(mine):
     assert screen(small).energy == pytest.approx(screen(mine).energy, rel=1e-3)
     one = mine.copy()
     one[7] += np.abs(mine[7]).max()
-    with pytest.raises(InputError, match=r"cube lane has an offset: samples of channel 7 lie around"):
+    with pytest.raises(InputError, match=r"cube lane has an offset: .*channel 7"):
         check_cube(one, name="lane")
 
 

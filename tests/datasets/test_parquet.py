@@ -359,7 +359,7 @@ def test_odd_arguments_are_refused(put, tmp_path):
         ParquetBags(tmp_path / "empty")
     with pytest.raises(InputError, match="nowhere does not exist"):
         write_bags(BagStream.from_bags(read_bags(put(COLUMNS))), tmp_path / "nowhere" / "a.parquet")
-    with pytest.raises(ParameterError, match="'parquet' is not packed"):
+    with pytest.raises(ParameterError, match="'parquet' is not compressed"):
         write_bags(make_two_concepts(2, 2, random_state=0), tmp_path / "a.parquet.gz")
 
 

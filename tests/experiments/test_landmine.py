@@ -35,7 +35,7 @@ from fuzzymil.experiments._landmine_numbers import FALSE_RATES, right_windows, s
 from fuzzymil.experiments._landmine_report import draw, section
 from fuzzymil.experiments._storage import Parts
 from fuzzymil.experiments._study import Unit
-from fuzzymil.plots.roc import true_positive_rates
+from fuzzymil.plots import true_positive_rates
 from fuzzymil.rules import RuleBase
 
 EPOCHS = 3

@@ -78,7 +78,7 @@ def test_truth_witnesses_and_contributions_are_shown():
     assert colors == [*((HIGH if width > 0 else LOW).lower() for width in widths[:-1]), "#333333"]
     assert labels(heat) == [*display.rules, "decision value"]
     assert display.rules[0].splitlines()[0] == f"{found.rules[0].name}: y = {found.rules[0].outputs[0]:.3g}"
-    assert figure.get_suptitle() == f"Bag photo: {found.prediction} is predicted (decision value {found.score:.3g})"
+    assert all(fact in figure.get_suptitle() for fact in ("photo", str(found.prediction), f"{found.score:.3g}"))
     assert bars.get_xlabel() == "contribution to the decision value"
     assert heat.get_ylim() == (3.5, -0.5)
     assert_nothing_is_cut_off(figure)
@@ -127,10 +127,10 @@ def test_of_many_rules_the_rest_is_one_bar():
     found = random_system(60, 7)
     display = ExplanationDisplay.from_explanation(found)
     assert len(display.rules) == 12
-    assert display.bars == [
-        ("48 other rules", sum(rule.contribution for rule in found.rules[12:])),
-        ("y", found.score),
-    ]
+    (rest, amount), total = display.bars
+    assert "48" in rest
+    assert amount == sum(rule.contribution for rule in found.rules[12:])
+    assert total == ("y", found.score)
     assert sum(display.contributions) + display.bars[0][1] == pytest.approx(found.score)
     assert_nothing_is_cut_off(display.plot())
     assert len(ExplanationDisplay.from_explanation(found, max_rules=60).rules) == 60
@@ -144,7 +144,8 @@ def test_of_many_instances_the_witnesses_and_the_strongest_are_shown():
     for row, rule in enumerate(found.rules):
         assert display.instances[display.witnesses[row]] == rule.witness
     hidden = np.delete(np.array([rule.truth for rule in found.rules]), display.instances, axis=1).max()
-    assert display.note == (f"20 of 1,044 instances; the others satisfy none of these rules by more than {hidden:.3g}")
+    assert display.note.startswith("20 of 1,044 instances")
+    assert display.note.endswith(f"{hidden:.3g}")
     figure = display.plot()
     assert display.note in figure.axes[-1].get_xlabel().replace("\n", " ")
     assert_nothing_is_cut_off(figure)

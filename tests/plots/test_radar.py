@@ -67,7 +67,8 @@ def test_windows_that_hold_a_simulated_mine_are_marked(alarm):
     middles = [0.05 * (start + stop) / 2 for start, stop in windows()]
     np.testing.assert_allclose(dots.get_ydata(), np.array(middles)[truth])
     told = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert told == ["rule 1: window 4", "windows that hold the mine (simulated truth)"]
+    assert told[0] == "rule 1: window 4"
+    assert "mine" in told[1]
     stone = CubeDisplay.from_alarm(simulate_alarm("rock", "easy", random_state=0))
     assert stone.held == CubeDisplay.from_alarm(alarm.cube).held == ()
     assert not stone.plot().axes[2].lines
@@ -93,11 +94,11 @@ def test_depth_in_metres_needs_the_soil(alarm):
 
 
 def test_bad_input(alarm):
-    with pytest.raises(ParameterError, match="rule 7 fired on window 15, but there are 15, from 0"):
+    with pytest.raises(ParameterError, match=r"rule 7.* 0 to 14, got 15"):
         CubeDisplay.from_alarm(alarm, fired={"rule 7": 15})
-    with pytest.raises(ParameterError, match="rule 7 fired on window 'deep'"):
+    with pytest.raises(ParameterError, match=r"rule 7.*got 'deep'"):
         CubeDisplay.from_alarm(alarm, fired={"rule 7": "deep"})
-    with pytest.raises(ParameterError, match="no windows to draw"):
+    with pytest.raises(ParameterError, match="windows must not be empty"):
         CubeDisplay.from_alarm(alarm, windows=[])
     with pytest.raises(InputError, match="expected"):
         CubeDisplay.from_alarm(alarm.cube[:3])

@@ -7,8 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.plots import RocDisplay
-from fuzzymil.plots.roc import true_positive_rates
+from fuzzymil.plots import RocDisplay, true_positive_rates
 
 matplotlib.use("Agg")
 
@@ -123,11 +122,11 @@ def test_nothing_is_cut_off(n, long):
     [
         ({}, "nothing to draw"),
         ({"a": []}, "'a' has no folds"),
-        ({"a": [EASY, ([0, 1], [0.5])]}, "'a', fold 2: truth and scores must be one label and one score a bag"),
+        ({"a": [EASY, ([0, 1], [0.5])]}, r"'a', fold 2: .*shapes \(2,\) and \(1,\)"),
         ({"a": [([1, 1], [0.5, 0.1])]}, "'a', fold 1: all bags have the same label"),
         ({"a": [([0, 1], [0.5, np.nan])]}, "'a', fold 1: the score of bag 1 is not finite"),
         ({"a": [([0, 1], ["x", "y"])]}, "'a', fold 1: scores must be numbers"),
-        ({"a": [EASY], "b": [([1, 2], [0.5, 0.1])]}, "the labels are 0, 1, 2"),
+        ({"a": [EASY], "b": [([1, 2], [0.5, 0.1])]}, "two labels, got 0, 1, 2"),
         ({"a": [3]}, "expected a pair"),
     ],
     ids=["nothing", "no folds", "lengths", "one class", "nan", "words", "three classes", "no pair"],
@@ -138,12 +137,12 @@ def test_what_cannot_be_drawn(scores, message):
 
 
 def test_settings_out_of_range():
-    with pytest.raises(ParameterError, match="marks are false positive rates from 0 to 1, got 5"):
+    with pytest.raises(ParameterError, match=r"marks .* from 0 to 1, got 5"):
         RocDisplay.from_scores({"a": [EASY]}, marks=[5])
     with pytest.raises(ParameterError, match="positive must be one of the labels 0, 1, got 'yes'"):
         RocDisplay.from_scores({"a": [EASY]}, positive="yes")
     display = RocDisplay.from_scores({"a": [EASY]})
     with pytest.raises(ParameterError, match="max_rate must be greater than 0"):
         display.plot(max_rate=0)
-    with pytest.raises(ParameterError, match=r"not known at 0\.12345: give marks=\[0\.12345\]"):
+    with pytest.raises(ParameterError, match=r"0\.12345: .*marks=\[0\.12345\]"):
         display.detected(0.12345)

@@ -102,12 +102,12 @@ def values(page, collection, key):
 def test_rules_are_sorted_by_clicks(opened):
     page = opened()
     assert values(page, "rulebook", "place") == list("01234")
-    button = page.locator("#rulebook button", has_text="share of the say")
+    button = page.locator("#rulebook button", has_text="share of the decision")
     button.click()
     falling = list(map(float, values(page, "rulebook", "share")))
     assert falling == sorted(falling, reverse=True)
     assert button.get_attribute("aria-pressed") == "true"
-    assert button.get_attribute("aria-label") == "share of the say, falling"
+    assert button.get_attribute("aria-label") == "share of the decision, descending"
     button.click()
     assert list(map(float, values(page, "rulebook", "share"))) == falling[::-1]
     page.locator("#rulebook button", has_text="number").click()
@@ -117,7 +117,7 @@ def test_rules_are_sorted_by_clicks(opened):
 
 def test_rules_are_narrowed(opened):
     page = opened()
-    page.locator("#only-rulebook").select_option(label="speaking for 1")
+    page.locator("#only-rulebook").select_option(label="for 1")
     assert values(page, "rulebook", "place") == ["1", "3"]
     assert page.locator("#rulebook output").text_content() == "2 of 5 rules"
     page.locator("#find-rulebook").fill("rule 4")
@@ -184,7 +184,7 @@ def test_the_pointer_reads_a_set(opened):
 def test_everything_is_reached_by_keys(opened):
     page = opened()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     wanted = "button, input, select, summary, a[href], [tabindex='0']"
     visible = page.evaluate(f"[...document.querySelectorAll(`{wanted}`)].filter(e => e.checkVisibility()).length")
     page.evaluate("window.reached = new Set([document.activeElement])")

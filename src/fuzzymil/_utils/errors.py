@@ -41,7 +41,7 @@ class ParameterError(ValueError):
 
 
 class ProcessLostError(RuntimeError):
-    """Another process of a distributed training is gone."""
+    """Another process of a distributed training was lost."""
 
     exit_status = 75  # tells the parent that another process is to blame
 

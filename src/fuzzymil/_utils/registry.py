@@ -21,13 +21,13 @@ def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None
     >>> norms = {"min": min}
     >>> register(norms, "T-norm", "min", max)
     Traceback (most recent call last):
-    fuzzymil._utils.errors.ParameterError: T-norm 'min' is already registered (min); choose another name.
+    fuzzymil.ParameterError: T-norm 'min' is already registered (min); choose another name.
     """
     known = registry.get(name)
     if known is not None:
         if _identity(known) != _identity(entry):
             raise ParameterError(f"{kind} {name!r} is already registered ({_identity(known)[1]}); choose another name.")
-        jax.clear_caches()  # compiled programs hold the old definition
+        jax.clear_caches()  # type: ignore[no-untyped-call]  # compiled programs hold the old definition
     registry[name] = entry
 
 

@@ -9,9 +9,7 @@ import numpy as np
 from fuzzymil.datasets.gpr.simulation import draw_alarm
 from fuzzymil.experiments._landmine_methods import PAPER, REFERENCE, START
 from fuzzymil.experiments._study import Results
-from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, save_figure
-from fuzzymil.plots._radar import CubeDisplay
-from fuzzymil.plots.roc import RocDisplay
+from fuzzymil.plots import CubeDisplay, CurvesDisplay, Line, MembershipDisplay, RocDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
 __all__ = ["draw", "shown_alarms"]

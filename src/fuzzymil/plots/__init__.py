@@ -1,18 +1,17 @@
-"""Figures: compute once, draw separately, in the manner of scikit-learn's Display objects."""
+"""Figures, as display objects in the style of scikit-learn: compute once, then ``plot``."""
 
+from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
+from fuzzymil.plots._ellipses import RuleEllipse
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._firing import FiringDisplay
-from fuzzymil.plots._grid import RuleGridDisplay
-from fuzzymil.plots._history import CurvesDisplay, Line
 from fuzzymil.plots._membership import MembershipDisplay
-from fuzzymil.plots._path import PathDisplay, PathPanel
 from fuzzymil.plots._radar import CubeDisplay
 from fuzzymil.plots._ranks import RanksDisplay
+from fuzzymil.plots._roc import RocCurve, RocDisplay, true_positive_rates
+from fuzzymil.plots._rule_grid import RuleGridDisplay
 from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay
-from fuzzymil.plots._shadow import RuleShadow
 from fuzzymil.plots._space import SpaceDisplay
 from fuzzymil.plots._surface import SurfaceDisplay
-from fuzzymil.plots.roc import RocCurve, RocDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
 
 __all__ = [
@@ -31,10 +30,11 @@ __all__ = [
     "RanksDisplay",
     "RocCurve",
     "RocDisplay",
+    "RuleEllipse",
     "RuleGridDisplay",
-    "RuleShadow",
     "ScoresDisplay",
     "SpaceDisplay",
     "SurfaceDisplay",
     "save_figure",
+    "true_positive_rates",
 ]

@@ -1,4 +1,4 @@
-"""Why a bag was decided as it was: which instance satisfies which rule, and what each rule adds."""
+"""Why a bag got its prediction: which instance satisfies which rule, and what each rule contributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import ConditionExplanation, Explanation, RuleExplanation
 from fuzzymil.explain.explanation import rule_in_words, score_name, the_score
 from fuzzymil.explain.text import degree, evenly, rest_in_words
-from fuzzymil.plots.style import HIGH, LOW, bare, shortened
+from fuzzymil.plots.style import HIGH, LOW, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["ExplanationDisplay"]
 
 _TOTAL = "#333333"
-_LINE = 46  # characters of a label
-_MIDDLE = 2.5  # inches of the conditions at the witness
-_READABLE = 0.1  # a greatest truth below this would leave the picture blank: it is drawn as the darkest
+_LINE = 46  # characters per line of a label
+_MIDDLE = 2.5  # inches for the conditions at the witness
+_READABLE = 0.1  # if all degrees are below, the greatest is drawn darkest: the figure would be blank
 
 
 @dataclasses.dataclass(frozen=True)
 class Met:
-    """A condition in words, how far the witness supports it, and whether it is the one that holds the rule down."""
+    """A condition, the degree to which the witness satisfies it, and whether it limits the truth of the rule."""
 
     text: str
     support: float
@@ -45,9 +45,8 @@ class Met:
 class ExplanationDisplay:
     """The truth of each rule (rows) for each instance (columns), and the rules' contributions as bars.
 
-    The witness of a rule is framed; beside it stand the conditions that hold the rule down there, the decisive one in
-    black, each with the degree to which the witness meets it. Bars to the right raise what is explained, bars to the
-    left lower it; the last bar is their sum.
+    The witness of a rule is framed. The conditions that the witness satisfies least are listed with their degrees,
+    the decisive one in black. Bars to the right raise the score, bars to the left lower it; the last bar is the sum.
 
     Parameters
     ----------
@@ -57,28 +56,28 @@ class ExplanationDisplay:
     truth : array of shape (n_rules, n_columns)
         Degrees of truth, divided by ``exp(log_scale)``.
     log_scale : float
-        0 unless all degrees are small: then the logarithm of the greatest.
+        0, or the logarithm of the greatest degree if all are small.
     instances : list of int
-        Positions in the bag of the columns.
+        Position in the bag of each column.
     witnesses : list of int or None
         Column of each rule's witness.
     contributions : list of float
-        Of the rules in the rows.
+        One per row.
     bars : list of (str, float)
-        What follows the rules' own bars: further rules, what came from no rule, and the sum.
+        Further bars: other rules, contributions from no rule, and the sum.
     score : str
-        Name of what the contributions add up to.
+        Name of the sum.
     note : str
-        What was left out.
+        What is not shown.
     conditions : list of lists of Met
-        Of each rule at its witness, those with the least support first.
+        Conditions of each rule at its witness, the least satisfied first.
     further : list of str
-        What is said of each rule's other conditions.
+        Summary of the other conditions of each rule.
 
     Examples
     --------
     >>> from fuzzymil.explain import explain
-    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.rules import RuleBase
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
     >>> display = ExplanationDisplay.from_explanation(explain(rules, [[[0.1], [0.9]]]))
     >>> display.witnesses
@@ -102,17 +101,17 @@ class ExplanationDisplay:
     def from_explanation(
         cls, explanation: Explanation, *, max_rules: int = 12, max_instances: int = 30, max_conditions: int = 3
     ) -> ExplanationDisplay:
-        """Choose what to show of an explanation.
+        """Select what to show of an explanation.
 
         Parameters
         ----------
         explanation : Explanation
         max_rules : int
-            Show so many rules, those that contribute most; the others in one bar.
+            Maximum number of rules; the others are summed up in one bar.
         max_instances : int
-            Show so many instances of a larger bag, those that make the shown rules fire.
+            Maximum number of instances: those that contribute most to the rules shown.
         max_conditions : int
-            Show so many conditions of each rule, those with the least support; 0 for none.
+            Maximum number of conditions per rule: those that are satisfied least.
         """
         for name, value in (("max_rules", max_rules), ("max_instances", max_instances)):
             if value < 1:
@@ -169,7 +168,7 @@ class ExplanationDisplay:
             text.set_fontweight("bold")
         heading = figure.suptitle(self.title if title is None else title, fontsize=11)
         for text in (heading, bars.xaxis.label, *heat.get_yticklabels()):
-            text.set_parse_math(False)  # a "$" in somebody's names is no formula
+            text.set_parse_math(False)  # names may contain "$"
         return figure
 
     def _draw_truth(self, figure: Figure, axis: Any) -> None:
@@ -195,18 +194,16 @@ class ExplanationDisplay:
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
         line = " " if n_columns > 12 else "\n"
-        axis.set_xlabel(f"instance{line}(orange frame: the rule's witness)", fontsize=8)
-        scale = f"truth, relative to the greatest ({degree(self.log_scale)})" if self.log_scale else "truth"
-        bar = figure.colorbar(
-            image, ax=axis, location="bottom", aspect=30, shrink=min(1.0, 3.0 / n_columns**0.5), pad=0.02
-        )
+        axis.set_xlabel(f"instance{line}(orange frame: witness of the rule)", fontsize=8)
+        scale = "degree of truth"
+        if self.log_scale:
+            scale += f", relative to the greatest ({degree(self.log_scale)})"
         note = textwrap.fill(self.note, 30 + 2 * n_columns)
-        bar.set_label(f"{scale}\n{note}" if note else scale, fontsize=8)
-        bar.ax.tick_params(labelsize=7)
-        bar.outline.set_linewidth(0.4)
+        look = {"location": "bottom", "aspect": 30, "shrink": min(1.0, 3.0 / n_columns**0.5), "pad": 0.02}
+        add_colorbar(figure, image, axis, f"{scale}\n{note}" if note else scale, **look)
 
     def _draw_conditions(self, axis: Any) -> None:
-        """Draw a thin bar for each condition, as long as the witness meets it, and write which it is."""
+        """Draw a thin bar for the degree to which the witness satisfies each condition, with its text."""
         room = 0.86 / (1 + max(map(len, self.conditions)))
         for row, (met, further) in enumerate(zip(self.conditions, self.further, strict=True)):
             lines = len(met) + bool(further)
@@ -223,7 +220,7 @@ class ExplanationDisplay:
         axis.set_xticks([0, 1], ["0", "1"])
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
-        axis.set_xlabel("how far the witness meets\nthe conditions", fontsize=8, loc="left")
+        axis.set_xlabel("conditions: degree to which\nthe witness satisfies them", fontsize=8, loc="left")
         bare(axis)
         for side in ("left", "bottom"):
             axis.spines[side].set_visible(False)
@@ -255,7 +252,7 @@ class ExplanationDisplay:
 
 
 def _columns(shown: Sequence[RuleExplanation], max_instances: int) -> list[int]:
-    """Return the instances to show, in order: the witnesses, then those with the greatest part in the strengths."""
+    """Return the instances to show, in order: the witnesses, and those that contribute most to the strengths."""
     part = sum(rule.strength * np.array(rule.shares) for rule in shown)
     witnesses = dict.fromkeys(rule.witness for rule in shown if rule.witness is not None)
     first = [*witnesses, *(i for i in np.argsort(-part, kind="stable").tolist() if i not in witnesses)]
@@ -264,8 +261,8 @@ def _columns(shown: Sequence[RuleExplanation], max_instances: int) -> list[int]:
 
 def _met(condition: ConditionExplanation) -> Met:
     value = "missing" if condition.value is None else format_number(condition.value, 3)
-    told = f"{shortened(condition.variable, 20)} = {value}: {degree(condition.log_support, 2)}"
-    return Met(told, math.exp(condition.log_support), condition.limiting)
+    text = f"{shortened(condition.variable, 20)} = {value}: {degree(condition.log_support, 2)}"
+    return Met(text, math.exp(condition.log_support), condition.limiting)
 
 
 def _further(rest: Sequence[ConditionExplanation]) -> str:
@@ -278,7 +275,7 @@ def _note(log_truth: Array, columns: list[int]) -> str:
         return ""
     return (
         f"{len(columns)} of {log_truth.shape[1]:,} instances; "
-        f"the others satisfy none of these rules by more than {degree(float(hidden.max()))}"
+        f"the others satisfy none of these rules to more than {degree(float(hidden.max()))}"
     )
 
 
@@ -287,11 +284,11 @@ def _title(explanation: Explanation) -> str:
     value = format_number(explanation.score, 3)
     if explanation.classes is None:
         return f"Bag {bag}: {score} = {value}"
-    return f"Bag {bag}: {shortened(str(explanation.prediction), _LINE)} is predicted ({score} {value})"
+    return f"Bag {bag}: predicted {shortened(str(explanation.prediction), _LINE)} ({score} {value})"
 
 
 def _label(explanation: Explanation, rule: RuleExplanation) -> str:
-    """Return what a rule said of this bag, and its premise on two lines at most."""
+    """Return the conclusion of a rule for this bag, and its premise on two lines at most."""
     premise, _ = rule_in_words(explanation, rule, max_terms=3)
     said = f"{explanation.outputs[explanation.target]} = {format_number(rule.outputs[explanation.target], 3)}"
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Which rules fire on which bags: normalized strengths as a heatmap, bags by label and score."""
+"""Which rules fire on which bags: a heatmap of firing strengths."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import as_bags
-from fuzzymil.plots._selection import conclusions, output_at, rules_of
-from fuzzymil.plots.style import LOW, as_written, bare, shortened
+from fuzzymil.plots._rules import conclusions, output_at, rules_of
+from fuzzymil.plots.style import LOW, add_colorbar, as_written, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
 if TYPE_CHECKING:
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 __all__ = ["FiringDisplay"]
 
-_NAMED = 45  # bags that can be named one by one
-_MANY_RULES = 10  # each has little of the say: small strengths are drawn darker, as the color bar tells
-_GROUPS = 8  # different labels that are taken for classes
+_NAMED = 45  # more bags are not named one by one
+_MANY_RULES = 10  # with more, strengths are small, so the color scale favors small values
+_GROUPS = 8  # more numeric labels are not classes
 
 
 @dataclasses.dataclass(repr=False)
 class FiringDisplay:
-    """Normalized strengths of rules (columns) on bags (rows), and the bags' scores.
+    """Firing strengths of rules (columns) on bags (rows), and the bags' scores.
 
-    Bags are ordered by label and within a label by score, rules by their conclusion: where rules and labels agree,
-    the dark cells run from one corner to the other.
+    Bags are ordered by label, then by score; rules by their conclusion. If rules and labels agree, dark cells run
+    from one corner to the other.
 
     Parameters
     ----------
     strengths : array of shape (n_bags, n_rules)
         In the order of ``bags`` and ``rules``.
     scores : array of shape (n_bags,)
-        The rules' output.
+        Output of the rules.
     bags : list of str
         Ids.
     rules : list of str
-        Names, with what they conclude.
+        Names and conclusions.
     groups : list of (str, int)
-        Labels and how many bags each has, in order; empty where bags have no labels, or numbers of many values.
+        Labels with their numbers of bags, in order; empty without labels, or if they are numbers with many values.
     output : str
-        Name of what the scores are.
+        Name of the output.
     normalize : bool
         Whether the strengths sum to one.
 
@@ -70,16 +70,16 @@ class FiringDisplay:
 
     @classmethod
     def from_rules(cls, rule_base: Any, bags: Any, labels: Any = None, *, output: str | int = 0) -> FiringDisplay:
-        """Infer the bags and put them in order.
+        """Evaluate the rules on bags.
 
         Parameters
         ----------
         rule_base : RuleBase, or fitted model
         bags : Bags, or anything `as_bags` takes
         labels : array of shape (n_bags,), optional
-            Default: those the bags carry, if any.
+            Default: the labels that the bags carry, if any.
         output : str or int
-            Which output is the score.
+            The output to show as the score.
         """
         rules, packed = rules_of(rule_base), as_bags(bags)
         k = output_at(rules, output)
@@ -87,7 +87,7 @@ class FiringDisplay:
         scores = found.output[:, k]
         known = packed.labels if labels is None else np.asarray(labels)
         if known is not None and known.shape != (packed.n_bags,):
-            raise InputError(f"There are {packed.n_bags} bags, but labels of shape {known.shape}: give one a bag.")
+            raise InputError(f"Expected one label per bag: got {packed.n_bags} bags and labels of shape {known.shape}.")
         codes, names = _groups(known)
         order = np.lexsort((scores, np.zeros(packed.n_bags) if codes is None else codes))
         said = conclusions(rules)
@@ -132,11 +132,10 @@ class FiringDisplay:
         self._name_rows(heat, right)
         for axis in (heat, right):
             axis.tick_params(axis="both", length=0, labelsize=7.5)
-        bar = figure.colorbar(image, ax=heat, location="bottom", aspect=30, shrink=min(1.0, 2.6 / wide), pad=0.02)
-        bar.set_label("normalized strength" if self.normalize else "firing strength", fontsize=8)
-        bar.ax.tick_params(labelsize=7)
-        bar.outline.set_linewidth(0.4)
-        heat.set_xlabel(as_written(f"rules, by what they conclude for {shortened(self.output, 30)}"), fontsize=8)
+        strength = "normalized firing strength" if self.normalize else "firing strength"
+        look = {"location": "bottom", "aspect": 30, "shrink": min(1.0, 2.6 / wide), "pad": 0.02}
+        add_colorbar(figure, image, heat, strength, **look)
+        heat.set_xlabel(as_written(f"rules, by conclusion for {shortened(self.output, 30)}"), fontsize=8)
         heat.xaxis.set_label_position("top")
         if title:
             figure.suptitle(as_written(title), fontsize=11)
@@ -160,7 +159,7 @@ class FiringDisplay:
         axis.tick_params(axis="y", labelleft=False)
 
     def _name_rows(self, heat: Any, right: Any) -> None:
-        """Name each bag, or of many the groups with a label; lines part the groups."""
+        """Name each bag or, if there are many, each group of bags; lines separate the groups."""
         bare(heat)
         ends = np.cumsum([count for _, count in self.groups])
         for end in ends[:-1]:
@@ -187,7 +186,7 @@ class FiringDisplay:
 
 
 def _groups(labels: Array | None) -> tuple[Array | None, list[str]]:
-    """Return the group (n_bags,) and the names of the groups; none for numbers of many values."""
+    """Return the group of each bag (n_bags,) and the names of the groups; none for numbers with many values."""
     if labels is None:
         return None, []
     known = sorted(set(labels.tolist()), key=lambda label: (isinstance(label, str), label))

@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots._selection import border, conditions_about
-from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written
+from fuzzymil.plots._rules import border, conditions_about
+from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written
 from fuzzymil.rules import RuleBase
 
 if TYPE_CHECKING:
@@ -34,19 +34,23 @@ class Curve:
 class MembershipDisplay:
     """Membership functions of each rule (rows) in each feature (columns), before and after training.
 
-    Dashed grey is where a set started, the solid line where it ended. Rules that conclude more than
-    the mean of all conclusions are orange, the others blue.
+    A dashed gray line is the set before training, a solid line the set after it. Rules whose conclusion is above the
+    mean are orange, the others blue.
 
     Parameters
     ----------
     curves : nested lists of Curve or None
-        A row a rule, a column a feature; None is don't-care.
+        One row per rule, one column per feature; None if the rule has no condition on the feature.
     titles : list of str
-        Of the rows.
+        Titles of the rows.
     features : list of str
-        Of the columns.
+        Names of the columns.
     high : list of bool
-        Which rules conclude much.
+        Which rules have a high conclusion.
+    marks : dict of str to sequence of float
+        Values to mark, by feature.
+    units : list of str
+        Units of the features.
 
     Examples
     --------
@@ -66,23 +70,23 @@ class MembershipDisplay:
     def from_rules(
         cls, rules: RuleBase, initial: RuleBase | None = None, *, max_features: int = 6, output: int = 0
     ) -> MembershipDisplay:
-        """Evaluate the sets of ``rules`` and, if given, of the rules they started from.
+        """Evaluate the sets of rules and, optionally, of the rules before training.
 
         Parameters
         ----------
         rules, initial : RuleBase
-            With the same variables and rules.
+            With the same variables and as many rules.
         max_features : int
-            Show at most so many features, those with the narrowest sets; features that no rule asks about are left out.
+            Maximum number of features: those with the narrowest sets. Features without conditions are not shown.
         output : int
-            Whose conclusions name and color the rules.
+            Output whose conclusions are in the titles.
         """
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
         asked = {name for rule in rules.rules for name in rule.antecedent}
         order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
-        shown = np.sort((order or [0])[:max_features])  # rules without any condition still have one column
+        shown = np.sort((order or [0])[:max_features])  # one column even if no rule has a condition
         constants = rules.coefs[:, output, 0]
         linear = [" + ..." if np.any(rows[output][1:]) else "" for rows in rules.coefs]
         curves = []
@@ -98,15 +102,15 @@ class MembershipDisplay:
                 row.append(Curve(x, before, _degrees(rules, r, int(d), x)))
             curves.append(row)
         return cls(
-            curves,
-            [f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
-            [rules.variables[d].name for d in shown],
-            list(constants > border(rules, constants)),
+            curves=curves,
+            titles=[f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
+            features=[rules.variables[d].name for d in shown],
+            high=list(constants > border(rules, constants)),
             units=[rules.variables[d].unit or "" for d in shown],
         )
 
     def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
-        """Return the display with dotted lines at known places of a feature (true concepts, limits)."""
+        """Return the display with dotted lines at known values of features, such as true concepts."""
         return dataclasses.replace(self, marks=marks)
 
     def plot(self, title: str | None = None) -> Figure:
@@ -144,7 +148,7 @@ class MembershipDisplay:
             handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
         if self.marks:
             handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False)
+        add_legend(figure, handles, [str(handle.get_label()) for handle in handles], ncols=len(handles))
 
 
 def _draw(axis: Any, curve: Curve | None, color: str) -> None:
@@ -164,12 +168,12 @@ def _draw(axis: Any, curve: Curve | None, color: str) -> None:
 
 
 def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:
-    """Return how far values meet what a rule first asks about a feature, with hedges and NOTs."""
+    """Return the degrees to which values satisfy the rule's first condition on a feature."""
     return next(conditions_about(rules, rule, d, x))
 
 
 def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, float]:
-    """Return the range of a feature to draw: of the data, or of the sets where the data's is unknown."""
+    """Return the range of a feature to draw: its own or, if that is unknown, that of the sets."""
     variable = rules.variables[d]
     low, high = variable.low, variable.high
     if low is None or high is None or not high > low:

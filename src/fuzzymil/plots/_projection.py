@@ -1,4 +1,4 @@
-"""Instances and rules in two dimensions: two of their features, or their two principal components."""
+"""Projections onto the plane: two features, or two principal components."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["Projection", "chosen_features", "principal_components", "project", "shadows"]
+__all__ = ["Projection", "chosen_features", "principal_components", "project", "project_ellipsoids"]
 
 
 class Projection(NamedTuple):
@@ -23,7 +23,7 @@ class Projection(NamedTuple):
 
 
 def chosen_features(n_features: int, across: int, up: int) -> Projection:
-    """Return the map that keeps two features as they are.
+    """Return the projection onto two features.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def chosen_features(n_features: int, across: int, up: int) -> Projection:
 
 
 def principal_components(instances: Array) -> tuple[Projection, Array]:
-    """Return the map onto the two directions in which standardized instances vary most, and their share of variance.
+    """Return the projection onto the first two principal components of the standardized instances.
 
-    A constant feature has no part. The greatest loading of a direction is positive.
+    Constant features do not take part. The greatest loading of a component is positive.
 
     Parameters
     ----------
@@ -47,6 +47,7 @@ def principal_components(instances: Array) -> tuple[Projection, Array]:
     -------
     projection : Projection
     shares : array of shape (2,)
+        Share of the variance.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def principal_components(instances: Array) -> tuple[Projection, Array]:
 
 
 def project(projection: Projection, points: Array) -> Array:
-    """Return the images (n, 2) of points (n, n_features); NaN where a feature that takes part is missing.
+    """Project points (n, n_features) onto the plane (n, 2); NaN if a feature that takes part is missing.
 
     Examples
     --------
@@ -80,12 +81,11 @@ def project(projection: Projection, points: Array) -> Array:
     return np.asarray(standard @ projection.directions[:, part].T)
 
 
-def shadows(projection: Projection, centers: Array, widths: Array) -> tuple[Array, Array]:
-    """Return the shadows of ellipsoids: their centers (r, 2) and matrices (r, 2, 2).
+def project_ellipsoids(projection: Projection, centers: Array, widths: Array) -> tuple[Array, Array]:
+    """Project ellipsoids onto the plane: centers (r, 2) and matrices (r, 2, 2).
 
-    The ellipsoid around ``c`` with half-axes ``s`` along the features casts the ellipse of all ``u`` with
-    ``(u - Pc)' M^-1 (u - Pc) <= 1``, where ``P`` is the projection and ``M = P diag(s^2) P'``. Every point of the
-    ellipsoid, and no other place, falls into it.
+    The ellipsoid around ``c`` with half-axes ``s`` along the features projects onto the ellipse of all ``u`` with
+    ``(u - Pc)' M^-1 (u - Pc) <= 1``, where ``P`` is the projection and ``M = P diag(s^2) P'``.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def shadows(projection: Projection, centers: Array, widths: Array) -> tuple[Arra
 
     Examples
     --------
-    >>> center, matrix = shadows(chosen_features(2, 0, 1), np.array([[1.0, 2.0]]), np.array([[0.5, 3.0]]))
+    >>> center, matrix = project_ellipsoids(chosen_features(2, 0, 1), np.array([[1.0, 2.0]]), np.array([[0.5, 3.0]]))
     >>> center.tolist(), matrix.tolist()
     ([[1.0, 2.0]], [[[0.25, 0.0], [0.0, 9.0]]])
     """

@@ -1,4 +1,4 @@
-"""A radar cube in two slices, with the depth windows that detectors look at and those that rules fired on."""
+"""Two slices through a radar cube, with the depth windows and those that rules fired on."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from fuzzymil.datasets.gpr.features import windows as depth_windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import Alarm
-from fuzzymil.plots.style import FAINT, HIGH, as_written, bare, distinct
+from fuzzymil.plots.style import FAINT, HIGH, add_colorbar, as_written, bare, distinct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["CubeDisplay"]
 
-_FULL_SCALE = 6.0  # deviations of the background at which the grey scale ends
-_FRAME, _WIDER = 0.30, 0.035  # meters: half the width of the first rule's frame, and what each further one adds
+_FULL_SCALE = 6.0  # standard deviations of the background at the ends of the gray scale
+_FRAME, _WIDER = 0.30, 0.035  # in meters: half the width of the first rule's frame, and what each further rule adds
 
 
 @dataclasses.dataclass
 class CubeDisplay:
     """Two vertical slices through the middle of a cube, as the detectors see it.
 
-    Traces are aligned to the ground reflection and in units of the background's deviation; a slice is the mean of the
-    two next to the middle.
+    Traces are aligned to the ground reflection, in units of the background's standard deviation. A slice is the mean
+    of the two in the middle.
 
     Parameters
     ----------
     down_track : array of shape (n_scans, n_depths)
     cross_track : array of shape (n_channels, n_depths)
     windows : list of pairs of float
-        Beginning and end of the depth windows, in ns after the ground reflection.
+        Start and end of the depth windows, in ns after the ground reflection.
     fired : dict of str to int
-        The window each rule fired on, by what the rule is to be called.
+        The window that each rule fired on, by legend entry.
     held : tuple of int
-        The windows that truly hold the mine, as far as the simulator knows one.
+        The windows that contain the mine, if the alarm is simulated.
     permittivity : float, optional
-        Relative, of the soil; with it the figure has a scale of depth in meters.
+        Relative permittivity of the soil; if given, the figure has a depth scale in meters.
     title : str
 
     Examples
@@ -84,37 +84,38 @@ class CubeDisplay:
         windows: Sequence[tuple[int, int]] | None = None,
         fired: Mapping[str, int] | None = None,
     ) -> CubeDisplay:
-        """Cut the slices out of a cube.
+        """Extract the slices from a cube.
 
         Parameters
         ----------
         alarm : Alarm or array of shape (n_channels, n_scans, n_samples)
-            Simulated, or a cube of your own. Of a simulated mine the detectors' windows that hold it are marked.
+            A simulated alarm, or a cube of your own. For a simulated mine, the windows that contain it are marked.
         windows : sequence of pairs of int, optional
-            First sample after the ground reflection, and the one after the last. Default: the detectors' fifteen.
+            First sample after the ground reflection, and the one after the last. Default: the fifteen windows of the
+            detectors.
         fired : mapping of str to int, optional
-            The window (from 0) each rule fired on, such as ``{"rule 2": 4}``.
+            The window (from 0) that each rule fired on, such as ``{"rule 2": 4}``.
         """
         cube = check_cube(alarm.cube if isinstance(alarm, Alarm) else alarm)
         pairs = list(depth_windows() if windows is None else windows)
         if not pairs:
-            raise ParameterError("There are no windows to draw: leave windows out for the detectors' fifteen.")
+            raise ParameterError("windows must not be empty: omit it for the fifteen windows of the detectors.")
         for rule, window in (fired or {}).items():
             if not isinstance(window, int | np.integer) or not 0 <= window < len(pairs):
-                raise ParameterError(f"{rule} fired on window {window!r}, but there are {len(pairs)}, from 0.")
+                raise ParameterError(f"fired[{rule!r}] must be a window from 0 to {len(pairs) - 1}, got {window!r}.")
         aligned = align(cube, ground_peaks(cube))
         background = background_of(aligned)
         check_background(background)
         whitened = whiten(aligned, background)
         step = GRID.sample_spacing * 1e9
         return cls(
-            whitened[_middle(GRID.n_channels)].mean(axis=0),
-            whitened[:, _middle(GRID.n_scans)].mean(axis=1),
-            [(start * step, stop * step) for start, stop in pairs],
-            dict(fired or {}),
-            _held(alarm) if isinstance(alarm, Alarm) and windows is None else (),
-            alarm.facts["permittivity"] if isinstance(alarm, Alarm) else None,
-            _told(alarm) if isinstance(alarm, Alarm) else "Radar cube",
+            down_track=whitened[_middle(GRID.n_channels)].mean(axis=0),
+            cross_track=whitened[:, _middle(GRID.n_scans)].mean(axis=1),
+            windows=[(start * step, stop * step) for start, stop in pairs],
+            fired=dict(fired or {}),
+            held=_held(alarm) if isinstance(alarm, Alarm) and windows is None else (),
+            permittivity=alarm.facts["permittivity"] if isinstance(alarm, Alarm) else None,
+            title=_title(alarm) if isinstance(alarm, Alarm) else "Radar cube",
         )
 
     def plot(self, title: str | None = None) -> Figure:
@@ -142,13 +143,12 @@ class CubeDisplay:
         self._frames(axes[:2])
         axes[0].set_ylim(last, first)
         if self.permittivity is not None:
-            speed = SPEED_OF_LIGHT / 2 / np.sqrt(self.permittivity) * 1e-9  # meters of depth a nanosecond
+            speed = SPEED_OF_LIGHT / 2 / np.sqrt(self.permittivity) * 1e-9  # meters of depth per nanosecond
             depth = axes[2].secondary_yaxis("right", functions=(lambda t: t * speed, lambda d: d / speed))
             depth.set_ylabel(f"depth [m] (permittivity {self.permittivity:.1f})", fontsize=9)
             depth.tick_params(labelsize=8)
-        bar = figure.colorbar(image, ax=axes, location="left", shrink=0.6, pad=0.02, extend="both")
-        bar.set_label("background deviations", fontsize=8)
-        bar.ax.tick_params(labelsize=8)
+        look = {"location": "left", "shrink": 0.6, "pad": 0.02, "extend": "both"}
+        add_colorbar(figure, image, axes, "standard deviations of the background", **look)
         figure.suptitle(as_written(self.title if title is None else title), fontsize=11)
         entries = len(self.fired) + bool(self.held)
         if entries:
@@ -156,7 +156,7 @@ class CubeDisplay:
         return figure
 
     def _strip(self, axis: Any) -> None:
-        """Draw the windows beside the slices, in as many columns as overlap; thick where rules fired, dots on truth."""
+        """Draw the windows beside the slices, thick where rules fired, with dots where the mine is."""
         columns = max(sum(start <= other < stop for other, _ in self.windows) for start, stop in self.windows)
         for number, (start, stop) in enumerate(self.windows):
             chosen = number in self.fired.values()
@@ -187,7 +187,7 @@ class CubeDisplay:
                 marker="o",
                 markersize=4,
                 color=HIGH,
-                label="windows that hold the mine (simulated truth)",
+                label="windows that contain the mine (ground truth)",
             )
         axis.set_xlim(-0.2, columns + 0.05)
         axis.set_xticks([])
@@ -198,7 +198,7 @@ class CubeDisplay:
         axis.tick_params(left=False)
 
     def _frames(self, axes: Sequence[Any]) -> None:
-        """Frame the window each rule fired on, the next rule's frame a little wider, so that none hides another."""
+        """Frame the window that each rule fired on; each frame is a little wider, so that none hides another."""
         for k, ((rule, window), style) in enumerate(zip(self.fired.items(), distinct(len(self.fired)), strict=True)):
             start, stop = self.windows[window]
             half = _FRAME + _WIDER * k
@@ -228,6 +228,6 @@ def _held(alarm: Alarm) -> tuple[int, ...]:
     return tuple(np.flatnonzero(truth).tolist())
 
 
-def _told(alarm: Alarm) -> str:
+def _title(alarm: Alarm) -> str:
     depth = f", {alarm.facts['depth']:.2f} m deep" if "depth" in alarm.facts else ""
     return f"Simulated alarm: {alarm.kind}{depth}"

@@ -1,4 +1,4 @@
-"""Average ranks of methods, and which of them the data cannot tell apart."""
+"""Average ranks of methods, and which of them do not differ significantly."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["RanksDisplay"]
 
 @dataclasses.dataclass
 class RanksDisplay:
-    """A critical-difference diagram, one method a row: best at the top, bars over methods that are not told apart.
+    """A critical-difference diagram: one row per method, bars span methods that do not differ significantly.
 
     Parameters
     ----------
     ranks : dict of str to float
         Average rank of each method, 1 being the best.
     critical_difference : float or None
-        Average ranks closer than this are not told apart; None where that is not known.
+        Average ranks closer than this do not differ significantly; None if it is unknown.
     note : str
-        How the ranks were made.
+        How the ranks were computed.
     bold : collection of str
-        Methods to draw the eye to.
+        Methods to highlight.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class RanksDisplay:
     bold: Collection[str] = ()
 
     def groups(self) -> list[list[str]]:
-        """Return the largest groups of methods that are not told apart, the best first."""
+        """Return the maximal groups of methods that do not differ significantly, the best first."""
         ordered = sorted(self.ranks, key=lambda name: self.ranks[name])
         found: list[list[str]] = []
         if self.critical_difference is None:
@@ -85,22 +85,22 @@ class RanksDisplay:
         bare(axis)
         axis.spines["left"].set_visible(False)
         axis.tick_params(axis="y", length=0)
-        axis.set_xlabel(f"average rank (1 is the best){self._legend(groups)}", fontsize=9)
+        axis.set_xlabel(f"average rank (1 is best){self._legend(groups)}", fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)
         return figure
 
     def _legend(self, groups: list[list[str]]) -> str:
-        bars = "; a bar at the right spans methods that are not told apart" if groups else ""
+        bars = "; bars on the right span methods that do not differ significantly" if groups else ""
         return f"{bars}\n{self.note}" if self.note else bars
 
 
 def _measure(axis: Any, critical_difference: float, right: float) -> None:
-    """Draw the critical difference as a ruler at the top; one wider than all ranks is only told."""
+    """Draw the critical difference as a ruler at the top, or write it if it is wider than the figure."""
     low, high = 1.0, 1.0 + critical_difference
     words = f"critical difference {critical_difference:.1f}"
     if high > right:
-        axis.text(low, -1, f"{words}: more than all ranks span", ha="left", va="center", fontsize=8)
+        axis.text(low, -1, f"{words}: wider than the range of ranks", ha="left", va="center", fontsize=8)
         return
     axis.annotate("", (low, -1), (high, -1), arrowprops={"arrowstyle": "|-|", "mutation_scale": 3, "lw": 1.1})
     middle = ((low + high) / 2, -1)

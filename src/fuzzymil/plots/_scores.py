@@ -1,4 +1,4 @@
-"""Scores of several methods beside each other, and distributions of single results."""
+"""Scores of several methods side by side, and distributions of single results."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil.plots.style import FAINT, bare, distinct
+from fuzzymil.plots.style import FAINT, add_legend, bare, distinct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["DistributionDisplay", "ScoresDisplay"]
 
-Score = tuple[float, float | None]  # a mean, and its deviation where there is one
+Score = tuple[float, float | None]  # a mean, and the standard deviation if known
 
 
 @dataclasses.dataclass
@@ -29,7 +29,14 @@ class ScoresDisplay:
         By panel and method: the mean, and one standard deviation or None.
     xlabel : str
     printed : set of str
-        Methods whose numbers are quoted and not measured: drawn hollow and grey.
+        Methods whose numbers are quoted from publications: drawn hollow and gray.
+
+    Examples
+    --------
+    >>> figure = ScoresDisplay({"MUSK1": {"MI-ANFIS": (0.9, 0.02), "mi-SVM": (0.87, None)}}, "accuracy").plot()
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['MI-ANFIS', 'mi-SVM']
+    >>> plt.close(figure)
     """
 
     scores: dict[str, dict[str, Score]]
@@ -80,13 +87,13 @@ class ScoresDisplay:
 
 
 def _family(method: str) -> str:
-    """Return what stands before the comma: variants of one method look alike."""
+    """Return the part before the comma: variants of one method look alike."""
     return method.split(",")[0]
 
 
 @dataclasses.dataclass
 class DistributionDisplay:
-    """The share of results that stay below a value, for several methods (empirical distribution functions).
+    """The share of results below each value, for several methods (empirical distribution functions).
 
     Parameters
     ----------
@@ -94,7 +101,15 @@ class DistributionDisplay:
         By panel and method.
     xlabel : str
     marks : dict of str to float
-        Named values to draw a line at.
+        Named values to mark with a line.
+
+    Examples
+    --------
+    >>> display = DistributionDisplay({"alpha = 1": {"random": [0.3, 0.1], "cluster": [0.1, 0.1]}}, "error")
+    >>> figure = display.plot()
+    >>> figure.axes[0].get_title(loc="left")
+    'alpha = 1'
+    >>> plt.close(figure)
     """
 
     values: dict[str, dict[str, npt.ArrayLike]]
@@ -137,11 +152,11 @@ class DistributionDisplay:
                 color="#555555",
                 bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
             )
-        figure.supylabel("share of starts that end below", fontsize=9)
+        figure.supylabel("share of runs that end below", fontsize=9)
         if title:
             figure.suptitle(title, fontsize=11)
         handles, labels = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(methods), fontsize=8, frameon=False)
+        add_legend(figure, handles, labels, ncols=len(methods))
         return figure
 
 

@@ -1,4 +1,4 @@
-"""The space of instances in two dimensions: bags as points, rules as ellipses, one bag highlighted."""
+"""Instances and rules in the plane: instances as points, rules as ellipses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import chosen_bag, explain
+from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
-from fuzzymil.plots._selection import axis_name, border, conclusions, feature_at, rules_of
-from fuzzymil.plots._shadow import RuleShadow, draw_shadow, in_view, rule_shadows
-from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, distinct, shortened
+from fuzzymil.plots._rules import axis_name, border, conclusions, feature_at, rules_of
+from fuzzymil.plots.style import FAINT, HIGH, LOW, add_colorbar, add_legend, as_written, bare, distinct, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.rule import Variable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SpaceDisplay"]
 
-_MANY = 3000  # points: drawn smaller, and as an image in vector files
+_MANY = 3000  # points are drawn smaller, and as an image in vector files
 _LOOKS: tuple[tuple[str, float, str], ...] = (
     (".", 14.0, FAINT),
     ("+", 34.0, LOW),
@@ -41,31 +41,32 @@ _LOOKS: tuple[tuple[str, float, str], ...] = (
 
 @dataclasses.dataclass(repr=False)
 class SpaceDisplay:
-    """Instances by the label of their bag, and rules one width around their centers.
+    """Instances by the label of their bag, and rules as ellipses one width around their centers.
 
     Parameters
     ----------
     groups : dict of str to array of shape (n, 2)
-        Instances by what the legend calls them.
+        Instances by legend entry.
     axes : pair of str
-        What the axes are.
+        Labels of the axes.
     values : array of shape (n,), optional
-        Labels of the instances' bags where they are numbers of many values; there is one group then.
-    rules : tuple of RuleShadow
+        Labels of the instances' bags if they are numbers with many values; there is only one group then.
+    rules : tuple of RuleEllipse
     several : bool
         Whether the rules have several outputs.
     bag : array of shape (m, 2), optional
         Instances of the highlighted bag.
     bag_name : str
     witness : int, optional
-        Which of these decided: the witness of the rule that contributes most.
+        Position of the witness of the rule that contributes most.
     even : bool
-        Whether a step is as long on both axes.
+        Whether both axes have the same scale.
     concepts : array of shape (n_concepts, 2), optional
         Centers of true concepts.
     radius : float
-        Of the true concepts.
+        Radius of the true concepts.
     note : str
+        Remarks for the reader.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class SpaceDisplay:
     groups: dict[str, Array]
     axes: tuple[str, str]
     values: Array | None = None
-    rules: tuple[RuleShadow, ...] = ()
+    rules: tuple[RuleEllipse, ...] = ()
     several: bool = False
     bag: Array | None = None
     bag_name: str = ""
@@ -103,18 +104,17 @@ class SpaceDisplay:
     ) -> SpaceDisplay:
         """Project bags and rules onto the plane.
 
-        With two features, two chosen ones, or two that the rules ask about, the axes are these features. Otherwise they
-        are the principal components of the standardized instances, and an ellipse is the shadow of all that lies
-        within one width of the rule's center: an instance that satisfies the rule by 0.61 or more is inside, one
-        inside need not satisfy the rule. A feature that the rule leaves out counts there with the mean and the
-        standard deviation of the instances; a rule without conditions is not drawn.
+        The axes are two features, if they are chosen, or if there are only two, or only two in the rules' conditions.
+        Otherwise they are the principal components of the standardized instances, and an ellipse is the projection of
+        everything within one width of the rule's center: instances that satisfy the rule to 0.61 or more are inside,
+        but not all instances inside satisfy the rule. Rules without conditions are not drawn.
 
         Parameters
         ----------
         model : RuleBase, or fitted model
         bags : Bags, or anything `as_bags` takes
         labels : array of shape (n_bags,), optional
-            Default: those the bags carry, if any.
+            Default: the labels that the bags carry, if any.
         bag : id or position, optional
             A bag to highlight.
         features : pair of str or int, optional
@@ -122,17 +122,17 @@ class SpaceDisplay:
         order : sequence of labels, optional
             The first is drawn faintest. Default: sorted.
         threshold : float, optional
-            Above which a conclusion counts as high. Default: where a classifier of two classes parts them, else the
-            mean of the rules' conclusions.
+            Above which a conclusion counts as high. Default: the threshold of a binary classifier, else the mean of
+            the rules' conclusions.
         """
         rules, given = rules_of(model), as_bags(bags)
         seen = seen_bags(rules, given)
         asked = {name for rule in rules.rules for name in rule.antecedent}
-        if features is None and len(asked) == 2:  # nothing else matters to these rules
+        if features is None and len(asked) == 2:  # no other feature matters
             features = [variable.name for variable in rules.variables if variable.name in asked]
         projection, axes, even = _view(seen, rules.variables, features)
         plain = cls._of_bags(seen, given.labels if labels is None else labels, projection, axes, even, order)
-        shown, note = rule_shadows(
+        shown, note = rule_ellipses(
             rules,
             seen,
             projection,
@@ -172,26 +172,24 @@ class SpaceDisplay:
     ) -> SpaceDisplay:
         points = project(projection, seen.instances)
         known = ~np.isnan(points).any(axis=1)
-        note = (
-            "" if known.all() else f"not shown, as a value is missing: {(~known).sum():,} of {len(points):,} instances"
-        )
+        note = "" if known.all() else f"{(~known).sum():,} of {len(points):,} instances not shown (missing values)"
         if labels is None:
             return cls({"instance": points[known]}, axes, even=even, note=note)
         found = np.asarray(labels)
         if found.shape != (seen.n_bags,):
-            raise InputError(f"There are {seen.n_bags} bags, but labels of shape {found.shape}: give one a bag.")
+            raise InputError(f"Expected one label per bag: got {seen.n_bags} bags and labels of shape {found.shape}.")
         owners = np.repeat(found, seen.sizes)
         kinds = sorted(set(found.tolist()), key=lambda kind: (isinstance(kind, str), kind))
         if len(kinds) > len(_LOOKS):
             if found.dtype.kind not in "iuf":
                 raise InputError(
-                    f"There are {len(kinds)} different labels; at most {len(_LOOKS)} can be told apart: give coarser "
-                    "labels=..."
+                    f"There are {len(kinds)} different labels, but only {len(_LOOKS)} can be distinguished: group them "
+                    "and pass labels=..."
                 )
             return cls({"instance": points[known]}, axes, owners[known].astype(float), even=even, note=note)
         if order is not None:
             if set(order) != set(kinds):
-                raise ParameterError(f"order must name the labels {listed(kinds)}, got {listed(order)}.")
+                raise ParameterError(f"order must list the labels {listed(kinds)}, got {listed(order)}.")
             kinds = list(order)
         groups = {f"in a bag labeled {kind}": points[known & (owners == kind)] for kind in kinds}
         return cls(groups, axes, even=even, note=note)
@@ -203,7 +201,7 @@ class SpaceDisplay:
         )
 
     def with_concepts(self, centers: Array, radius: float) -> SpaceDisplay:
-        """Return the display with true concepts: discs around ``centers`` (n_concepts, 2), in the figure's axes."""
+        """Return the display with true concepts: circles around ``centers`` (n_concepts, 2)."""
         return dataclasses.replace(self, concepts=np.asarray(centers), radius=radius, even=True)
 
     # ------------------------------------------------------------------ drawing
@@ -222,7 +220,7 @@ class SpaceDisplay:
         self._draw_rules(axis)
         if self.even:
             axis.set_aspect("equal")
-        # Wide rules reach far beyond the data, which is what the figure is about.
+        # Keep to the data: wide rules reach far beyond them.
         axis.set_xlim(low)
         axis.set_ylim(high)
         axis.set_xlabel(as_written(shortened(self.axes[0], 60)), fontsize=9)
@@ -231,17 +229,8 @@ class SpaceDisplay:
         if title:
             figure.suptitle(as_written(title), fontsize=11)
         handles, labels = axis.get_legend_handles_labels()
-        columns = 3 if max(map(len, labels)) < 26 else 2
-        figure.legend(
-            handles,
-            list(map(as_written, labels)),
-            loc="outside lower center",
-            ncols=columns,
-            fontsize=8,
-            frameon=False,
-            title=as_written(textwrap.fill(self._remarks(low, high), 90)) or None,
-            title_fontsize=8,
-        )
+        remarks = textwrap.fill(self._remarks(low, high), 90)
+        add_legend(figure, handles, labels, title=remarks, ncols=3 if max(map(len, labels)) < 26 else 2)
         return figure
 
     def _draw_instances(self, figure: Figure, axis: Any) -> None:
@@ -260,9 +249,7 @@ class SpaceDisplay:
             x, y = points.T
             found = axis.scatter(x, y, size / 2 if many else size, label=shortened(name, 44), **look)
             if self.values is not None:
-                bar = figure.colorbar(found, ax=axis, location="right", aspect=40, shrink=0.7)
-                bar.set_label("label of the bag", fontsize=8)
-                bar.ax.tick_params(labelsize=7)
+                add_colorbar(figure, found, axis, "label of the bag", location="right", aspect=40, shrink=0.7)
 
     def _draw_bag(self, axis: Any) -> None:
         if self.bag is None:
@@ -271,17 +258,17 @@ class SpaceDisplay:
         x, y = self.bag.T
         axis.scatter(x, y, 110, linewidths=1.3, label=f"bag {shortened(self.bag_name, 30)}", **ring)
         if self.witness is not None:
-            axis.scatter(x[self.witness], y[self.witness], 230, linewidths=2.2, label="its witness", **ring)
+            axis.scatter(x[self.witness], y[self.witness], 230, linewidths=2.2, label="witness", **ring)
 
     def _draw_rules(self, axis: Any) -> None:
         low, high = axis.get_xlim(), axis.get_ylim()
         named: set[str] = set()
         for rule in self.rules:
             look = self._look(rule.kind)
-            label = None if rule.says in named else rule.says
-            if not draw_shadow(axis, rule, label, look):
+            label = None if rule.label in named else rule.label
+            if not draw_ellipse(axis, rule, label, look):
                 continue
-            named.add(rule.says)
+            named.add(rule.label)
             if in_view(rule, low, high):
                 middle = (sum(low) / 2, sum(high) / 2)
                 axis.text(
@@ -306,18 +293,18 @@ class SpaceDisplay:
 
     def _remarks(self, low: tuple[float, float], high: tuple[float, float]) -> str:
         away = [str(rule.number) for rule in self.rules if not in_view(rule, low, high)]
-        told = f"center outside the figure: rule{'s' if len(away) > 1 else ''} {listed(away)}" if away else ""
-        return "; ".join(filter(None, (self.note, told)))
+        outside = f"center outside the figure: rule{'s' if len(away) > 1 else ''} {listed(away)}" if away else ""
+        return "; ".join(filter(None, (self.note, outside)))
 
 
 def _view(
     seen: Bags, variables: Sequence[Variable], features: Sequence[str | int] | None
 ) -> tuple[Projection, tuple[str, str], bool]:
-    """Return the projection, what its axes are called, and whether they mix features."""
+    """Return the projection, the labels of its axes, and whether they mix features."""
     if seen.n_features < 2:
-        raise InputError("A plane needs two features, and there is one: draw the rules with MembershipDisplay.")
+        raise InputError("A plane needs two features, got one: use MembershipDisplay instead.")
     if features is None and seen.n_features > 2:
-        seen.require_complete("Choose two features=(..., ...), or fill missing values in first.")
+        seen.require_complete("Choose two features=(..., ...), or impute the missing values first.")
         projection, shares = principal_components(seen.instances)
         first, second = (
             f"principal component {place} ({100 * share:.0f}% of the variance)"
@@ -329,6 +316,6 @@ def _view(
         raise ParameterError(f"features must be two names or columns, got {chosen!r}.")
     across, up = (feature_at([variable.name for variable in variables], feature) for feature in chosen)
     if across == up:
-        raise ParameterError(f"features must be two different ones, got {variables[up].name!r} twice.")
+        raise ParameterError(f"features must be different, got {variables[up].name!r} twice.")
     names = axis_name(variables[across]), axis_name(variables[up])
     return chosen_features(seen.n_features, across, up), names, False

@@ -1,4 +1,4 @@
-"""The output of rules over two features, for a bag of one instance whose other features stand still."""
+"""The output of rules as a function of two features, for bags with one instance."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.plots._selection import axis_name, feature_at, output_at, rules_of
-from fuzzymil.plots.style import as_written, bare, shortened
+from fuzzymil.plots._rules import axis_name, feature_at, output_at, rules_of
+from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 
 __all__ = ["SurfaceDisplay"]
 
-_UNKNOWN = 0.05  # a firing strength below which no rule knows the place
+_UNKNOWN = 0.05  # firing strength below which a place counts as not covered
 
 
 @dataclasses.dataclass(repr=False)
 class SurfaceDisplay:
-    """The output over two features, as a map with contour lines.
+    """The output as a function of two features: a color map with contour lines.
 
-    Hatched is where no rule fires by 0.05 or more: the rules know nothing of such an instance, and the output there is
-    what the nearest of them say.
+    It is hatched where no rule has a firing strength of 0.05 or more: the rules do not cover such an instance, and
+    the output there is that of the nearest rules.
 
     Parameters
     ----------
     x, y : arrays of shape (n_x,), (n_y,)
         Values of the two features.
     z : array of shape (n_y, n_x)
-        The output for a bag of the one instance at each place.
+        The output for a bag with one instance there.
     coverage : array of shape (n_y, n_x)
         Greatest firing strength there.
     xlabel, ylabel, output : str
         Names of the features and of the output.
     held : dict of str to float
-        The other features that the rules ask about, and where they stand.
+        Values of the other features that the rules use.
     how : str
-        Where the others stand, in words.
+        How these values were chosen, in words.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class SurfaceDisplay:
         bags: Any = None,
         n_points: int = 81,
     ) -> SurfaceDisplay:
-        """Infer bags of one instance over a grid.
+        """Evaluate the rules on a grid of bags with one instance each.
 
         Parameters
         ----------
@@ -93,15 +93,15 @@ class SurfaceDisplay:
             Values of other features.
         output : str or int
         bags : Bags, or anything `as_bags` takes, optional
-            Features that ``at`` does not name stand at the medians of their instances, and the map covers their
-            values. Default: the middle of the range that the rules know, and that range.
+            Other features are at the medians of their instances, and the map covers the range of their values.
+            Default: the middle of the features' ranges in the rules, and these ranges.
         n_points : int
-            Along each feature.
+            Number of grid points along each feature.
         """
         rules = rules_of(rule_base)
         across, up, k = feature_at(rules.feature_names, x), feature_at(rules.feature_names, y), output_at(rules, output)
         if across == up:
-            raise ParameterError(f"x and y must be two features, got {rules.feature_names[up]!r} twice.")
+            raise ParameterError(f"x and y must be different features, got {rules.feature_names[up]!r} twice.")
         if n_points < 2:
             raise ParameterError(f"n_points must be at least 2, got {n_points!r}.")
         seen = None if bags is None else seen_bags(rules, bags)
@@ -141,21 +141,24 @@ class SurfaceDisplay:
             )
             hatch.set_edgecolor("#FFFFFF80")
             hatch.set_linewidth(0.0)
-            sample = Patch(facecolor="#777777", edgecolor="white", hatch="////", label="no rule fires by 0.05 or more")
-            figure.legend(handles=[sample], loc="outside lower center", fontsize=8, frameon=False)
+            sample = Patch(
+                facecolor="#777777",
+                edgecolor="white",
+                hatch="////",
+                label=f"firing strength of all rules below {_UNKNOWN}",
+            )
+            add_legend(figure, [sample], [str(sample.get_label())])
         axis.set_xlabel(as_written(shortened(self.xlabel, 60)), fontsize=9)
         axis.set_ylabel(as_written(shortened(self.ylabel, 50)), fontsize=9)
         bare(axis)
-        bar = figure.colorbar(image, ax=axis, aspect=30)
-        bar.set_label(as_written(shortened(self.output, 40)), fontsize=9)
-        bar.ax.tick_params(labelsize=8)
-        heading = f"{shortened(self.output, 40)} for a bag of one instance" if title is None else title
+        add_colorbar(figure, image, axis, shortened(self.output, 40), aspect=30)
+        heading = f"{shortened(self.output, 40)} for bags with one instance" if title is None else title
         figure.suptitle(as_written(heading), fontsize=11)
         axis.set_title(as_written(textwrap.fill(self._standing(), 76)), fontsize=8, color="#333333")
         return figure
 
     def _standing(self) -> str:
-        """Tell where the other features stand: each of a few, or all in one sentence."""
+        """Return the values of the other features, one by one if there are few."""
         if not self.how:
             return ""
         if 0 < len(self.held) <= 4:
@@ -169,15 +172,15 @@ def _given(rules: RuleBase, at: Mapping[str | int, float], shown: tuple[int, int
     for feature, value in at.items():
         d = feature_at(rules.feature_names, feature)
         if d in shown:
-            raise ParameterError(f"at gives a value for {rules.feature_names[d]!r}, which is an axis of the figure.")
+            raise ParameterError(f"at has a value for {rules.feature_names[d]!r}, which is an axis of the figure.")
         if not isinstance(value, int | float | np.number) or not np.isfinite(value):
-            raise ParameterError(f"at must give {rules.feature_names[d]!r} a finite number, got {described(value)}.")
+            raise ParameterError(f"at[{rules.feature_names[d]!r}] must be a finite number, got {described(value)}.")
         found[d] = float(value)
     return found
 
 
 def _place(rules: RuleBase, seen: Bags | None) -> Array:
-    """Return where features stand, shape (n_features,): medians, or the middles of ranges."""
+    """Return values of the features, shape (n_features,): medians, or the middles of ranges."""
     middles = np.array([sum(span(variable)) / 2 for variable in rules.variables])
     if seen is None:
         return middles
@@ -192,18 +195,18 @@ def _range(rules: RuleBase, seen: Bags | None, d: int) -> tuple[float, float]:
 
 
 def _used(rules: RuleBase) -> list[int]:
-    """Return the features that some rule asks about or concludes from."""
+    """Return the features in the rules' conditions or conclusions."""
     asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
     slopes = (rules.coefs[:, :, 1:] != 0).any(axis=(0, 1))
     return [d for d, name in enumerate(rules.feature_names) if name in asked or (len(slopes) and slopes[d])]
 
 
 def _in_words(n_given: int, n_others: int, medians: bool) -> str:
-    """Tell where the features stand that are no axis of the figure."""
+    """Describe how the values of the other features were chosen."""
     rest = n_others - n_given
     parts = [f"{_others(n_given)} at given values"] if n_given else []
     if rest:
-        where = "at medians" if medians else "in the middle of the range"
+        where = "at the median" if medians else "in the middle of the range"
         parts.append(f"{rest if n_given else _others(rest)} {where}")
     return ", ".join(parts)
 

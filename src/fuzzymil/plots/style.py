@@ -1,7 +1,8 @@
-"""What all figures share: colors that everybody can tell apart, and how files are written."""
+"""The look that all figures share, and how they are saved."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -10,12 +11,23 @@ import matplotlib.pyplot as plt
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FAINT", "HIGH", "LOW", "as_written", "bare", "distinct", "save_figure", "shortened"]
+__all__ = [
+    "FAINT",
+    "HIGH",
+    "LOW",
+    "add_colorbar",
+    "add_legend",
+    "as_written",
+    "bare",
+    "distinct",
+    "save_figure",
+    "shortened",
+]
 
-# Two hues that color-blind readers tell apart and that differ in grey, too.
+# Two hues that color-blind readers can distinguish, and that also differ in grayscale.
 HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
 
-# Color never stands alone: each has a dash and a marker of its own, for grey prints.
+# Color is never the only difference: each has its own dash and marker, for grayscale prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
 _DASHES = (
     "-",
@@ -31,7 +43,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
 def distinct(n: int) -> list[dict[str, Any]]:
-    """Return color, dash and marker of ``n`` series; beyond eight, colors come back with other dashes and markers.
+    """Return color, dash and marker of ``n`` series; beyond eight, colors repeat with other dashes and markers.
 
     Examples
     --------
@@ -53,25 +65,39 @@ def distinct(n: int) -> list[dict[str, Any]]:
 
 
 def bare(axis: Any) -> None:
-    """Take away what does not carry data."""
+    """Remove what carries no data."""
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     axis.tick_params(labelsize=8)
 
 
-def as_written(name: str) -> str:
-    r"""Return a name that is drawn as it is: a dollar sign would begin a formula.
+def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, title: str = "", **look: Any) -> None:
+    """Put a legend below the axes, its title above the entries; labels and title are drawn literally."""
+    settings: dict[str, Any] = {"loc": "outside lower center", "fontsize": 8, "title_fontsize": 8, "frameon": False}
+    figure.legend(handles, list(map(as_written, labels)), title=as_written(title) or None, **(settings | look))
+
+
+def add_colorbar(figure: Figure, image: Any, axes: Any, label: str, **look: Any) -> None:
+    """Put a color bar beside axes; the label is drawn literally."""
+    bar = figure.colorbar(image, ax=axes, **look)
+    bar.set_label(as_written(label), fontsize=8)
+    bar.ax.tick_params(labelsize=7)
+    bar.outline.set_linewidth(0.4)
+
+
+def as_written(text: str) -> str:
+    r"""Escape dollar signs, so that matplotlib draws them instead of starting a formula.
 
     Examples
     --------
     >>> as_written("price [$]")
     'price [\\$]'
     """
-    return name.replace("$", r"\$")
+    return text.replace("$", r"\$")
 
 
 def shortened(text: str, width: int) -> str:
-    """Return a text of ``width`` characters at most, its beginning if it is longer.
+    """Truncate a text to at most ``width`` characters.
 
     Examples
     --------
@@ -82,9 +108,24 @@ def shortened(text: str, width: int) -> str:
 
 
 def save_figure(figure: Figure, path: Any) -> None:
-    """Write a figure as PNG and as SVG beside it, and close it.
+    """Save a figure as PNG and SVG, and close it.
 
-    The same figure gives the same files: no date, no random names inside.
+    Equal figures give equal files: they contain no date and no random ids.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : pathlib.Path
+        The suffixes ``.png`` and ``.svg`` replace its own.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> figure, _ = plt.subplots()
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> save_figure(figure, folder / "empty")
+    >>> sorted(path.name for path in folder.iterdir())
+    ['empty.png', 'empty.svg']
     """
     with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
         figure.savefig(path.with_suffix(".png"), dpi=160)

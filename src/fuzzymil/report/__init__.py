@@ -1,5 +1,5 @@
-"""The report: one self-contained HTML page on a model and bags; ``write_report`` writes it."""
+"""An HTML report on a model and bags."""
 
-from fuzzymil.report._writer import Report, write_report
+from fuzzymil.report._report import Report, write_report
 
 __all__ = ["Report", "write_report"]

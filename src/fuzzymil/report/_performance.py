@@ -1,4 +1,4 @@
-"""How good the rules are: measured on folds, by models that did not see them, or by the model as it is."""
+"""Performance of the model, cross-validated or as it is; ``templates/performance.html`` shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.metrics import (
     accuracy_score,
     confusion_matrix,
@@ -22,24 +21,26 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.estimators import Network, fit_together
-from fuzzymil.report._predictions import Answers
+from fuzzymil.estimators import cross_validate
+from fuzzymil.report import _figures
+from fuzzymil.report._answers import Answers
+from fuzzymil.report._format import label
 from fuzzymil.rules import RuleBase
 
-__all__ = ["Basis", "Fold", "Performance", "measured", "refitted"]
+__all__ = ["Basis", "Fold", "Performance", "cross_validated", "measured", "performance_facts"]
 
 
 class Basis(enum.Enum):
-    """Which models were measured, and what they had seen."""
+    """Which models were measured, and on what."""
 
-    REFITTED = "models learned anew without the fold"
-    UNSEEN = "this model, on bags it was not trained on"
-    SEEN = "this model, on bags it may have been trained on"
+    REFITTED = "models trained on the other folds"
+    UNSEEN = "this model, on bags that it was not trained on"
+    SEEN = "this model, on bags that it may have been trained on"
 
 
 @dataclasses.dataclass(frozen=True)
 class Fold:
-    """Some bags and what was said about them.
+    """Predictions for some bags.
 
     Attributes
     ----------
@@ -55,17 +56,17 @@ class Fold:
 
 @dataclasses.dataclass(frozen=True)
 class Performance:
-    """Predictions beside the truth, in folds.
+    """Predictions and true labels, by fold.
 
     Attributes
     ----------
     basis : Basis
     folds : tuple of Fold
-        One that holds all bags, where there are too few for more.
+        A single one with all bags if there are too few for more.
     classes : tuple or None
         Of a classifier.
     outputs : tuple of str
-        Names of what is predicted.
+        Names of the outputs.
 
     Examples
     --------
@@ -89,57 +90,63 @@ class Performance:
 
     @property
     def measures(self) -> dict[str, Array]:
-        """Of each measure its value on each fold, shape (n_folds,); the one to quote first."""
+        """Each measure's value on each fold, shape (n_folds,); the one to quote comes first."""
         by_fold = [
-            self._classes_of(fold) if self.classes is not None else self._numbers_of(fold) for fold in self.folds
+            self._of_classes(fold) if self.classes is not None else self._of_numbers(fold) for fold in self.folds
         ]
         return {name: np.array([each[name] for each in by_fold]) for name in by_fold[0]}
 
     @property
     def confusion(self) -> Array:
-        """Bags of each class (rows) that were taken for each class (columns), all folds together."""
+        """Confusion matrix over all folds, shape (n_classes, n_classes): true classes by predicted classes."""
         assert self.classes is not None
-        truth, predicted = (np.concatenate([getattr(f, name) for f in self.folds]) for name in ("truth", "predicted"))
+        truth, predicted = self._joined()
         return np.asarray(confusion_matrix(truth, predicted, labels=list(self.classes)))
 
-    def curves(self) -> dict[str, list[tuple[Array, Array]]]:
-        """Return what ROC curves are drawn from: of two classes for the second, of more for each against the rest."""
+    def roc_curve(self) -> bytes:
+        """Draw ROC curves: for the second of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
         if len(self.classes) == 2:
-            return {str(self.classes[1]): [(f.truth == self.classes[1], self._scores(f)) for f in self.folds]}
-        return {
-            str(label): [(f.truth == label, self._scores(f)[:, k]) for f in self.folds]
-            for k, label in enumerate(self.classes)
-        }
+            positive = {self.classes[1]: [fold.scores for fold in self.folds]}
+        else:
+            positive = {name: [_column(fold, k) for fold in self.folds] for k, name in enumerate(self.classes)}
+        return _figures.roc(
+            {
+                str(name): [(fold.truth == name, values) for fold, values in zip(self.folds, scores, strict=True)]
+                for name, scores in positive.items()
+            }
+        )
 
-    def _classes_of(self, fold: Fold) -> dict[str, float]:
+    def agreement(self, output: int) -> bytes:
+        """Draw predicted against true values of an output."""
+        truth, predicted = (values.reshape(len(values), -1)[:, output] for values in self._joined())
+        return _figures.agreement(truth, predicted, self.outputs[output])
+
+    def _joined(self) -> tuple[Array, Array]:
+        folds = self.folds
+        return np.concatenate([fold.truth for fold in folds]), np.concatenate([fold.predicted for fold in folds])
+
+    def _of_classes(self, fold: Fold) -> dict[str, float]:
         assert self.classes is not None
         found = {"Accuracy": float(accuracy_score(fold.truth, fold.predicted))}
         if len(set(fold.truth.tolist())) < len(self.classes):
-            return found  # the others need bags of every class
+            return found  # the other measures need bags of every class
         found["Balanced accuracy"] = float(recall_score(fold.truth, fold.predicted, average="macro"))
-        scores = self._scores(fold)
-        if scores.ndim == 1:
-            area = roc_auc_score(fold.truth == self.classes[1], scores)
-        else:
-            area = np.mean([roc_auc_score(fold.truth == label, scores[:, k]) for k, label in enumerate(self.classes)])
-        name = "Area under the ROC curve" + ("" if len(self.classes) == 2 else ", mean of each class against the rest")
-        return found | {name: float(area)}
+        if len(self.classes) == 2:
+            area = roc_auc_score(fold.truth == self.classes[1], fold.scores)
+            return found | {"Area under the ROC curve": float(area)}
+        areas = [roc_auc_score(fold.truth == name, _column(fold, k)) for k, name in enumerate(self.classes)]
+        return found | {"Area under the ROC curve, mean over classes (one against the rest)": float(np.mean(areas))}
 
-    def _numbers_of(self, fold: Fold) -> dict[str, float]:
-        truth, said = (values.reshape(len(values), -1) for values in (fold.truth, fold.predicted))
+    def _of_numbers(self, fold: Fold) -> dict[str, float]:
+        truth, predicted = (values.reshape(len(values), -1) for values in (fold.truth, fold.predicted))
         several = truth.shape[1] > 1
         return {
-            name + (f" of {self.outputs[k]}" if several else ""): float(measure(truth[:, k], said[:, k]))
+            name + (f" of {self.outputs[k]}" if several else ""): float(measure(truth[:, k], predicted[:, k]))
             for k in range(truth.shape[1])
             for name, measure in _OF_NUMBERS.items()
             if len(truth) > 1 or measure is not r2_score
         }
-
-    @staticmethod
-    def _scores(fold: Fold) -> Array:
-        assert fold.scores is not None
-        return fold.scores
 
 
 _OF_NUMBERS: Mapping[str, Any] = {
@@ -149,81 +156,75 @@ _OF_NUMBERS: Mapping[str, Any] = {
 }
 
 
+def _column(fold: Fold, k: int) -> Array:
+    assert fold.scores is not None
+    return np.asarray(fold.scores[:, k])
+
+
+# ---------------------------------------------------------------------- measuring
+
+
 def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -> Performance:
-    """Measure a model as it is; folds only tell how much the numbers vary.
+    """Measure the model as it is; the folds only show how much the numbers vary.
 
     Parameters
     ----------
     answers : Answers
-        With a truth.
+        With labels.
     n_folds : int
-        At most; fewer where a class has fewer bags.
+        At most; fewer if a class has fewer bags.
     random_state : int, RandomState or None
     seen : bool
         Whether the model may have been trained on these bags.
     """
     assert answers.truth is not None
-    rng = check_random_state(random_state)
     scores = None if answers.classes is None else answers.model._decision(answers.output)
-    parts = [outside for _, outside in _splits(answers, n_folds, rng)] or [np.arange(answers.bags.n_bags)]
+    splits = _splits(answers, n_folds, check_random_state(random_state))
+    parts = [test for _, test in splits] or [np.arange(answers.bags.n_bags)]
     folds = tuple(
         Fold(answers.truth[part], answers.predictions[part], None if scores is None else scores[part]) for part in parts
     )
     return Performance(Basis.SEEN if seen else Basis.UNSEEN, folds, answers.classes, answers.rules.outputs)
 
 
-def refitted(answers: Answers, n_folds: int, random_state: Any) -> Performance | None:
-    """Cross-validate: measure models of the same settings, each learned without the bags of its fold.
+def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Performance | None:
+    """Train models with the same parameters on all folds but one, and measure each on the fold left out.
 
     Parameters
     ----------
     answers : Answers
-        With a truth.
+        With labels and a trained model.
     n_folds : int
-        At most; fewer where a class has fewer bags. They are stratified by class.
+        At most; fewer if a class has fewer bags. Folds are stratified by class.
     random_state : int, RandomState or None
-        Makes the folds and the seeds of their models.
+        For the folds, and for the seeds of the models.
 
     Returns
     -------
     Performance or None
-        None where models cannot be learned anew: rules that nobody trained, rules that were changed by hand after
-        training, or too few bags.
+        None if the rules were edited after training, or if there are too few bags.
     """
-    model, truth = answers.model, answers.truth
-    assert truth is not None
-    if not isinstance(model, Network) or _changed_by_hand(model):
+    start = getattr(answers.model, "init", None)
+    if isinstance(start, RuleBase) and start == answers.rules:  # as `with_rules` leaves it: refitting would cheat
         return None
     rng = check_random_state(random_state)
     splits = _splits(answers, n_folds, rng)
     if not splits:
         return None
     seeds = rng.randint(2**31 - 1, size=len(splits)).tolist()
-    models = fit_together(
-        [clone(model).set_params(random_state=seed) for seed in seeds],
-        [answers.bags[inside] for inside, _ in splits],
-        [truth[inside] for inside, _ in splits],
+    (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds)
+    folds = tuple(
+        Fold(fold.truth, fold.predictions, None if answers.classes is None else fold.decisions) for fold in found
     )
-    folds = []
-    for learned, (_, outside) in zip(models, splits, strict=True):
-        left_out = answers.bags[outside]
-        scores = None if answers.classes is None else learned.decision_function(left_out)
-        folds.append(Fold(truth[outside], learned.predict(left_out), scores))
-    return Performance(Basis.REFITTED, tuple(folds), answers.classes, answers.rules.outputs)
-
-
-def _changed_by_hand(model: Network) -> bool:
-    """Tell whether the model starts from its own rules, as `with_rules` leaves it: learning them anew would cheat."""
-    start = getattr(model, "init", None)
-    return isinstance(start, RuleBase) and start == model.members_[0]
+    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs)
 
 
 def _splits(answers: Answers, n_folds: int, rng: Any) -> Sequence[tuple[Array, Array]]:
-    """Return training and test bags of each fold; nothing where there are too few bags for two."""
+    """Return training and test bags of each fold; none if there are too few bags for two folds."""
     assert answers.truth is not None
     n_bags = answers.bags.n_bags
     if answers.classes is None:
-        possible = min(n_folds, n_bags // 2)  # of one bag alone R² is not defined
+        possible = min(n_folds, n_bags // 2)  # R² needs two bags in a fold
         kind = KFold
         groups = np.zeros(n_bags, int)
     else:
@@ -233,3 +234,46 @@ def _splits(answers: Answers, n_folds: int, rng: Any) -> Sequence[tuple[Array, A
     if possible < 2:
         return []
     return list(kind(possible, shuffle=True, random_state=rng).split(np.zeros(n_bags), groups))
+
+
+# ---------------------------------------------------------------------- the section
+
+
+_COLUMNS = {Basis.REFITTED: "cross-validated", Basis.UNSEEN: "this model", Basis.SEEN: "this model, on these bags"}
+
+
+def performance_facts(quoted: Performance | None, own: Performance | None, reason: str) -> dict[str, Any] | None:
+    """Return what the section shows.
+
+    Parameters
+    ----------
+    quoted : Performance, optional
+        The numbers to quote; None without labels.
+    own : Performance, optional
+        The model's own, where ``quoted`` is cross-validated.
+    reason : str
+        Why there is no cross-validation: ``"edited"`` (or too few bags), ``"not requested"``, or empty.
+    """
+    if quoted is None:
+        return None
+    shown = [quoted] if own is None else [quoted, own]
+    name, values = next(iter(quoted.measures.items()))
+    facts: dict[str, Any] = {
+        "basis": quoted.basis.name,
+        "reason": reason,
+        "n_bags": quoted.n_bags,
+        "n_folds": len(quoted.folds),
+        "classes": quoted.classes,
+        "headline": {"name": name, "value": values},
+        "columns": [_COLUMNS[each.basis] for each in shown],
+        "measures": [(name, [each.measures[name] for each in shown]) for name in quoted.measures],
+        "predicted": [f"predicted {label(name)}" for name in quoted.classes or ()],
+        "confusion": [],
+        "roc": None,
+        "agreement": [],
+    }
+    if quoted.classes is None:
+        return facts | {"agreement": [(each, quoted.agreement(k)) for k, each in enumerate(quoted.outputs)]}
+    confusion = zip(quoted.classes, quoted.confusion.tolist(), strict=True)
+    has_area = any(name.startswith("Area") for name in quoted.measures)
+    return facts | {"confusion": list(confusion), "roc": quoted.roc_curve() if has_area else None}

@@ -1,4 +1,4 @@
-"""Receiver operating characteristics of several methods, averaged over folds, with bands."""
+"""ROC curves of several methods, averaged over folds, with bands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
-from fuzzymil.plots.style import FAINT, as_written, bare, distinct
+from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,21 +24,21 @@ __all__ = ["RocCurve", "RocDisplay", "true_positive_rates"]
 
 Fold = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores
 
-_LINE = 68  # characters of a legend that fit beside a curve's sample
+_LINE = 68  # characters per line of the legend
 _RATES = np.linspace(0.0, 1.0, 1001)
 
 
 def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.ArrayLike) -> Array:
-    """Return the true positive rates (n,) that scores reach at false positive rates ``rates`` (n,).
+    """Return the true positive rates (n,) at given false positive rates ``rates`` (n,).
 
-    Where the curve is vertical its upper end counts: what can be detected without a further false alarm.
+    Where the curve is vertical, its upper end counts: what can be detected without further false alarms.
 
     Parameters
     ----------
     truth : array of bool of shape (n_bags,)
-        Of both kinds.
+        Must contain both values.
     scores : array of shape (n_bags,)
-        The greater, the more positive.
+        Greater scores are more positive.
     rates : array of shape (n,)
         From 0 to 1.
 
@@ -48,7 +48,7 @@ def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.
     [0.5, 0.5, 1.0]
     """
     false, true, _ = roc_curve(truth, scores, drop_intermediate=False)
-    before = np.searchsorted(false, rates, side="right") - 1  # of equal rates the last, which is the highest
+    before = np.searchsorted(false, rates, side="right") - 1  # the last of equal rates, which is the highest
     after = np.minimum(before + 1, len(false) - 1)
     gap = false[after] - false[before]
     share = np.divide(np.asarray(rates) - false[before], gap, out=np.zeros(len(gap)), where=gap > 0)
@@ -57,7 +57,7 @@ def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.
 
 @dataclasses.dataclass(frozen=True)
 class RocCurve:
-    """The curves of one method.
+    """The ROC curves of one method.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RocCurve:
     detected : array of shape (n_folds, n_rates)
         True positive rate of each fold at each false positive rate.
     areas : array of shape (n_folds,)
-        Area under each fold's own curve.
+        Area under the curve of each fold.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class RocCurve:
 
     @property
     def deviation(self) -> Array | None:
-        """Standard deviation over the folds, shape (n_rates,); None of a single one."""
+        """Standard deviation over the folds, shape (n_rates,); None for a single fold."""
         return np.asarray(self.detected.std(axis=0, ddof=1)) if len(self.detected) > 1 else None
 
     @property
@@ -97,10 +97,10 @@ class RocCurve:
 
 @dataclasses.dataclass
 class RocDisplay:
-    """True over false positive rates of several methods: the mean over folds, and one standard deviation around it.
+    """ROC curves of several methods: the mean over folds, and one standard deviation around it.
 
-    Curves are averaged vertically: at each false positive rate the mean of what the folds detect. The areas in the
-    legend are those of the folds' own curves.
+    Curves are averaged vertically: the mean true positive rate at each false positive rate. The areas in the legend
+    are averaged over the folds' own curves.
 
     Parameters
     ----------
@@ -142,19 +142,19 @@ class RocDisplay:
         Parameters
         ----------
         scores : dict of str to list of (truth, scores)
-            By method: a pair of arrays of shape (n_bags,) for each fold or repeat, labels and scores.
+            By method: one pair of arrays of shape (n_bags,) per fold, labels and scores.
         positive : label, optional
-            Default: the second of the two labels, in their order.
+            Default: the second of the two labels in sorted order.
         marks : sequence of float
             False positive rates to mark.
         xlabel, ylabel : str
-            ``"false-alarm rate"`` and ``"detection rate"``, say.
+            For example ``"false-alarm rate"`` and ``"detection rate"``.
         """
         if not scores:
-            raise ParameterError("There is nothing to draw: give scores={'name': [(truth, scores), ...]}.")
+            raise ParameterError("There is nothing to draw: pass scores={'name': [(truth, scores), ...]}.")
         for mark in marks:
             if not 0 <= mark <= 1:
-                raise ParameterError(f"marks are false positive rates from 0 to 1, got {mark!r}.")
+                raise ParameterError(f"marks must be false positive rates from 0 to 1, got {mark!r}.")
         folds = {label: _checked_folds(label, given) for label, given in scores.items()}
         chosen = _positive([truth for given in folds.values() for truth, _ in given], positive)
         rates = np.union1d(_RATES, np.asarray(marks, float))
@@ -162,13 +162,13 @@ class RocDisplay:
             _curve(str(label), [(truth == chosen, values) for truth, values in given], rates)
             for label, given in folds.items()
         ]
-        return cls(curves, rates, tuple(map(float, marks)), xlabel, ylabel)
+        return cls(curves=curves, rates=rates, marks=tuple(map(float, marks)), xlabel=xlabel, ylabel=ylabel)
 
     def detected(self, rate: float) -> dict[str, tuple[float, float | None]]:
         """Return mean and standard deviation of each method's true positive rate at one of ``rates``."""
         found = np.flatnonzero(np.isclose(self.rates, rate, rtol=0, atol=1e-12))
         if not len(found):
-            raise ParameterError(f"The curves are not known at {rate!r}: give marks=[{rate!r}] to from_scores.")
+            raise ParameterError(f"The curves are not known at {rate!r}: pass marks=[{rate!r}] to from_scores.")
         return {
             curve.label: (
                 float(curve.mean[found[0]]),
@@ -184,9 +184,9 @@ class RocDisplay:
         ----------
         title : str, optional
         max_rate : float
-            Show false positive rates up to here.
+            Greatest false positive rate to show.
         bands : bool
-            Whether to draw one standard deviation around the means; of many methods they cover each other.
+            Whether to draw bands of one standard deviation. With many methods they overlap.
         """
         if not 0 < max_rate <= 1:
             raise ParameterError(f"max_rate must be greater than 0 and at most 1, got {max_rate!r}.")
@@ -225,16 +225,7 @@ class RocDisplay:
         bare(axis)
         if title:
             figure.suptitle(as_written(title), fontsize=11)
-        figure.legend(
-            lines,
-            list(map(as_written, labels)),
-            loc="outside lower center",
-            fontsize=8,
-            frameon=False,
-            handlelength=3.2,
-            title="bands: one standard deviation" if banded else None,
-            title_fontsize=8,
-        )
+        add_legend(figure, lines, labels, title="bands: one standard deviation" if banded else "", handlelength=3.2)
         return figure
 
     def _legend(self, curve: RocCurve) -> str:
@@ -250,7 +241,7 @@ class RocDisplay:
         (line,) = axis.plot(self.rates, curve.mean, zorder=3, **look)
         if bands and curve.deviation is not None:
             low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
-            low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)  # there are no rates outside
+            low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)  # rates are between 0 and 1
             axis.fill_between(self.rates, low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=2)
         if self.marks:
             places = np.searchsorted(self.rates, self.marks)
@@ -278,24 +269,25 @@ def _checked_folds(label: str, given: Sequence[Fold]) -> list[tuple[Array, Array
             raise InputError(f"{where}: scores must be numbers.")
         if truth.ndim != 1 or truth.shape != scores.shape:
             raise InputError(
-                f"{where}: truth and scores must be one label and one score a bag, got shapes {truth.shape} and "
-                f"{scores.shape}."
+                f"{where}: expected one label and one score per bag, got shapes {truth.shape} and {scores.shape}."
             )
         if not np.isfinite(scores).all():
             raise InputError(f"{where}: the score of bag {np.flatnonzero(~np.isfinite(scores))[0]} is not finite.")
         if len(np.unique(truth)) < 2:
-            raise InputError(f"{where}: all bags have the same label; a curve needs both kinds (stratify the folds).")
+            raise InputError(
+                f"{where}: all bags have the same label; an ROC curve needs both labels (stratify the folds)."
+            )
         folds.append((truth, scores))
     if not folds:
-        raise InputError(f"{label!r} has no folds: give at least one pair (truth, scores).")
+        raise InputError(f"{label!r} has no folds: pass at least one pair (truth, scores).")
     return folds
 
 
 def _positive(truths: Sequence[Array], wanted: Any) -> Any:
-    """Return the positive label, of two."""
+    """Return the positive one of two labels."""
     known = np.unique(np.concatenate(truths)).tolist()
     if len(known) != 2:
-        raise InputError(f"A curve tells two kinds apart; the labels are {listed(known)}.")
+        raise InputError(f"An ROC curve needs exactly two labels, got {listed(known)}.")
     if wanted is not None and wanted not in known:
         raise ParameterError(f"positive must be one of the labels {listed(known)}, got {wanted!r}.")
     return known[1] if wanted is None else wanted

@@ -1,4 +1,4 @@
-"""The rules at a glance: a grid of fuzzy sets, rules by features, with the conclusions at the right."""
+"""All rules at a glance: a grid of fuzzy sets, rules by features, with the conclusions on the right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain.text import evenly
-from fuzzymil.plots._selection import (
+from fuzzymil.plots._rules import (
     axis_name,
     border,
     conclusions,
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleGridDisplay"]
 
-_HALF = 0.42  # of a cell's width and height that is drawn on, either side of its middle
-_TALL = 0.82  # of that height for a membership of 1: above stands a number
-_FOLDED_WIDTH = 1.7  # of the column of folded features, in cells
-_LETTER = 0.08  # inches of a letter in the columns' names
+_HALF = 0.42  # half the width and height of the drawing in a cell
+_TALL = 0.82  # share of that height for a membership of 1, with room for a number above
+_FOLDED_WIDTH = 1.7  # width of the column of folded features, in cells
+_LETTER = 0.08  # width of a letter in the names of columns, in inches
 _MAX_OUTPUTS = 6
 _N_BINS = 24
 
@@ -54,37 +54,36 @@ class Cell:
 
 @dataclasses.dataclass(repr=False)
 class RuleGridDisplay:
-    """Fuzzy sets of each rule (rows) in each feature (columns), and what the rules conclude.
+    """Fuzzy sets of each rule (rows) in each feature (columns), and the rules' conclusions.
 
-    A cell shows the membership over the range of the feature, which is written below; dashed is where the set began.
-    The number in its corner tells how much the set restricts the feature (see `fuzzymil.plots._selection.restrictions`):
-    0 not at all, 1 fully. Features beyond those shown are folded into one column, with their restrictions in falling
-    order.
+    A cell shows the membership over the range of the feature; the dashed line is the set before training. The number
+    in the corner is how much the set restricts the feature: 0 not at all, 1 fully. It is 1 minus the mean membership
+    of the data. Features that are not shown are folded into one column, with their restrictions in descending order.
 
-    Features are kept by relevance: the sum over the rules of how much the rule restricts the feature, times how far
-    the rule's conclusion lies from the mean conclusion (see `fuzzymil.plots._selection.influences`).
+    Features are selected by relevance: the sum over the rules of how much the rule restricts the feature, times the
+    distance of the rule's conclusion from the mean conclusion.
 
     Parameters
     ----------
     features : list of str
-        Of the columns, with units.
+        Names of the columns, with units.
     rows : list of str
-        Names of the rules shown.
+        Names of the rules.
     points : list of arrays of shape (n_points,)
         Values of each feature at which the memberships are known.
     cells : nested lists of Cell or None
-        A row a rule, a column a feature; None is don't-care.
+        One row per rule, one column per feature; None if the rule has no condition on the feature.
     folded : array of shape (n_rules, n_folded)
-        Restrictions of the features that are not shown, in falling order.
+        Restrictions of the features that are not shown, in descending order.
     outputs : list of str
     said : array of shape (n_rules, n_outputs)
-        What the rules conclude, at their centers.
+        Conclusions of the rules, at their centers.
     high : array of shape (n_rules,)
-        Whether a rule concludes much; False for all where there are several outputs.
+        Whether a rule has a high conclusion; all False with several outputs.
     counts : list of arrays of shape (n_bins,), or None
         Histogram of the instances in each feature.
     note : str
-        What was left out, and what marks mean.
+        What is not shown, and what marks mean.
 
     Examples
     --------
@@ -118,25 +117,25 @@ class RuleGridDisplay:
         outputs: Sequence[str | int] | None = None,
         threshold: float | None = None,
     ) -> RuleGridDisplay:
-        """Choose what to show of rules.
+        """Select what to show of rules.
 
         Parameters
         ----------
         rule_base : RuleBase, or fitted model
         initial : RuleBase, optional
-            Where the rules started: the same variables and as many rules.
+            The rules before training: the same variables and as many rules.
         bags : Bags, or anything `as_bags` takes, optional
-            Restrictions are measured on their instances, which are drawn above the grid. Default: on the range of
-            each feature.
+            Restrictions are computed from their instances, and histograms are drawn above the grid. Default: computed
+            from the range of each feature.
         max_features : int
-            Show so many features: all in their order, or of more the most relevant, the first first.
+            Maximum number of features. If there are more, the most relevant are shown in descending order.
         max_rules : int
-            Show so many rules, of more those that can move the answer most.
+            Maximum number of rules: those that can move the output most.
         outputs : sequence of str or int, optional
-            Default: all, the first six at most.
+            Default: all, but at most the first six.
         threshold : float, optional
-            Above which the conclusion for a single output counts as high. Default: where a classifier of two classes
-            parts them, else the mean of the rules' conclusions.
+            Above which the conclusion for a single output counts as high. Default: the threshold of a binary
+            classifier, else the mean of the rules' conclusions.
         """
         rules = rules_of(rule_base)
         for name, value in (("max_features", max_features), ("max_rules", max_rules)):
@@ -192,7 +191,7 @@ class RuleGridDisplay:
         self._draw_conclusions(right)
         if title:
             figure.suptitle(as_written(title), fontsize=11)
-        note = "numbers: how much a set restricts its feature (0 not at all, 1 fully)"
+        note = "numbers: how much a set restricts its feature (0: not at all, 1: fully)"
         if any(cell is not None and cell.before is not None for row in self.cells for cell in row):
             note += "; dashed: before training"
         note = textwrap.fill(f"{note}; {self.note}" if self.note else note, int(14 * figure.get_figwidth()))
@@ -251,23 +250,22 @@ def _check_start(rules: RuleBase, initial: RuleBase | None) -> None:
     if initial is None:
         return
     if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
-        raise ParameterError("initial must be a rule base with the same variables, model.initial_rules_ say.")
+        raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
     if initial.n_rules != rules.n_rules:
         raise ParameterError(
-            f"initial has {initial.n_rules} rules, but there are {rules.n_rules} now: before and after can only be "
-            "told of the same rules."
+            f"initial must have as many rules as after training: expected {rules.n_rules}, got {initial.n_rules}."
         )
 
 
 def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
-    """Return the places of the greatest amounts, falling unless all are shown, and of the others."""
+    """Return the positions of the greatest amounts, in descending order unless all are shown, and of the others."""
     order = np.argsort(-amounts, kind="stable").tolist()
     shown, rest = order[:most], order[most:]
     return (sorted(shown) if in_order or not rest else shown), rest
 
 
 def _points(rules: RuleBase, initial: RuleBase | None, seen: Bags | None, d: int) -> Array:
-    """Return values over the range of a feature, that of the sets before training included where it is unknown."""
+    """Return values over the range of a feature; if that is unknown, over the sets before and after training."""
     ends = [
         span(base.variables[d], None if seen is None else seen.instances[:, d]) for base in (rules, initial) if base
     ]
@@ -296,13 +294,13 @@ def _row_name(rules: RuleBase, r: int) -> str:
 
 
 def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
-    notes = [f"thick orange: concludes more than {format_number(limit, 3)}"] if len(outputs) == 1 else []
+    notes = [f"thick orange lines: conclusion > {format_number(limit, 3)}"] if len(outputs) == 1 else []
     if rules.coefs.shape[2] > 1:
-        notes.append("linear conclusions are given at the center of their rule")
+        notes.append("linear conclusions are evaluated at the center of the rule")
     if not all(rules.rules[r].is_plain for r in rows):
-        notes.append("* a premise with OR, NOT or hedges: the cells show its single conditions")
+        notes.append("* premise with OR, NOT or hedges: the cells show its single conditions")
     if len(rows) < rules.n_rules:
-        notes.append(f"{rules.n_rules - len(rows)} rules that conclude nearer to the mean are not shown")
+        notes.append(f"{rules.n_rules - len(rows)} rules with less influence are not shown")
     if len(outputs) < len(rules.outputs):
         notes.append(f"{len(outputs)} of {len(rules.outputs)} outputs")
     return "; ".join(notes)
@@ -312,13 +310,13 @@ def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) ->
 
 
 def _across(d: float, values: Array) -> Array:
-    """Return values as places across cell ``d``."""
+    """Return the horizontal positions of values in cell ``d``."""
     low, high = values[0], values[-1]
     return np.asarray(d + _HALF * (2 * (values - low) / (high - low) - 1))
 
 
 def _height(r: float, degrees: Array) -> Array:
-    """Return degrees from 0 to 1 as places in row ``r``, which go down."""
+    """Return the vertical positions of degrees from 0 to 1 in row ``r``; the axis points down."""
     return np.asarray(r + _HALF - 2 * _HALF * _TALL * degrees)
 
 
@@ -332,7 +330,7 @@ def _draw_cell(axis: Any, r: int, d: int, x: Array, found: Cell | None, color: s
     for degrees in () if found.before is None else found.before:
         axis.plot(across, _height(r, degrees), color="#666666", linewidth=0.9, linestyle=(0, (2.5, 1.5)), zorder=4)
     for degrees in found.after:
-        width = 1.8 if color == HIGH else 1.1  # tells them apart in grey
+        width = 1.8 if color == HIGH else 1.1  # visible in grayscale
         axis.plot(across, _height(r, degrees), color=color, linewidth=width, zorder=3)
         axis.fill_between(across, _height(r, degrees), r + _HALF, color=color, alpha=0.22, linewidth=0, zorder=2)
     axis.text(
@@ -348,16 +346,16 @@ def _draw_cell(axis: Any, r: int, d: int, x: Array, found: Cell | None, color: s
 
 
 def _draw_folded(axis: Any, r: int, left: float, restricted: Array) -> None:
-    """Draw the restrictions of the folded features in falling order, each as wide as the others."""
+    """Draw the restrictions of the folded features as steps in descending order."""
     start, end = left + 0.12, left + _FOLDED_WIDTH - 0.12
     edges = np.linspace(start, end, len(restricted) + 1)
     axis.stairs(_height(r, restricted), edges, baseline=r + _HALF, fill=True, color="#AAAAAA", zorder=2)
     axis.plot([start, end], [r + _HALF] * 2, color="#BBBBBB", linewidth=0.6, zorder=1)
-    told = f"{_degree(restricted[-1])} to {_degree(restricted[0])}" if len(restricted) > 1 else _degree(restricted[0])
+    ends = f"{_degree(restricted[-1])} to {_degree(restricted[0])}" if len(restricted) > 1 else _degree(restricted[0])
     axis.text(
         end,
         r - _HALF,
-        f"{told}, mean {_degree(restricted.mean())}" if len(restricted) > 2 else told,
+        f"{ends}, mean {_degree(restricted.mean())}" if len(restricted) > 2 else ends,
         fontsize=6,
         color="#333333",
         ha="right",
@@ -373,6 +371,6 @@ def _draw_counts(axis: Any, d: int, counts: Array) -> None:
 
 
 def _degree(value: float) -> str:
-    """Return a number from 0 to 1 in two decimals, as short as it goes."""
+    """Return a number from 0 to 1 with two decimals, without the leading zero."""
     text = f"{value:.2f}"
     return {"0.00": "0", "1.00": "1"}.get(text, text[1:])

@@ -1,5 +1,5 @@
 "use strict";
-// Sorting, finding, and values under the pointer. Without this script the page reads the same.
+// Sorting, searching, and values under the pointer. Without this script the page reads the same.
 (() => {
   const valueOf = (item, key) => {
     const text = item.dataset[key] ?? "";
@@ -20,14 +20,14 @@
     const only = box.querySelector(".tools select");
     const counted = box.querySelector("output");
     const buttons = [...box.querySelectorAll("button[data-by]")];
-    const words = new Map();
+    const texts = new Map();
 
     const textOf = (item) => {
-      if (!words.has(item)) {
-        const told = item.matches(".bag") ? item.querySelector("summary") : item;
-        words.set(item, told.textContent.toLowerCase());
+      if (!texts.has(item)) {
+        const searched = item.matches(".bag") ? item.querySelector("summary") : item;
+        texts.set(item, searched.textContent.toLowerCase());
       }
-      return words.get(item);
+      return texts.get(item);
     };
 
     const narrow = () => {
@@ -46,7 +46,7 @@
     };
 
     const sort = (button) => {
-      // Names and places go up at first, amounts down.
+      // Names and positions start ascending, amounts descending.
       const rising = ["place", "name"].includes(button.dataset.by);
       const again = button.getAttribute("aria-pressed") === "true";
       const up = again ? button.dataset.up !== "true" : rising;
@@ -56,7 +56,7 @@
         other.removeAttribute("aria-label");
       }
       button.dataset.up = String(up);
-      button.setAttribute("aria-label", `${button.textContent}, ${up ? "rising" : "falling"}`);
+      button.setAttribute("aria-label", `${button.textContent}, ${up ? "ascending" : "descending"}`);
       const sign = up ? 1 : -1;
       const ordered = items
         .map((item, place) => [valueOf(item, button.dataset.by), place, item])

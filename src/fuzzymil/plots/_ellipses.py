@@ -1,4 +1,4 @@
-"""Rules in the plane: the shadow that all within one width of a rule's center casts."""
+"""Rules in the plane: the projection of everything within one width of a rule's center."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from matplotlib.patches import Ellipse
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
-from fuzzymil.plots._projection import Projection, shadows
-from fuzzymil.plots._selection import conclusions
+from fuzzymil.plots._projection import Projection, project_ellipsoids
+from fuzzymil.plots._rules import conclusions
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.printer import format_number
 
-__all__ = ["RuleShadow", "draw_shadow", "in_view", "rule_shadows"]
+__all__ = ["RuleEllipse", "draw_ellipse", "in_view", "rule_ellipses"]
 
 
 @dataclasses.dataclass(frozen=True)
-class RuleShadow:
-    """A rule in the plane: all within one width of its center.
+class RuleEllipse:
+    """A rule in the plane: everything within one width of its center.
 
     Attributes
     ----------
     number : int
-        Of the rule, from 1.
+        Rule number, from 1.
     center : array of shape (2,)
     matrix : array of shape (2, 2)
-        The ellipse of all u with ``(u - center)' matrix^-1 (u - center) <= 1``; infinite along an axis that the rule
-        leaves open.
+        The ellipse is all u with ``(u - center)' matrix^-1 (u - center) <= 1``. Infinite along an axis on which the
+        rule has no condition.
     kind : int
-        0 and 1 for a low and a high conclusion; with several outputs, the one it concludes most for.
-    says : str
+        0 or 1 for a low or high conclusion; with several outputs, the position of the greatest conclusion.
+    label : str
         The kind in words.
 
     Examples
     --------
-    >>> RuleShadow(1, np.zeros(2), np.eye(2), 1, "rule that concludes more than 0.5").number
+    >>> RuleEllipse(1, np.zeros(2), np.eye(2), 1, "rule with conclusion > 0.5").number
     1
     """
 
@@ -46,13 +46,13 @@ class RuleShadow:
     center: Array
     matrix: Array
     kind: int
-    says: str
+    label: str
 
 
-def rule_shadows(
+def rule_ellipses(
     rules: RuleBase, seen: Bags, projection: Projection, *, mixed: bool, high: float = 0.5
-) -> tuple[tuple[RuleShadow, ...], str]:
-    """Return the rules in the plane, and what is to be said about them.
+) -> tuple[tuple[RuleEllipse, ...], str]:
+    """Return the rules in the plane, and notes for the reader.
 
     Parameters
     ----------
@@ -61,23 +61,23 @@ def rule_shadows(
         With the features of the rules.
     projection : Projection
     mixed : bool
-        Whether an axis mixes several features. A feature that a rule leaves out then counts with the mean and the
-        standard deviation of the instances; otherwise the rule is open along it.
+        Whether an axis mixes several features. A rule then has the mean and standard deviation of the instances in
+        features without a condition; otherwise it is unbounded along them.
     high : float
-        Above which the conclusion for a single output is high.
+        Threshold above which the conclusion for a single output counts as high.
 
     Examples
     --------
     >>> from fuzzymil.plots._projection import chosen_features
     >>> rules = RuleBase.from_arrays([[0.0, 1.0]], [[0.5, 2.0]], [1.0])
-    >>> (found,), _ = rule_shadows(rules, Bags.from_list([[[0.0, 0.0]]]), chosen_features(2, 0, 1), mixed=False)
+    >>> (found,), _ = rule_ellipses(rules, Bags.from_list([[[0.0, 0.0]]]), chosen_features(2, 0, 1), mixed=False)
     >>> found.center.tolist(), found.matrix.tolist()
     ([0.0, 1.0], [[0.25, 0.0], [0.0, 4.0]])
     """
     open_ = np.isnan(rules.widths)
-    # On a feature of its own an open end is drawn as one; mixed with others it counts as wide as the data.
+    # Unbounded features can be drawn as such only on an axis of their own.
     mean, deviation = (seen.instances.mean(axis=0), seen.instances.std(axis=0)) if mixed else (0.0, 1.0)
-    centers, matrices = shadows(
+    centers, matrices = project_ellipsoids(
         projection, np.where(open_, mean, rules.centers), np.where(open_, deviation, rules.widths)
     )
     if not mixed:
@@ -85,43 +85,40 @@ def rule_shadows(
             centers[open_[:, column], axis] = np.nan
             matrices[open_[:, column], axis, axis] = np.inf
     for r, rule in enumerate(rules.rules):
-        if not rule.antecedent:  # it is true everywhere, whatever the projection
+        if not rule.antecedent:  # true everywhere, in any projection
             centers[r], matrices[r] = np.nan, np.diag([np.inf, np.inf])
     said = conclusions(rules)
     several = len(rules.outputs) > 1
     kinds = said.argmax(axis=1) if several else (said[:, 0] > high).astype(int)
     limit = format_number(high, 3)
-    words = [f"{limit} or less", f"more than {limit}"]
+    labels = [f"rule with conclusion ≤ {limit}", f"rule with conclusion > {limit}"]
     if several:
-        words = [f"most for {name}" for name in rules.outputs]
-    found = tuple(
-        RuleShadow(r + 1, centers[r], matrices[r], int(kind), f"rule that concludes {words[kind]}")
-        for r, kind in enumerate(kinds)
-    )
+        labels = [f"rule for {name}" for name in rules.outputs]
+    found = tuple(RuleEllipse(r + 1, centers[r], matrices[r], int(kind), labels[kind]) for r, kind in enumerate(kinds))
     notes = []
     if mixed:
-        notes.append("ellipses: shadows of all within one width of a rule's center")
+        notes.append("ellipses: projections of everything within one width of a rule's center")
         if any(len(rule.antecedent) not in (0, len(rules.variables)) for rule in rules.rules):
-            notes.append("features that a rule leaves out: mean ± one deviation")
+            notes.append("features without a condition: mean ± one standard deviation")
     anywhere = [rule.number for rule in found if np.isnan(rule.center).all()]
     if anywhere:
         notes.append(
-            f"not drawn, as without a condition here: rule{'s' if len(anywhere) > 1 else ''} {listed(anywhere)}"
+            f"not drawn (no condition on these features): rule{'s' if len(anywhere) > 1 else ''} {listed(anywhere)}"
         )
     if not all(rule.is_plain for rule in rules.rules):
-        notes.append("of OR, NOT and hedges only the first condition on each feature is drawn")
+        notes.append("rules with OR, NOT or hedges: only the first condition on each feature is drawn")
     return found, "; ".join(notes)
 
 
-def draw_shadow(axis: Any, rule: RuleShadow, label: str | None, look: dict[str, Any]) -> bool:
-    """Draw a rule: an ellipse, or two lines where it is open along an axis; tell whether there was one to draw."""
+def draw_ellipse(axis: Any, rule: RuleEllipse, label: str | None, look: dict[str, Any]) -> bool:
+    """Draw an ellipse, or two lines if it is unbounded along an axis; return whether there was anything to draw."""
     bounded = np.isfinite(np.diag(rule.matrix))
     if not bounded.any():
         return False
     if bounded.all():
         (short, long), vectors = np.linalg.eigh(rule.matrix)
         angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
-        width, height = 2 * float(np.sqrt(long)), 2 * float(np.sqrt(max(short, 0.0)))  # below 0 only by rounding
+        width, height = 2 * float(np.sqrt(long)), 2 * float(np.sqrt(max(short, 0.0)))  # negative only by rounding
         axis.add_patch(
             Ellipse(tuple(rule.center), width, height, angle=angle, fill=False, label=label, zorder=3, **look)
         )
@@ -133,12 +130,12 @@ def draw_shadow(axis: Any, rule: RuleShadow, label: str | None, look: dict[str, 
     return True
 
 
-def in_view(rule: RuleShadow, low: tuple[float, float], high: tuple[float, float]) -> bool:
-    """Tell whether the center of a rule, as far as it has one, lies in view.
+def in_view(rule: RuleEllipse, low: tuple[float, float], high: tuple[float, float]) -> bool:
+    """Return whether the center of a rule is inside the limits of the axes.
 
     Examples
     --------
-    >>> in_view(RuleShadow(1, np.array([3.0, 0.5]), np.eye(2), 1, ""), (0.0, 1.0), (0.0, 1.0))
+    >>> in_view(RuleEllipse(1, np.array([3.0, 0.5]), np.eye(2), 1, ""), (0.0, 1.0), (0.0, 1.0))
     False
     """
     ends = np.array([low, high])

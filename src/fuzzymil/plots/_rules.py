@@ -1,4 +1,4 @@
-"""What figures of rules share: whose rules, which feature and output, and what a rule concludes and restricts."""
+"""Facts about rules that figures show: conclusions, influence, and how much conditions restrict features."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def rules_of(model: Any) -> RuleBase:
-    """Return a rule base as it is, and that of a model: ``rules_`` of a fitted one, ``rule_base`` of an expert's.
+    """Return a rule base, or the rule base of a model: ``rules_`` or ``rule_base``.
 
     Examples
     --------
@@ -43,11 +43,11 @@ def rules_of(model: Any) -> RuleBase:
     for found in (model, getattr(model, "rules_", None), getattr(model, "rule_base", None)):
         if isinstance(found, RuleBase):
             return found
-    raise ParameterError(f"Expected a RuleBase, or a fitted model with rules_, got {described(model)}.")
+    raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
 
 
 def feature_at(names: Sequence[str], feature: Any) -> int:
-    """Return the column of a feature, given by its name or its column.
+    """Return the column of a feature, given by name or column.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def feature_at(names: Sequence[str], feature: Any) -> int:
 
 
 def output_at(rules: RuleBase, output: Any) -> int:
-    """Return the place of an output, given by its name or its place.
+    """Return the position of an output, given by name or position.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def output_at(rules: RuleBase, output: Any) -> int:
 def _place(what: str, wanted: Any, known: Sequence[str]) -> int:
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         if not 0 <= wanted < len(known):
-            raise ParameterError(f"There is no {what} {wanted}: there are {len(known)}, 0 to {len(known) - 1}.")
+            raise ParameterError(f"There is no {what} {wanted}: expected 0 to {len(known) - 1}.")
         return int(wanted)
     known_name(what, wanted, known)
     return known.index(wanted)
@@ -89,10 +89,10 @@ def axis_name(variable: Variable) -> str:
 
 
 def conclusions(rules: RuleBase) -> Array:
-    """Return what each rule concludes at its own center, shape (n_rules, n_outputs).
+    """Return the conclusion of each rule at its own center, shape (n_rules, n_outputs).
 
-    A linear conclusion is evaluated where the rule's sets are greatest; a feature that the rule leaves out counts
-    with the middle of its range.
+    A linear conclusion is evaluated where the memberships are greatest; features without a condition are at the
+    middle of their range.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def conclusions(rules: RuleBase) -> Array:
 def border(model: Any, said: Array) -> float:
     """Return the conclusion above which a rule counts as high.
 
-    That is where a classifier of two classes parts them; otherwise the mean of the conclusions ``said`` (n_rules,).
+    This is the threshold of a binary classifier, otherwise the mean of the conclusions ``said`` (n_rules,).
 
     Examples
     --------
@@ -124,10 +124,10 @@ def border(model: Any, said: Array) -> float:
 
 
 def influences(rules: RuleBase) -> Array:
-    """Return how far each rule can move the answer, shape (n_rules,), from 0 to its weight.
+    """Return how far each rule can move the output, shape (n_rules,), from 0 to its weight.
 
-    That is the distance of its conclusion from the mean conclusion of all rules, in ranges of the conclusions and for
-    the output where it is greatest, times the rule's weight. Rules that all conclude the same count by their weights.
+    This is the distance of its conclusion from the mean conclusion, relative to the range of all conclusions and for
+    the output where it is greatest, times the weight of the rule. If all conclusions are equal, it is the weight.
 
     Examples
     --------
@@ -145,9 +145,9 @@ def influences(rules: RuleBase) -> Array:
 
 
 def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:
-    """Go through the conditions of rule ``r`` on feature ``d``: the degrees to which values ``x`` meet each.
+    """Yield, for each condition of rule ``r`` on feature ``d``, the degrees to which values ``x`` satisfy it.
 
-    Hedges count, and so does a NOT around the condition.
+    Hedges and a NOT around the condition are taken into account.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Itera
 def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 201) -> Array:
     """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
 
-    That is 1 less the mean degree to which values meet the rule's condition: the known values of the instances, or
-    without bags values evenly over the feature's range. It is 0 for a feature that the rule leaves out, and near 1
-    for a condition that hardly any value meets. Of several conditions on one feature the most restricting counts.
+    This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the instances
+    or, without bags, a grid over the feature's range. It is 0 for a feature without a condition, and near 1 for a
+    condition that hardly any value satisfies. Of several conditions on a feature, the most restrictive counts.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     seen : Bags, optional
         As the rules see them (see `fuzzymil.rules.inference.seen_bags`).
     n_points : int
-        Values over the range of a feature.
+        Size of the grid.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     for d, variable in enumerate(rules.variables):
         values = np.linspace(*span(variable), n_points) if seen is None else seen.instances[:, d]
         values = values[~np.isnan(values)]
-        if not len(values):  # all missing, and a missing value meets every condition
+        if not len(values):  # all are missing, and a missing value satisfies every condition
             continue
         for r in range(rules.n_rules):
             left = [float(degrees.mean()) for degrees in conditions_about(rules, r, d, values)]

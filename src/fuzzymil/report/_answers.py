@@ -1,8 +1,9 @@
-"""What a model says about bags, and how surely: the ground that all parts of a report stand on."""
+"""The model's answers on the bags, which every section of a report starts from."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,15 +17,17 @@ from fuzzymil.estimators import ExplainableModel
 from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.network.inference import Activations
+from fuzzymil.report._drawings import Sketcher
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.inference import clipped
 
 __all__ = ["Answers", "Progress", "answers_of", "certainty"]
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the name of a step, how much of it is done, and how much there is to do."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Answers:
     """A model's answers on bags.
 
@@ -32,13 +35,13 @@ class Answers:
     ----------
     model : fitted estimator
     bags, read : Bags
-        As given, and as the model's rules take them.
+        As given, and as the model's rules see them.
     truth : array of shape (n_bags,) or (n_bags, n_outputs), or None
-        The labels: of a classifier its classes, else numbers; None where there are none.
+        The labels, if any: classes for a classifier, else numbers.
     reading : Reading
-        What the output means.
+        How the output is interpreted.
     found : tuple of Activations
-        Of each member.
+        One per member.
     output : array of shape (n_bags, n_outputs)
     predictions : array of shape (n_bags,) or (n_bags, n_outputs)
     """
@@ -64,14 +67,19 @@ class Answers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the features: of the bags, else those that the model was fitted on."""
+        """Feature names of the bags or, if they have none, of the model."""
         fitted = getattr(self.model, "feature_names_in_", None)
         return self.bags.names if self.bags.feature_names is not None or fitted is None else tuple(map(str, fitted))
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
-        """Of a classifier."""
+        """The classes of a classifier."""
         return None if self.reading.classes is None else tuple(np.asarray(self.reading.classes).tolist())
+
+    @functools.cached_property
+    def sketchers(self) -> list[Sketcher]:
+        """One per member. Sets are drawn over the values that the rules see: within their limits, if any."""
+        return [Sketcher(base.variables, clipped(base, self.read).instances) for base in self.members]
 
     @property
     def log_coverage(self) -> Array:
@@ -85,30 +93,30 @@ class Answers:
 
     @property
     def wrong(self) -> Array:
-        """Bags, shape (n_bags,), whose class is known and is not the predicted one; none of a regressor."""
+        """Which bags are misclassified, shape (n_bags,); all False for a regressor or without labels."""
         if self.classes is None or self.truth is None:
             return np.zeros(self.bags.n_bags, bool)
         return np.asarray(self.truth != self.predictions)
 
     def explained(self, places: Array) -> Iterator[Explanation]:
-        """Explain the bags at these places, one after the other."""
+        """Explain the bags at these positions, one by one."""
         for place in places:
             yield explain(self.members, self.read[[int(place)]], reading=self.reading)
 
 
 def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
-    """Let a model answer.
+    """Run a model on bags.
 
     Parameters
     ----------
     model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
     bags : Bags, or anything `as_bags` takes
     y : array of shape (n_bags,), optional
-        Default: the labels the bags carry, if any.
+        Default: the labels that the bags carry, if any.
 
     Examples
     --------
-    >>> from fuzzymil import MISugeno
+    >>> from fuzzymil.estimators import MISugeno
     >>> model = MISugeno(rules="VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1")
     >>> found = answers_of(model.fit([[[0.6]]]), [[[0.6], [0.1]]])
     >>> found.predictions.tolist(), found.truth is None
@@ -116,9 +124,9 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     """
     if not isinstance(model, ExplainableModel):
         raise ParameterError(
-            f"A report needs a model with rules that can be explained (MIANFISClassifier, MIANFISRegressor, "
-            f"ANFISClassifier, ANFISRegressor, MISugeno), got {type(model).__name__}. Of a pipeline, give the last "
-            "step and the bags that reach it."
+            "A report needs a model whose rules can be explained (MIANFISClassifier, MIANFISRegressor, "
+            f"ANFISClassifier, ANFISRegressor or MISugeno), got {type(model).__name__}. For a pipeline, pass its last "
+            "step and the transformed bags."
         )
     given = as_bags(bags)
     read, reading = model._bags_to_read(given), model._reading()
@@ -126,14 +134,24 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     output = np.mean([each.output for each in found], axis=0)
     labeled = y is not None or given.labels is not None
     truth = _truth(model, given, y, reading) if labeled else None
-    return Answers(model, given, read, truth, reading, found, output, reading.predict(output))
+    return Answers(
+        model=model,
+        bags=given,
+        read=read,
+        truth=truth,
+        reading=reading,
+        found=found,
+        output=output,
+        predictions=reading.predict(output),
+    )
 
 
 def certainty(output: Array, reading: Reading, log_coverage: Array) -> Array:
-    """Return how sure each answer is, shape (n_bags,), to be compared within one model.
+    """Return how certain each answer is, shape (n_bags,), comparable within one model.
 
-    Of a classifier: how far the decision value is from the border, or from the next class. Of numbers: the logarithm
-    of the greatest firing strength, that is, how well the rules know the bag. Where no rule fires: ``-inf``.
+    For a classifier, the distance of the decision value from the threshold, or from the second best class. For
+    numbers, the logarithm of the greatest firing strength, that is, how well the rules cover the bag. If no rule
+    fires, ``-inf``.
 
     Parameters
     ----------
@@ -158,7 +176,7 @@ def certainty(output: Array, reading: Reading, log_coverage: Array) -> Array:
 
 
 def _truth(model: Any, bags: Bags, y: Any, reading: Reading) -> Array:
-    """Return the labels, if they are such as the model predicts."""
+    """Return the labels, checked against the model's classes."""
     kind = type(model).__name__
     if reading.classes is None:
         labels = bag_labels(bags, y, kind)
@@ -168,7 +186,7 @@ def _truth(model: Any, bags: Bags, y: Any, reading: Reading) -> Array:
     for place, label in enumerate(labels.tolist()):
         if label not in known:
             raise InputError(
-                f"Bag {bags.ids[place]!s} has the label {label!r}, which is none of the model's classes "
+                f"Bag {bags.ids[place]!s} has the label {label!r}, which is not one of the model's classes "
                 f"({listed(known)}).{did_you_mean(label, map(str, known))}"
             )
     return labels

@@ -1,0 +1,227 @@
+"""The report on a model and bags: computed here, shown by the templates, written to a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import errno
+import os
+from typing import Any, Self
+
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.estimators import Network
+from fuzzymil.explain import Explanation
+from fuzzymil.report import html
+from fuzzymil.report._answers import Answers, Progress, answers_of
+from fuzzymil.report._bags import bags_facts, chosen_bags
+from fuzzymil.report._data import data_facts
+from fuzzymil.report._format import counted
+from fuzzymil.report._health import health_facts
+from fuzzymil.report._performance import Performance, cross_validated, measured, performance_facts
+from fuzzymil.report._rules import RuleCard, rule_cards, rules_facts
+from fuzzymil.report._settings import settings_facts
+from fuzzymil.rules.editing import Diagnosis
+
+__all__ = ["Report", "write_report"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Report:
+    """The contents of a report. Create one with `of`; `to_html` returns the page.
+
+    Attributes
+    ----------
+    title : str
+    made_on : datetime.date
+    answers : Answers
+        The model, the bags, and the model's answers on them.
+    cards : list of RuleCard
+        The rules of all members.
+    performance : Performance or None
+        The numbers to quote; None without labels.
+    own_performance : Performance or None
+        The model's own on the same bags, if ``performance`` is cross-validated.
+    reason : str
+        Why there is no cross-validation: ``"edited"`` (or too few bags), ``"not requested"``, or empty.
+    diagnoses : tuple of Diagnosis
+        One per member.
+    explanations : dict of int to Explanation
+        By position of the bag.
+
+    Examples
+    --------
+    >>> from fuzzymil.estimators import MISugeno
+    >>> model = MISugeno(rules="VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1")
+    >>> report = Report.of(model.fit([[[0.6]]]), [[[0.6], [0.1]], [[0.2]]])
+    >>> report.title
+    '1 rule on 2 bags'
+    >>> report.to_html().startswith("<!DOCTYPE html>")
+    True
+    """
+
+    title: str
+    made_on: datetime.date
+    answers: Answers
+    cards: list[RuleCard]
+    performance: Performance | None
+    own_performance: Performance | None
+    reason: str
+    diagnoses: tuple[Diagnosis, ...]
+    explanations: dict[int, Explanation]
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        bags: Any,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        cross_validate: bool = True,
+        n_folds: int = 10,
+        held_out: bool = False,
+        max_bags: int = 200,
+        random_state: Any = 0,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Compute a report; see `write_report` for the parameters."""
+        _check(n_folds, max_bags)
+        step = progress or (lambda name, done, total: None)
+        answers = answers_of(model, bags, y)
+        step("performance", 0, 1)
+        performance, own, reason = _performance(answers, cross_validate, n_folds, held_out, random_state)
+        step("performance", 1, 1)
+        places = chosen_bags(answers.certainty, max_bags)
+        explanations: dict[int, Explanation] = {}
+        step("explanations", 0, len(places))
+        for place, explanation in zip(places.tolist(), answers.explained(places), strict=True):
+            explanations[place] = explanation
+            step("explanations", len(explanations), len(places))
+        cards = rule_cards(answers)
+        return cls(
+            title=title or f"{counted(len(cards), 'rule')} on {counted(answers.bags.n_bags, 'bag')}",
+            made_on=datetime.date.today(),
+            answers=answers,
+            cards=cards,
+            performance=performance,
+            own_performance=own,
+            reason=reason,
+            diagnoses=tuple(base.diagnose(answers.read) for base in answers.members),
+            explanations=explanations,
+        )
+
+    def to_html(self) -> str:
+        """Return the page: a single HTML file that loads nothing else."""
+        return html.render(
+            "report.html",
+            report=self,
+            n_members=len(self.answers.members),
+            data=data_facts(self.answers),
+            performance=performance_facts(self.performance, self.own_performance, self.reason),
+            rules=rules_facts(self.answers, self.cards),
+            health=health_facts(self.diagnoses),
+            bags=bags_facts(self.answers, self.explanations),
+            settings=settings_facts(self.answers),
+        )
+
+
+def write_report(
+    model: Any,
+    bags: Any,
+    path: str | os.PathLike[str],
+    *,
+    y: Any = None,
+    title: str | None = None,
+    cross_validate: bool = True,
+    n_folds: int = 10,
+    held_out: bool = False,
+    max_bags: int = 200,
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> None:
+    """Write a report on a model and bags as one self-contained HTML file.
+
+    It describes the data, lists the rules in words and drawings, measures the performance (if the bags have labels),
+    explains the predictions for the most and the least certain bags, diagnoses the rules, and records parameters and
+    versions. JavaScript is only needed for sorting and searching.
+
+    Parameters
+    ----------
+    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
+    bags : Bags, or anything `as_bags` takes
+    path : str or path
+        File to write. It is replaced as a whole or not at all.
+    y : array of shape (n_bags,), optional
+        Default: the labels that the bags carry, if any.
+    title : str, optional
+    cross_validate : bool
+        Whether to cross-validate a model with the same parameters. Skipped for expert rules and without labels.
+    n_folds : int
+        Number of folds, stratified by class; fewer if a class has fewer bags.
+    held_out : bool
+        Set this if the model was not trained on these bags: it is then measured on them directly.
+    max_bags : int
+        Maximum number of bags to explain: the least and the most certain.
+    random_state : int, RandomState or None
+        Random seed of the folds and their models.
+    progress : callable, optional
+        Called as ``progress(step, done, total)`` to report progress.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from fuzzymil.estimators import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)[::5]
+    >>> model = MIANFISClassifier(n_rules=4, max_epochs=10, random_state=0).fit(bags)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(model, bags, path, cross_validate=False)
+    >>> path.stat().st_size < 1e6
+    True
+    """
+    _check_path(path)
+    report = Report.of(
+        model,
+        bags,
+        y,
+        title=title,
+        cross_validate=cross_validate,
+        n_folds=n_folds,
+        held_out=held_out,
+        max_bags=max_bags,
+        random_state=random_state,
+        progress=progress,
+    )
+    storage.write_atomically(path, report.to_html())
+
+
+def _check_path(path: str | os.PathLike[str]) -> None:
+    """Fail on a path that cannot be written to before the work rather than after it."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "Expected a file, got a folder", os.fspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "Folder not found", folder)
+
+
+def _check(n_folds: int, max_bags: int) -> None:
+    for name, value, least in (("n_folds", n_folds, 2), ("max_bags", max_bags, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ParameterError(f"{name} must be an integer of at least {least}, got {value!r}.")
+
+
+def _performance(
+    answers: Answers, cross_validate: bool, n_folds: int, held_out: bool, random_state: Any
+) -> tuple[Performance | None, Performance | None, str]:
+    """Return the numbers to quote, the model's own beside them, and why there is no cross-validation."""
+    if answers.truth is None:
+        return None, None, ""
+    trained = isinstance(answers.model, Network)
+    own = measured(answers, n_folds, random_state, seen=trained and not held_out)
+    if not trained or held_out:
+        return own, None, ""
+    if not cross_validate:
+        return own, None, "not requested"
+    found = cross_validated(answers, n_folds, random_state)
+    return (own, None, "edited") if found is None else (found, own, "")
