@@ -1,12 +1,11 @@
-"""Make ``visits.csv``, a small story in bags: the visits of 30 users to a web shop, and who bought something.
+"""Make ``visits.csv``, a small dataset of bags: the visits of 30 users to a web shop, and who bought something.
 
-Nobody knows which visit decided a purchase; only the user is labeled. In this made-up shop it is a *thorough* visit:
-many pages, and time spent on each. A long look at a single page (somebody reading the manual) does not sell, nor does
-flicking through many pages in a hurry, though both kinds are common among buyers and others alike. How far people
-scroll and at what hour they come means nothing. One buyer in twelve needed no thorough visit, and one thorough
-visitor did not buy after all.
+A user is a bag and a visit is an instance. Only users are labeled; which visit led to a purchase is unknown. In this
+made-up shop it is a *thorough* visit: many pages, with time spent on each. A long look at a single page does not lead
+to a purchase, nor does rushing through many pages, and both kinds of visit are common among buyers and others alike.
+Scroll depth and hour are irrelevant. One of the twelve buyers made no thorough visit, and one of the others did.
 
-Run it to get the same file again::
+Run this script to create the same file again::
 
     python examples/make_visits.py
 """
@@ -22,7 +21,7 @@ N_BUYERS, N_OTHERS = 12, 18
 SEED = 7
 COLUMNS = ("user", "converted", "seconds_per_page", "pages", "scroll_percent", "hour")
 
-# Mean and standard deviation of seconds per page and of pages, by kind of visit.
+# Mean and standard deviation of the seconds per page and of the number of pages, for each kind of visit.
 VISITS = {
     "thorough": ((80.0, 12.0), (14.0, 2.0)),
     "reading": ((90.0, 20.0), (2.5, 1.0)),
@@ -39,7 +38,7 @@ def visit(kind: str, rng: np.random.Generator) -> list[int]:
 
 
 def visits_of(thorough: bool, rng: np.random.Generator) -> list[list[int]]:
-    """Return the visits of one user: some of every common kind, and one to three thorough ones where asked for."""
+    """Return the visits of one user: two to five common ones and, if wanted, one to three thorough ones."""
     kinds = list(rng.choice(["reading", "hurried", "passing"], size=rng.integers(2, 6), p=[0.3, 0.3, 0.4]))
     if thorough:
         kinds += ["thorough"] * int(rng.integers(1, 4))
@@ -47,7 +46,7 @@ def visits_of(thorough: bool, rng: np.random.Generator) -> list[list[int]]:
 
 
 def rows(seed: int = SEED) -> list[list[object]]:
-    """Return the table, one row a visit, users in random order."""
+    """Return the table with one row per visit, users in random order."""
     rng = np.random.default_rng(seed)
     users = [(True, number > 0) for number in range(N_BUYERS)] + [(False, number == 0) for number in range(N_OTHERS)]
     table: list[list[object]] = []
@@ -59,7 +58,7 @@ def rows(seed: int = SEED) -> list[list[object]]:
 
 
 def main() -> None:
-    """Write the table beside this file."""
+    """Write the table next to this file."""
     path = Path(__file__).with_name("visits.csv")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

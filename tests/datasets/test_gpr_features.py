@@ -318,11 +318,11 @@ def test_a_users_cubes_are_checked(detectors):
         features_of([cube, cube], detectors, ids=["lane 1", "lane 1"])
     broken = cube.copy()
     broken[3, 4, 5] = np.nan
-    with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
+    with pytest.raises(InputError, match=r"cube lane 2 has 1 of 368640 samples.*not finite"):
         features_of([cube, broken], detectors, ids=["lane 1", "lane 2"])
-    with pytest.raises(InputError, match="cube lane 2 has samples that are no finite numbers"):
+    with pytest.raises(InputError, match=r"cube lane 2 has 1 of 368640 samples.*not finite"):
         measure(broken, name="lane 2")
-    with pytest.raises(InputError, match=r"expected \(24, 60, 256\).* more than 0\.6 m .* are its background"):
+    with pytest.raises(InputError, match=r"expected \(24, 60, 256\).*background, more than 0\.6 m"):
         measure(cube[:, 15:45])
 
 

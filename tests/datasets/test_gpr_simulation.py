@@ -523,7 +523,7 @@ def boundless(cube):
     [
         (
             missing,
-            r"2 samples .*368640.*finite.*first in channel 3, scan 7, sample 11 \(nan\)",
+            r"2 of 368640 samples.*finite.*first in channel 3, scan 7, sample 11 \(nan\)",
         ),
         (silent, r"channels that.*least one scan: 2, 5 \(counted from 0\)"),
         (dropped, "channels that.*dead.*least one scan: 6"),

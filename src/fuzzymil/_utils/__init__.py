@@ -1,1 +1,1 @@
-"""Shared helpers: exceptions, atomic files, array conversion, prefetching and runtime settings."""
+"""Exceptions, atomic files, array conversion, registries, and runtime settings."""

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 __all__ = [
     "InputError",
     "InputTypeError",
+    "InterruptedTrainingWarning",
     "MissingExtraError",
     "ModelFileError",
     "ParameterError",
@@ -64,6 +65,10 @@ for _public in (
     ProcessLostError,
 ):
     _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show
+
+
+class InterruptedTrainingWarning(UserWarning):
+    """Ctrl-C ended training early; the model keeps what it has learned."""
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

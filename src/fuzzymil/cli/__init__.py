@@ -1,25 +1,21 @@
-"""The command line. Libraries are imported inside the commands: ``fuzzymil --help`` must answer at once."""
+"""The command line, one module per command."""
 
 from __future__ import annotations
 
 import sys
 
-from fuzzymil.cli import bench, data, evaluate, fit, launch, plot, predict, reproduce
 from fuzzymil.cli._app import app
+
+# Importing a module registers its command; the help lists the commands in this order.
+# isort: off
+from fuzzymil.cli import fit, evaluate, launch  # noqa: F401
+from fuzzymil.cli import predict, explain, rules, plot, report  # noqa: F401
+from fuzzymil.cli import demo, reproduce, bench, data  # noqa: F401
+
+# isort: on
 from fuzzymil.cli.reproduce import Experiment
 
 __all__ = ["Experiment", "app", "main"]
-
-_COMMANDS = (
-    fit,
-    launch,
-    evaluate,
-    predict,
-    plot,
-    data,
-    reproduce,
-    bench,
-)  # importing a module adds its commands
 
 
 def main() -> None:
@@ -27,7 +23,7 @@ def main() -> None:
     try:
         app()
     except SystemExit as ending:
-        if ending.code and "fuzzymil.training.distributed.processes" in sys.modules:
-            # Other processes may wait for this one, and it would wait for them.
-            sys.modules["fuzzymil.training.distributed.processes"].leave(int(ending.code))
+        processes = sys.modules.get("fuzzymil.training.distributed.processes")
+        if ending.code and processes is not None:  # do not wait for processes that may be waiting for this one
+            processes.leave(int(ending.code))
         raise

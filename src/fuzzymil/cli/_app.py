@@ -1,4 +1,4 @@
-"""The application: one group of commands, in which what the user got wrong becomes a sentence and exit code 2."""
+"""The application: the group of commands, its help panels, and how errors and warnings are shown."""
 
 from __future__ import annotations
 
@@ -12,54 +12,48 @@ from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, P
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
 
-__all__ = ["app", "examples"]
+__all__ = ["DATA", "LEARN", "MORE", "USE", "app", "examples"]
 
-ORDER = (
-    *("fit", "evaluate", "predict", "explain", "rules", "plot", "report", "data"),
-    *("launch", "demo", "reproduce", "bench"),
-)
-"""Commands in the order in which a newcomer meets them."""
+LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
+"""Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
 
 
 class Commands(TyperGroup):
-    """Runs commands; warnings become notes, and errors that the user can mend one message without a traceback."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands, in the order of the help."""
-        return sorted(super().list_commands(ctx), key=ORDER.index)
+    """Run commands; show warnings and user errors as plain messages, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _shown
+            warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
             except ProcessLostError as problem:
-                typer.echo(f"Error: {problem}", err=True)
-                raise typer.Exit(problem.exit_status) from None
+                fail(str(problem), problem.exit_status)
             except (InputError, ModelFileError, ParameterError) as problem:
                 fail(in_options(str(problem).rstrip()))
             except BrokenPipeError:
-                raise  # the reader of our output has had enough
+                raise  # whoever read our output has closed it
             except OSError as problem:
                 if problem.filename is None:
                     raise
-                fail(f"{problem.filename} cannot be used: {problem.strerror}.")
+                if isinstance(problem, FileNotFoundError):
+                    fail(f"File not found: {problem.filename}.")
+                fail(f"Cannot use {problem.filename}: {problem.strerror}.")
             except KeyboardInterrupt:
-                note("Stopped (Ctrl-C).")
+                note("Interrupted.")
                 raise typer.Exit(130) from None
 
 
-def _shown(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(f"Note: {in_options(str(message))}")
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    note(f"Warning: {in_options(str(message))}")
 
 
 app = typer.Typer(
     name="fuzzymil",
     cls=Commands,
-    help="Multiple-instance fuzzy inference: readable if-then rules, learned from bags of instances.",
-    epilog="First step, with a table of one row an instance: fuzzymil fit data.csv --bag molecule --label active",
+    help="Learn readable if-then rules from bags of instances (multiple-instance fuzzy inference).",
+    epilog="Get started with a table of one row per instance: fuzzymil fit data.csv --bag molecule --label active",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -68,7 +62,7 @@ app = typer.Typer(
 
 
 def examples(*commands: str) -> str:
-    r"""Return what stands below the help of a command.
+    r"""Return the epilog of a command's help.
 
     Examples
     --------

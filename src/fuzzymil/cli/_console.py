@@ -1,4 +1,4 @@
-"""What commands say: results on standard output, everything else on standard error, in plain sentences."""
+"""Terminal output: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -10,51 +10,48 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ModelFileError
+
 __all__ = [
     "STANDARD",
+    "STANDARD_INPUT",
+    "check_folder",
     "check_target",
     "emit",
     "emit_json",
     "emit_table",
     "fail",
-    "fall_silent",
     "in_options",
     "is_terminal",
+    "local_copy",
     "note",
     "progress",
+    "silence",
     "write_pieces",
     "write_text",
 ]
 
 STANDARD = Path("-")
-"""The name that stands for standard input, or standard output."""
+"""The file name for standard input or standard output."""
 
-# The library's messages speak of arguments; on the command line they are options.
+STANDARD_INPUT = "standard input"
+
+# The library's messages name its parameters; on the command line they are options.
 _OPTIONS = {
-    "bag": "--bag",
-    "label": "--label",
-    "format": "--format",
-    "drop": "--drop",
-    "folder": "--folder",
-    "init": "--init",
-    "n_rules": "--n-rules",
-    "max_terms": "--max-terms",
-    "alpha": "--alpha",
-    "order": "--order",
-    "max_epochs": "--max-epochs",
-    "learning_rate": "--learning-rate",
-    "missing": "--set missing",
-    "standardize": "--set standardize",
+    **{name: f"--{name.replace('_', '-')}" for name in ("bag", "label", "format", "drop", "folder", "init", "n_rules")},
+    **{name: f"--{name.replace('_', '-')}" for name in ("max_terms", "alpha", "order", "max_epochs", "learning_rate")},
+    **{name: f"--set {name}" for name in ("missing", "standardize")},
 }
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote))?")
 
 
 def in_options(message: str) -> str:
-    """Return a message of the library with its arguments written as options of the command line.
+    """Return a message of the library with its parameters written as command-line options.
 
     Examples
     --------
@@ -69,34 +66,34 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")
 
 
-_speaks = [True]
+_quiet = [False]
 
 
-def fall_silent() -> None:
-    """Leave results and notes to another process; errors are still told."""
-    _speaks[0] = False
+def silence() -> None:
+    """Print no results or notes from this process; errors are still shown."""
+    _quiet[0] = True
 
 
 def note(message: str) -> None:
-    """Say something that is no result, on standard error."""
-    if _speaks[0]:
+    """Print a message that is not a result, on standard error."""
+    if not _quiet[0]:
         typer.echo(message, err=True)
 
 
-def fail(message: str) -> NoReturn:
-    """Say what is wrong and end with exit code 2."""
+def fail(message: str, code: int = 2) -> NoReturn:
+    """Print an error and exit."""
     typer.echo(f"Error: {message}", err=True)
-    raise typer.Exit(2)
+    raise typer.Exit(code)
 
 
 def emit(text: str) -> None:
     """Print a result."""
-    if _speaks[0]:
+    if not _quiet[0]:
         typer.echo(text)
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:
-    """Write a result for programs, to standard output unless a file is named; numbers JSON does not know are null."""
+    """Write a result as JSON, by default to standard output; NaN and infinities become null."""
     write_text(path, json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
 
 
@@ -113,7 +110,7 @@ def _plain(value: Any) -> Any:
 
 
 def emit_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
-    """Print a table; the first ``left`` columns are words, the others numbers."""
+    """Print a table; the first ``left`` columns are text, the others numbers."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for cells in (head, ["-" * width for width in widths], *rows):
         padded = [
@@ -123,14 +120,14 @@ def emit_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int 
         emit("  ".join(padded).rstrip())
 
 
-def is_terminal(stream: IO[Any] | None = None) -> bool:
-    """Whether somebody is looking: standard error (or another stream) is a terminal."""
-    return bool((stream or sys.stderr).isatty())
+def is_terminal() -> bool:
+    """Return whether standard error is a terminal."""
+    return sys.stderr.isatty()
 
 
 @contextlib.contextmanager
-def progress(title: str, total: int) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each of ``total`` steps; shows a bar with the time left where somebody looks."""
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function to call with a title, the steps done and their total; on a terminal it shows a progress bar."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -146,52 +143,72 @@ def progress(title: str, total: int) -> Iterator[Callable[[], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("elapsed,"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not is_terminal()) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda: bar.advance(task)
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_terminal()) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(title: str, done: int, total: int) -> None:
+            if title not in tasks:
+                tasks[title] = bar.add_task(title, total=total)
+            bar.update(tasks[title], completed=done, total=total)
+
+        yield show
 
 
 # ---------------------------------------------------------------------- files
 
 
-def check_target(path: Path | None) -> None:
-    """Raise before any work if a file could not be written there."""
-    from fuzzymil._utils.errors import InputError
+@contextlib.contextmanager
+def local_copy(path: Path, suffix: str = "") -> Iterator[Path]:
+    """Yield a file that can be read twice: the given one, or a copy of standard input."""
+    if path != STANDARD:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
+        copy = Path(folder) / f"input{suffix}"
+        copy.write_bytes(sys.stdin.buffer.read())
+        try:
+            yield copy
+        except (InputError, ModelFileError) as problem:
+            raise InputError(str(problem).replace(str(copy), STANDARD_INPUT)) from None
 
+
+def check_target(path: Path | None) -> None:
+    """Raise, before any work is done, if a file cannot be written at this path."""
     if path is None or path == STANDARD:
         return
     if path.is_dir():
-        raise InputError(f"{path} is a folder: name a file to write, {path / 'name'} say.")
+        raise InputError(f"{path} is a folder: give a file name, such as {path / 'name'}.")
     if not path.parent.is_dir():
-        raise InputError(f"The folder {path.parent} is not there: make it first.")
+        raise InputError(f"Folder not found: {path.parent}. Create it first.")
+
+
+def check_folder(path: Path) -> None:
+    """Raise if a path that should be a folder is a file."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file: --output needs a folder.")
 
 
 def write_text(path: Path | None, text: str) -> None:
-    """Write a result to a file, whole or not at all; without one, or for ``-``, to standard output."""
+    """Write a result to a file, or to standard output without one."""
     if path is None or path == STANDARD:
         emit(text.removesuffix("\n"))
-        return
-    from fuzzymil._utils import storage
-
-    storage.write_atomically(path, text if text.endswith("\n") else f"{text}\n")
-    note(f"Wrote {path}.")
+    else:
+        write_pieces(path, [text.removesuffix("\n"), "\n"])
 
 
 def write_pieces(path: Path | None, pieces: Iterable[str]) -> None:
-    """Write a result that comes in pieces as `write_text` does, without having it all in memory."""
+    """Write a result that may not fit in memory; nothing is written if a piece fails."""
     if path is None or path == STANDARD:
-        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as waiting:  # until all is known to be well
-            waiting.writelines(pieces)
-            waiting.seek(0)
-            while piece := waiting.read(2**20):
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as spool:
+            spool.writelines(pieces)
+            spool.seek(0)
+            while piece := spool.read(2**20):
                 typer.echo(piece, nl=False)
         return
-    from fuzzymil._utils import storage
-
     with storage.written_atomically(path) as file:
         file.writelines(piece.encode("utf-8") for piece in pieces)
     note(f"Wrote {path}.")

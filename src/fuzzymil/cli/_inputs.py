@@ -1,62 +1,34 @@
-"""Bags, models and rules from the files that the user names; what is guessed about them is said aloud."""
+"""Bags from the files that the user names; how they were read is reported."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
-import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzzymil._utils import storage
-from fuzzymil._utils.errors import InputError, ModelFileError, did_you_mean, listed
-from fuzzymil.cli._console import STANDARD, check_target, emit, note
+from fuzzymil._utils.errors import InputError, did_you_mean, listed
+from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, local_copy, note
+from fuzzymil.cli._models import Columns, read_model
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
     from fuzzymil.datasets import Guess
-    from fuzzymil.datasets.formats.parquet import ParquetBags
 
 __all__ = [
-    "Columns",
     "Source",
-    "at_hand",
+    "bag_with_id",
+    "check_apart",
+    "read_both",
     "read_data",
-    "read_model",
     "read_parts",
-    "read_rules_or_model",
     "read_stream",
-    "save",
+    "summary",
 ]
 
-_INPUT = "standard input"
-_LEFT_OUT = "Left out, since the model does not know them: {}."
-_UNLABELLED = "{} has no column that looks like the label of a bag: name it with --label{}."
-_COUNTED = ("bag", "instance", "feature", "part")
-
-
-@dataclasses.dataclass(frozen=True)
-class Columns:
-    """Which columns of a table name the bag and give its label, where that is known, and which are no features."""
-
-    bag: str | int | None = None
-    label: str | int | None = None
-    drop: tuple[str, ...] = ()
-
-    @classmethod
-    def from_options(cls, bag: str | None, label: str | None, drop: Sequence[str] | None = None) -> Columns:
-        """Return what the user named; a number is a position.
-
-        Examples
-        --------
-        >>> Columns.from_options("molecule", "3", ["date", "url"])
-        Columns(bag='molecule', label=3, drop=('date', 'url'))
-        """
-        found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
-        return cls(found[0], found[1], tuple(drop or ()))
+_IGNORED = "Ignoring columns that the model was not trained on: {}."
+_UNLABELED = "{} has no column that looks like a label: name it with --label{}."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,45 +40,54 @@ class Source:
     guess: Guess
     columns: Columns
 
-    def fitting(self, model: Any) -> Bags:
-        """Return the bags with the model's features, by name and in its order; others are left out and named."""
+    def matched(self, model: Any) -> Bags:
+        """Return the bags with the model's features, in its order; other columns are ignored."""
         known = getattr(model, "feature_names_in_", None)
         names = self.bags.feature_names
         if known is None or names is None or tuple(known) == names:
-            return self.bags  # what is wrong with them the model itself will say
+            return self.bags  # the model itself reports what is wrong with them
         absent = [name for name in known if name not in names]
         if absent:
             raise InputError(
-                f"{self.name} has no column {absent[0]!r}, which the model was fitted on (it needs {listed(known)}; "
-                f"there are {listed(names)}).{did_you_mean(absent[0], names)}"
+                f"{self.name} has no column {absent[0]!r}, which the model was trained on. The model needs "
+                f"{listed(known)}; the file has {listed(names)}.{did_you_mean(absent[0], names)}"
             )
         spare = [name for name in names if name not in known]
         if spare:
-            note(_LEFT_OUT.format(listed(spare)))
+            note(_IGNORED.format(listed(spare)))
         places = [names.index(name) for name in known]
         return self.bags.map_instances(lambda instances: instances[:, places], [*map(str, known)])
 
     def usable(self, model: Any) -> Bags:
-        """Return the bags `fitting` the model, without missing values if it cannot do with any."""
-        bags = self.fitting(model)
+        """Return the `matched` bags; raise on missing values if the model does not accept any."""
+        bags = self.matched(model)
         if getattr(model, "missing", "ignore") == "error":
-            bags.require_complete("Fill it in, or fit the model with missing='ignore': then it fits every rule.")
+            bags.require_complete("Fill it in, or fit the model with missing='ignore'.")
         return bags
 
 
-@contextlib.contextmanager
-def at_hand(path: Path, suffix: str = "") -> Iterator[Path]:
-    """Give a file that can be read twice: the one named, or a copy of standard input."""
-    if path != STANDARD:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
-        copy = Path(folder) / f"input{suffix}"
-        copy.write_bytes(sys.stdin.buffer.read())
-        try:
-            yield copy
-        except (InputError, ModelFileError) as problem:
-            raise InputError(str(problem).replace(str(copy), _INPUT)) from None
+def summary(bags: Any) -> str:
+    """Return the size of bags, or of a Parquet file with bags.
+
+    Examples
+    --------
+    >>> from fuzzymil import Bags
+    >>> summary(Bags.from_list([[[1.0], [2.0]], [[3.0]]]))
+    '2 bags, 3 instances (1-2 per bag), 1 feature'
+    """
+
+    def counted(n: int, what: str) -> str:
+        return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+    sizes = getattr(bags, "sizes", None)  # unknown until a Parquet file is read
+    per_bag = ""
+    if sizes is not None and len(sizes):
+        low, high = int(sizes.min()), int(sizes.max())
+        per_bag = f" ({low if low == high else f'{low}-{high}'} per bag)"
+    n_features = bags.n_features if sizes is not None else len(bags.feature_names)
+    parts = f", in {counted(bags.n_parts, 'part')}" if sizes is None else ""
+    instances = counted(bags.n_instances, "instance")
+    return f"{counted(bags.n_bags, 'bag')}, {instances}{per_bag}, {counted(n_features, 'feature')}{parts}"
 
 
 def read_data(
@@ -116,73 +97,82 @@ def read_data(
     *,
     remembered: Columns | None = None,
     labels: bool = False,
+    brief: bool = False,
 ) -> Source:
-    """Read bags and say how they were read.
+    """Read bags and report how they were read.
 
     Parameters
     ----------
     path : Path
         ``-`` for standard input.
     columns : Columns
-        As the user said; what is missing is what the model remembers, if the file has it, else guessed.
+        Given by the user. Those not given are taken from ``remembered`` if the file has them, else guessed.
     format : str, optional
     remembered : Columns, optional
-        The columns that a model was fitted with.
+        The columns of a model's training data.
     labels : bool
-        Whether the command cannot do without labels.
+        Whether labels are required.
+    brief : bool
+        Whether to report only guesses.
     """
     from fuzzymil.datasets import FORMATS
 
-    with at_hand(path) as file:
+    with local_copy(path) as file:
         name = _shown(path)
         used, guess = _understood(file, columns, format, remembered)
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
-            raise InputError(_UNLABELLED.format(name, _likely(file, guess)))
-        bags, found = _read(file, used, guess)
+            raise InputError(_UNLABELED.format(name, _candidates(file, guess)))
+        bags = _read(file, used, guess)
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
-    _note_how(name, guess, used, found)
+    _report(name, guess, used, None if brief else bags)
     return Source(name, bags, guess, Columns(guess.bag, guess.label, used.drop))
 
 
-def _shown(path: Path) -> str:
-    return _INPUT if path == STANDARD else str(path)
+def read_both(
+    model: Path, data: Path, columns: Columns, format: str | None = None, *, labels: bool = False
+) -> tuple[Any, Source, Bags]:
+    """Return a model, the data given with it, and the bags with the model's features."""
+    check_apart(model, data)
+    fitted, remembered = read_model(model)
+    source = read_data(data, columns, format, remembered=remembered, labels=labels)
+    return fitted, source, source.usable(fitted)
 
 
-def _understood(file: Path, columns: Columns, format: str | None, remembered: Columns | None) -> tuple[Columns, Guess]:
-    """Return the columns that are known, and how the file is going to be read."""
-    from fuzzymil.datasets import guess_format
-
-    used = columns if remembered is None else _as_before(file, columns, remembered, format)
-    return used, guess_format(file, format=format, bag=used.bag, label=used.label)
+def check_apart(model: Path, data: Path) -> None:
+    """Raise if both the model and the data are standard input."""
+    if model == STANDARD and data == STANDARD:
+        raise InputError("Standard input can be the model or the data, not both: name a file for one of them.")
 
 
-def _read(file: Path, used: Columns, guess: Guess) -> tuple[Bags, str]:
-    """Return all bags of a file, and what they are in words."""
-    from fuzzymil.datasets import read_bags
+def bag_with_id(bags: Bags, name: str | None, where: str) -> Bags:
+    """Return the bag with this ID, written as in the file.
 
-    bags = read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
-    return bags, str(bags).removeprefix("Bags(").removesuffix(")")
-
-
-def _note_how(name: str, guess: Guess, used: Columns, found: str) -> None:
-    """Say how data were read, and what was found."""
-    guessed = [
-        f"--{role}" for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None
-    ]
-    how = f"{guess} (guessed: {' and '.join(guessed)} can say otherwise)" if guessed else str(guess)
-    note(f"{name}: {how}; {found}.")
+    Examples
+    --------
+    >>> from fuzzymil import Bags
+    >>> bag_with_id(Bags.from_list([[[1.0]], [[2.0]]], ids=[7, 8]), "8", "a.csv").ids
+    array([8])
+    """
+    names = [str(known) for known in bags.ids]
+    if name is None:
+        if bags.n_bags == 1:
+            return bags
+        raise InputError(f"{where} has {bags.n_bags} bags: choose one with --id, for example --id {names[0]}.")
+    if name not in names:
+        raise InputError(f"{where} has no bag {name!r}; its bags are {listed(names)}.{did_you_mean(name, names)}")
+    return bags[[names.index(name)]]
 
 
 def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: Columns, model: Any) -> Iterator[Bags]:
-    """Give the bags for a model to predict: those of a Parquet file a part at a time, any others all at once.
+    """Yield the bags for a model to predict: a Parquet file in parts, any other file at once.
 
     Parameters are those of `read_data`, and the fitted model.
     """
     from fuzzymil._utils.prefetch import prefetch
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
 
-    with at_hand(path) as file:
+    with local_copy(path) as file:
         used, guess = _understood(file, columns, format, remembered)
         table = None
         spare: list[str] = []
@@ -192,75 +182,51 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
             try:
                 table = ParquetBags(file, bag=used.bag, label=used.label, drop=used.drop)
             except ScatteredBagsError:
-                note(f"The rows of a bag do not stand together: {_shown(path)} is read whole.")
-        parts: Iterable[Bags]
-        if table is None:
-            bags, found = _read(file, used, guess)
-            parts = [bags]
-        else:
-            found = _counted(table)
-            parts = prefetch(table.part, range(table.n_parts))
-        _note_how(_shown(path), guess, used, found)
+                note(f"The rows of a bag are not contiguous: reading all of {_shown(path)} at once.")
+        parts: Iterable[Bags] = (
+            [_read(file, used, guess)] if table is None else prefetch(table.part, range(table.n_parts))
+        )
+        _report(_shown(path), guess, used, parts[0] if isinstance(parts, list) else table)
         if spare:
-            note(_LEFT_OUT.format(listed(spare)))
+            note(_IGNORED.format(listed(spare)))
         for bags in parts:
             yield Source(_shown(path), bags, guess, used).usable(model)
-
-
-def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
-    """Return the columns of a table that a model does not know, which need not even be read."""
-    from fuzzymil.datasets.formats import INSTANCE_LABEL
-
-    known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        return []
-    apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
-    names = _header(file, guess)
-    return [name for name in names if name not in apart]
 
 
 def read_stream(
     path: Path, columns: Columns, format: str | None = None, *, remembered: Columns | None = None
 ) -> tuple[BagStream, Source]:
-    """Return labeled bags that are read part by part, and a source that holds the first part."""
+    """Return labeled bags that are read part by part, and a source with the first part."""
     from fuzzymil.bags import BagStream
     from fuzzymil.datasets.formats.parquet import ParquetBags
 
     if path == STANDARD:
-        raise InputError("Standard input cannot be streamed, since it is read once: name a Parquet file.")
+        raise InputError("Standard input cannot be streamed, because it can be read only once: name a Parquet file.")
     used, guess = _understood(path, columns, format, remembered)
     if guess.format != "parquet":
-        raise InputError(f"{path} cannot be streamed: fuzzymil data convert {path} data.parquet makes a file that can.")
+        raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")
     if guess.label is None:
-        raise InputError(_UNLABELLED.format(path, _likely(path, guess)))
+        raise InputError(_UNLABELED.format(path, _candidates(path, guess)))
     table = ParquetBags(path, bag=used.bag, label=used.label, drop=used.drop)
-    _note_how(str(path), guess, used, _counted(table))
+    _report(str(path), guess, used, table)
     stream = BagStream(table.part, table.n_parts)
     return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, used.drop))
 
 
-def _counted(table: ParquetBags) -> str:
-    counts = (table.n_bags, table.n_instances, len(table.feature_names), table.n_parts)
-    told = [f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in zip(counts, _COUNTED, strict=True)]
-    return f"{', '.join(told[:3])} in {told[3]}"
+def _shown(path: Path) -> str:
+    return STANDARD_INPUT if path == STANDARD else str(path)
 
 
-def _likely(file: Path, guess: Guess) -> str:
-    """List the columns of a table that could be meant."""
-    names = _header(file, guess)
-    return f", one of {listed(name for name in names if name != guess.bag)}" if names else ""
+def _understood(file: Path, columns: Columns, format: str | None, remembered: Columns | None) -> tuple[Columns, Guess]:
+    """Return the columns that are known, and how to read the file."""
+    from fuzzymil.datasets import guess_format
+
+    used = columns if remembered is None else _as_in_training(file, columns, remembered, format)
+    return used, guess_format(file, format=format, bag=used.bag, label=used.label)
 
 
-def _header(file: Path, guess: Guess) -> list[str]:
-    """Return the names of a table's columns, none where the format has no names."""
-    from fuzzymil.datasets.formats import FORMATS, DataFile
-
-    names = FORMATS[guess.format].column_names
-    return [] if names is None else names(DataFile(file))
-
-
-def _as_before(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
-    """Return the columns of the model's own data for those not named, as far as the file has them."""
+def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
+    """Complete the given columns with those of the training data, as far as the file has them."""
     from fuzzymil.datasets import guess_format
 
     bag = remembered.bag if columns.bag is None else columns.bag
@@ -268,76 +234,45 @@ def _as_before(file: Path, columns: Columns, remembered: Columns, format: str | 
     for attempt in (Columns(bag, label), Columns(bag, columns.label)):
         with contextlib.suppress(ValueError):
             guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
-            spare = _header(file, guess)
-            return dataclasses.replace(attempt, drop=tuple(name for name in remembered.drop if name in spare))
+            names = _header(file, guess)
+            return dataclasses.replace(attempt, drop=tuple(name for name in remembered.drop if name in names))
     return columns
 
 
-# ---------------------------------------------------------------------- models
+def _read(file: Path, used: Columns, guess: Guess) -> Bags:
+    from fuzzymil.datasets import read_bags
+
+    return read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
 
 
-def read_model(path: Path) -> tuple[Any, Columns]:
-    """Return a fitted model, and the columns of the data it was fitted on where its file tells."""
-    from fuzzymil.estimators import load_model
-
-    _check_there(path, "model")
-    with at_hand(path) as file:
-        try:
-            model = load_model(file)
-        except ModelFileError as problem:
-            raise ModelFileError(_about_a_model(str(problem), file)) from None
-        columns = json.loads(file.read_text(encoding="utf-8")).get("columns")
-    if not isinstance(columns, dict):
-        return model, Columns()
-    return model, Columns(columns.get("bag"), columns.get("label"), tuple(columns.get("drop", ())))
+def _report(name: str, guess: Guess, used: Columns, bags: Any) -> None:
+    if bags is not None:
+        note(f"{name}: {summary(bags)} ({guess}).")
+    roles = [role for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None]
+    if roles:
+        options = " and ".join(f"--{role}" for role in roles)
+        note(f"Guessed the {' and '.join(roles)} column{'s' if len(roles) > 1 else ''}; override with {options}.")
 
 
-def _about_a_model(problem: str, file: Path) -> str:
-    problem = problem.replace("Save the model again with model.save(path).", "fuzzymil fit writes such files.")
-    if file.suffix.lower() in (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".txt", ".gz"):
-        problem += " The model comes first, then the data."
-    return problem
+def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
+    """Return the columns that a model was not trained on, which need not be read."""
+    from fuzzymil.datasets.formats import INSTANCE_LABEL
+
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return []
+    apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
+    return [name for name in _header(file, guess) if name not in apart]
 
 
-def read_rules_or_model(path: Path) -> Any:
-    """Return a fitted model, or the rules of a file that holds no more than these."""
-    from fuzzymil.estimators import persistence
-    from fuzzymil.rules import json
-    from fuzzymil.rules.formats import ENDINGS, read_rules
-
-    _check_there(path, "model or rules")
-    if ENDINGS.get(path.suffix.lower(), "json") != "json":
-        return read_rules(path)
-    with at_hand(path, ".json") as file:
-        kinds = {persistence.FORMAT: persistence.FORMAT_VERSION, **json.VERSIONS}
-        try:
-            kind = storage.read_document(file, kinds)["format"]
-        except ModelFileError as problem:
-            raise ModelFileError(_about_a_model(str(problem), file)) from None
-        return read_model(file)[0] if kind == persistence.FORMAT else read_rules(file)
+def _candidates(file: Path, guess: Guess) -> str:
+    names = _header(file, guess)
+    return f", one of {listed(name for name in names if name != guess.bag)}" if names else ""
 
 
-def _check_there(path: Path, what: str) -> None:
-    if path == STANDARD:
-        return
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name the file of the {what}.")
-    if not path.exists():
-        raise InputError(f"{path} is not there: name the file of the {what} (fuzzymil fit writes models).")
-    if not path.stat().st_size:
-        raise InputError(f"{path} is empty: name the file of the {what} (fuzzymil fit writes models).")
+def _header(file: Path, guess: Guess) -> list[str]:
+    """Return the column names of a table; an empty list for formats without names."""
+    from fuzzymil.datasets.formats import FORMATS, DataFile
 
-
-def save(model: Any, path: Path, columns: Columns) -> None:
-    """Write a model with the columns of its data, so that other commands need not be told again."""
-    check_target(path)
-    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
-        file = Path(folder) / "model.json"
-        model.save(file)
-        document = json.loads(file.read_text(encoding="utf-8"))
-    document["columns"] = dataclasses.asdict(columns)
-    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
-    if path == STANDARD:
-        emit(text)
-    else:
-        storage.write_atomically(path, f"{text}\n")
+    names = FORMATS[guess.format].column_names
+    return [] if names is None else names(DataFile(file))

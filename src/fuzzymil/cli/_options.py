@@ -1,20 +1,19 @@
-"""Options that several commands share, written once."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-
-from fuzzymil.datasets import FORMATS
 
 __all__ = [
     "Alpha",
     "AsJson",
     "BagColumn",
     "Data",
+    "DataFolder",
     "DataFormat",
     "Drop",
     "Init",
@@ -23,8 +22,10 @@ __all__ = [
     "MaxEpochs",
     "MaxTerms",
     "Model",
-    "NMembers",
-    "NRestarts",
+    "ModelBagColumn",
+    "ModelLabelColumn",
+    "NEstimators",
+    "NInit",
     "NRules",
     "Order",
     "Output",
@@ -37,6 +38,8 @@ __all__ = [
 
 def format_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a file format."""
+    from fuzzymil.datasets import FORMATS
+
     return (name for name in FORMATS if name.startswith(incomplete))
 
 
@@ -47,91 +50,85 @@ def setting_names(incomplete: str) -> Iterator[str]:
     return (f"{name}=" for name in known_settings() if name.startswith(incomplete))
 
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="File of bags; - reads standard input.", show_default=False)]
+def _column(name: str, help: str) -> Any:
+    return typer.Option(f"--{name}", metavar="COLUMN", help=help, rich_help_panel="Data")
+
+
+def _setting(name: str, help: str, min: int | None = None) -> Any:
+    return typer.Option(f"--{name}", help=help, min=min, rich_help_panel="Model", show_default=False)
+
+
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="File with the bags; - reads standard input.", show_default=False)
+]
 Model = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="File that fit wrote; - reads standard input.", show_default=False),
+    typer.Argument(metavar="MODEL", help="Model file written by fit; - reads standard input.", show_default=False),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write (default: standard output).")
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write (default: standard output).")
 ]
 BagColumn = Annotated[
     str | None,
-    typer.Option(
-        "--bag",
-        metavar="COLUMN",
-        help="Column that names the bag (default: one called bag, bag_id, molecule ...; position from 0 in a file "
-        "without a header).",
-        rich_help_panel="Data",
+    _column(
+        "bag",
+        "Column that identifies the bag (default: a column named bag, bag_id, molecule, ...). Without a header: its "
+        "position, from 0.",
     ),
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option(
-        "--label",
-        metavar="COLUMN",
-        help="Column that holds the bag's label (default: one called label, class, target, y ...).",
-        rich_help_panel="Data",
-    ),
+    _column("label", "Column with the label of the bag (default: a column named label, class, target, y, ...)."),
 ]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop",
-        metavar="COLUMN",
-        help="Column that is no feature (dates, addresses ...); may be given several times.",
-        rich_help_panel="Data",
-    ),
+ModelBagColumn = Annotated[
+    str | None, _column("bag", "Column that identifies the bag (default: same as the training data).")
 ]
+ModelLabelColumn = Annotated[
+    str | None, _column("label", "Column with the label of the bag (default: same as the training data).")
+]
+Drop = Annotated[list[str] | None, _column("drop", "Column to exclude (repeatable).")]
 DataFormat = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="FORMAT",
         autocompletion=format_names,
-        help=f"File format: {', '.join(FORMATS)} (default: recognized from the file).",
+        help="File format: csv, headerless, uci, svmlight, arff, mat, parquet or npy (default: detected).",
         rich_help_panel="Data",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
-Seed = Annotated[int, typer.Option(min=0, help="All random numbers follow from it.")]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, else download)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
         autocompletion=setting_names,
-        help="Any other setting of the estimator, loss=cross_entropy say; may be given several times.",
+        help="Any other parameter of the estimator, such as loss=cross_entropy (repeatable).",
         rich_help_panel="Model",
     ),
 ]
-
-
-def _setting(name: str, help: str, min: int | None = None) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(
-        f"--{name}", help=help, min=min, rich_help_panel="Model", show_default=False
-    )
-    return found
-
-
 NRules = Annotated[int | None, _setting("n-rules", "Number of rules (default: 10).")]
 MaxTerms = Annotated[
-    int | None, _setting("max-terms", "Most conditions a rule may have; 2 or 3 make rules that are easy to read.")
+    int | None, _setting("max-terms", "Maximum number of conditions per rule; 2 or 3 give readable rules.")
 ]
 Alpha = Annotated[
     float | None,
-    _setting("alpha", "How sharply a bag is judged by its best instance: 0 the mean, inf the greatest (default: 1)."),
+    _setting("alpha", "Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),
 ]
-Order = Annotated[int | None, _setting("order", "0: rules conclude numbers (default); 1: linear functions.")]
-NMembers = Annotated[
-    int | None, _setting("n-estimators", "Rule bases that are averaged (default: 1, which reads best).")
+Order = Annotated[
+    int | None, _setting("order", "Consequents: 0 for constants (default), 1 for linear functions of the features.")
 ]
-NRestarts = Annotated[int | None, _setting("n-init", "Starts of which the best is kept (default: 1).")]
-MaxEpochs = Annotated[int | None, _setting("max-epochs", "Passes over the bags (default: 150).", min=1)]
-LearningRate = Annotated[float | None, _setting("learning-rate", "Step of the optimizer (default: 0.03).")]
+NEstimators = Annotated[int | None, _setting("n-estimators", "Number of rule bases to average (default: 1).")]
+NInit = Annotated[int | None, _setting("n-init", "Number of initializations; the best is kept (default: 1).")]
+MaxEpochs = Annotated[int | None, _setting("max-epochs", "Maximum number of training epochs (default: 150).", min=1)]
+LearningRate = Annotated[float | None, _setting("learning-rate", "Learning rate (default: 0.03).")]
 Init = Annotated[
     str | None,
-    _setting(
-        "init", "Where rules start: a file of rules (.rules, .txt, .json, .fll, .fis), kmeans, fcm, random, grid."
-    ),
+    _setting("init", "Initial rules: kmeans, fcm, random, grid, or a file of rules (.rules, .txt, .json, .fll, .fis)."),
 ]

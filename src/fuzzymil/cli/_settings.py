@@ -1,4 +1,4 @@
-"""From options to an estimator: its kind from the labels, its settings from names and values."""
+"""From command-line options to an estimator."""
 
 from __future__ import annotations
 
@@ -7,37 +7,41 @@ import math
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.cli._console import note
-from fuzzymil.cli._inputs import read_rules_or_model
+from fuzzymil.cli._models import read_rules_or_model
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
 
-__all__ = ["MOST_CLASSES", "Task", "chosen_task", "given", "known_settings", "new_estimator", "parsed_settings"]
+__all__ = ["MOST_CLASSES", "Task", "TaskOption", "chosen_task", "given", "known_settings", "new_estimator"]
 
 MOST_CLASSES = 20
-"""Whole numbers that take more values than this are taken for quantities, not for classes."""
+"""Integer labels with more distinct values than this are treated as quantities."""
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
-_OURS = ("init", "random_state", "run", "variant", "verbose", "warm_start")  # set by options of their own
+_NOT_SET = ("init", "random_state", "run", "verbose", "warm_start")  # by --set: they have options of their own, or none
 
 
 class Task(StrEnum):
-    """What is to be predicted."""
+    """What to predict."""
 
     auto = "auto"
     classification = "classification"
     regression = "regression"
 
 
-def chosen_task(task: Task, bags: Bags, which: str = "") -> Task:
-    """Return the task, guessed from the labels unless the user said it, and say what it means.
+TaskOption = Annotated[Task, typer.Option(help="Task (auto: inferred from the labels).")]
 
-    Whole numbers are classes if there are few of them: at most `MOST_CLASSES`, and two bags for each. ``which`` bags
-    these are is said where they are not all.
+
+def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
+    """Return the task, inferred from the labels unless the user chose one, and report it.
+
+    Integer labels are classes if they have at most `MOST_CLASSES` distinct values and, on average, two bags for each.
 
     Examples
     --------
@@ -49,31 +53,32 @@ def chosen_task(task: Task, bags: Bags, which: str = "") -> Task:
 
     labels = bags.labels
     if labels is None:
-        raise InputError("There are no labels to learn from.")
+        raise InputError("The data have no labels to learn from.")
     values, counts = np.unique(labels, return_counts=True)
-    many = len(values) > MOST_CLASSES or 2 * len(values) > len(labels)
-    found = Task.regression if labels.dtype.kind == "f" or (labels.dtype.kind in "iu" and many) else Task.classification
-    if task is not Task.auto:
-        found = task
-    other = Task.regression if found is Task.classification else Task.classification
-    hint = f" (guessed: --task {other} can say otherwise)" if task is Task.auto and labels.dtype.kind in "iuf" else ""
-    if found is Task.classification:
+    numeric, auto = labels.dtype.kind in "iuf", task is Task.auto
+    if auto:
+        many = len(values) > MOST_CLASSES or 2 * len(values) > len(labels)
+        quantity = labels.dtype.kind == "f" or (numeric and many)
+        task = Task.regression if quantity else Task.classification
+    if task is Task.classification:
         shown = listed(f"{value} ({count} bags)" for value, count in zip(values, counts, strict=True))
-        note(f"Labels{which}: {len(values)} classes, {shown}{hint}.")
-    elif labels.dtype.kind in "iuf":
-        note(f"Labels: numbers from {values[0]:g} to {values[-1]:g}{hint}.")
+        hint = " If the labels are quantities, use --task regression." if auto and numeric else ""
+        note(f"Classification with {len(values)} classes{part}: {shown}.{hint}")
+    elif numeric:
+        hint = " If the labels are classes, use --task classification." if auto else ""
+        note(f"Regression with labels from {values[0]:g} to {values[-1]:g}{part}.{hint}")
     else:
-        raise InputError(f"The label {values[0]!s} is no number: only --task classification goes with such labels.")
-    return found
+        raise InputError(f"--task regression needs numeric labels, but found {values[0]!s}.")
+    return task
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """Return the options that the user gave."""
+    """Return the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def known_settings(task: Task = Task.classification) -> list[str]:
-    """Return the names that ``--set`` takes.
+    """Return the names that ``--set`` accepts.
 
     Examples
     --------
@@ -82,18 +87,12 @@ def known_settings(task: Task = Task.classification) -> list[str]:
     """
     from fuzzymil.estimators import Variant
 
-    fields = (*dataclasses.fields(_kind(task)), *dataclasses.fields(Variant))
-    return [field.name for field in fields if field.name not in _OURS]
+    fields = [*dataclasses.fields(_kind(task)), *dataclasses.fields(Variant)]
+    return [*(field.name for field in fields if field.name not in _NOT_SET), "precision"]
 
 
-def parsed_settings(texts: Iterable[str], task: Task) -> dict[str, Any]:
-    """Return settings written as ``name=value``; values are numbers, true, false, none, or words.
-
-    Examples
-    --------
-    >>> parsed_settings(["loss=hinge", "clip=none", "batch_size=8", "frozen=rule 1,hue"], Task.classification)
-    {'loss': 'hinge', 'clip': None, 'batch_size': 8, 'frozen': ['rule 1', 'hue']}
-    """
+def _parsed(texts: Iterable[str], task: Task) -> dict[str, Any]:
+    """Return settings written as ``name=value``, where a value is a number, true, false, none or text."""
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -119,29 +118,36 @@ def _value(text: str) -> Any:
 
 
 def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], init: str | None, seed: int) -> Any:
-    """Return an estimator that is not fitted yet.
+    """Return an unfitted estimator.
 
     Parameters
     ----------
     task : Task
     options : dict
-        Settings by name.
+        Parameters by name.
     texts : iterable of str
-        Further ones as ``name=value``.
+        More parameters, as ``name=value``.
     init : str, optional
-        Name of a partition, or a file of rules (or of a model, whose rules are meant).
+        Name of an initialization, or a file with rules or a model.
     seed : int
-    """
-    from fuzzymil.estimators import Variant
 
-    found = {**options, **parsed_settings(texts, task)}
+    Examples
+    --------
+    >>> model = new_estimator(Task.classification, {"n_rules": 4}, ["loss=hinge", "clip=none", "frozen=x,y"], None, 0)
+    >>> model.n_rules, model.loss, model.variant, model.frozen
+    (4, 'hinge', Variant(clip=None), ['x', 'y'])
+    """
+    from fuzzymil.estimators import RunOptions, Variant
+
+    found = options | _parsed(texts, task)
     details = {field.name: found.pop(field.name) for field in dataclasses.fields(Variant) if field.name in found}
     if details:
-        found["variant"] = Variant(**details)
+        found["variant"] = dataclasses.replace(Variant.of(found.get("variant", "standard")), **details)
+    if "precision" in found:
+        found["run"] = RunOptions(precision=found.pop("precision"))
     estimator = _kind(task)(**found, random_state=seed)
     if init is not None:
         estimator.set_params(init=_start(init))
-    estimator._check_settings()
     return estimator
 
 
@@ -160,5 +166,5 @@ def _start(init: str) -> Any:
     found = read_rules_or_model(path)
     rules = getattr(found, "rules_", found)
     if not isinstance(rules, RuleBase):
-        raise ParameterError(f"{init} holds Mamdani rules, whose conclusions are sets: training needs numbers there.")
+        raise ParameterError(f"{init} holds Mamdani rules; --init needs rules with numeric consequents.")
     return rules

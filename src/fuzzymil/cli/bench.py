@@ -1,4 +1,4 @@
-"""A short, honest measurement of this machine: ``bench``."""
+"""``fuzzymil bench``: training and prediction times on this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil.cli import _options
-from fuzzymil.cli._app import app, examples
+from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
 
 if TYPE_CHECKING:
@@ -24,30 +24,30 @@ SIZES = ((30, 5, 5), (100, 30, 10), (100, 166, 10))
 EPOCHS = 200
 
 
-@app.command(epilog=examples("fuzzymil bench"))
+@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil bench"))
 def bench(
-    repeats: Annotated[int, typer.Option(min=1, help="Measurements of which the median is shown.")] = 3,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs per measurement; the median is shown.")] = 3,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Measure how long training and prediction take on this machine, at a few sizes.
+    """Measure training and prediction times on this machine, at a few data sizes.
 
-    The first fit compiles, and is shown apart; an epoch and a prediction are measured after that.
+    The first fit includes compilation and is shown separately; epochs and predictions are timed after it.
     """
-    with progress("Measuring", len(SIZES)) as advance:
-        rows = []
+    with progress() as show:
+        rows: list[dict[str, Any]] = []
         for n_bags, n_features, n_rules in SIZES:
+            show("Measuring", len(rows), len(SIZES))
             rows.append(_measured(n_bags, n_features, n_rules, repeats))
-            advance()
     machine = _machine()
     if machine["load"] is not None and machine["load"] > machine["cores"]:
-        note(f"Other programs are busy here (load {machine['load']:.1f}): the numbers are worse than the machine.")
+        note(f"Other programs are using this machine (load {machine['load']:.1f}): the times are too long.")
     if as_json:
         emit_json({"machine": machine, "repeats": repeats, "epochs": EPOCHS, "sizes": rows})
         return
     emit(f"{machine['device']}, {machine['cores']} cores, Python {machine['python']}, JAX {machine['jax']}")
     emit("")
     emit_table(
-        ["bags", "instances", "features", "rules", "first fit, s", "epoch, ms", "predict a bag, us"],
+        ["bags", "instances", "features", "rules", "first fit (s)", "epoch (ms)", "predict per bag (us)"],
         [
             [
                 *(str(row[name]) for name in ("n_bags", "n_instances", "n_features", "n_rules")),
@@ -59,7 +59,7 @@ def bench(
         ],
         left=0,
     )
-    emit(f"Medians of {repeats} runs of {EPOCHS} epochs over all bags at once; the first fit of each size compiles.")
+    emit(f"Medians of {repeats} runs with {EPOCHS} full-batch epochs. The first fit includes compilation.")
 
 
 def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[
 
     bags = _random_bags(n_bags, n_features)
     first = _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=EPOCHS, random_state=0).fit(bags))
-    # Starting the rules takes time too: it is what a fit of no epochs takes.
+    # A fit with no epochs takes the time of the initialization, which is not part of an epoch.
     start = [
         _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=0, random_state=0).fit(bags)) for _ in range(repeats + 1)
     ][1:]

@@ -1,4 +1,4 @@
-"""The commands about data: ``data list``, ``fetch``, ``describe`` and ``convert``."""
+"""``fuzzymil data``: list and fetch benchmark datasets, describe and convert files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
-from fuzzymil.cli._app import app, examples
-from fuzzymil.cli._console import STANDARD, check_target, emit, emit_json, emit_table, note
-from fuzzymil.cli._inputs import Columns, read_data
+from fuzzymil.cli._app import DATA, app, examples
+from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, emit_table, note
+from fuzzymil.cli._inputs import read_data, summary
+from fuzzymil.cli._models import Columns
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["convert", "describe", "fetch", "list_sets"]
 
 data = typer.Typer(
-    help="Benchmark sets, and files of bags: list, fetch, describe, convert.",
+    help="List and fetch benchmark datasets; describe and convert files.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(data, name="data")
+app.add_typer(data, name="data", rich_help_panel=DATA)
 
 
 def set_names(incomplete: str) -> list[str]:
-    """Complete the name of a benchmark set."""
+    """Complete the name of a benchmark dataset."""
     from fuzzymil.datasets import BENCHMARKS
 
     return [name for name in BENCHMARKS if name.startswith(incomplete)]
@@ -36,7 +37,7 @@ def set_names(incomplete: str) -> list[str]:
 
 @data.command("list", epilog=examples("fuzzymil data list"))
 def list_sets(as_json: _options.AsJson = False) -> None:
-    """List the benchmark sets that fetch knows."""
+    """List the benchmark datasets."""
     import dataclasses
 
     from fuzzymil.datasets import BENCHMARKS
@@ -56,37 +57,34 @@ def list_sets(as_json: _options.AsJson = False) -> None:
         ],
         left=2,
     )
-    note("fuzzymil data describe NAME tells license and reference; fuzzymil data fetch NAME gets one.")
+    note("License and reference: fuzzymil data describe NAME. Download: fuzzymil data fetch NAME.")
 
 
 @data.command(epilog=examples("fuzzymil data fetch musk1 musk2 -o data"))
 def fetch(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
+        typer.Argument(metavar="NAME", help="musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write NAME.csv.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the CSV files.")] = Path(
         "."
     ),
-    folder: Annotated[
-        Path | None, typer.Option(help="Folder that has them already (default: FUZZYMIL_DATA, else a download).")
-    ] = None,
+    folder: _options.DataFolder = None,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Get benchmark sets, from a folder or by download, checked, and write them as CSV."""
+    """Download benchmark datasets, verify them and write them as CSV."""
     from fuzzymil import datasets
 
-    if output.exists() and not output.is_dir():
-        raise InputError(f"{output} is a file: --output needs a folder.")
+    check_folder(output)
     for name in names:
-        datasets.describe(name)  # all names are known before the first is fetched
+        datasets.describe(name)  # check all names before fetching the first
     output.mkdir(parents=True, exist_ok=True)
     written = []
     for name in names:
         bags = getattr(datasets, f"load_{name}")(folder)
         path = output / f"{name}.csv"
         datasets.write_bags(bags, path, "csv")
-        note(f"Wrote {path}: {_in_words(bags)}.")
+        note(f"Wrote {path}: {summary(bags)}.")
         written.append({"name": name, "file": path, "n_bags": bags.n_bags, "n_instances": bags.n_instances})
     if as_json:
         emit_json(written)
@@ -100,7 +98,7 @@ def describe(
         str,
         typer.Argument(
             metavar="DATA",
-            help="File of bags (- reads standard input), or the name of a benchmark set.",
+            help="File with bags (- reads standard input), or the name of a benchmark dataset.",
             autocompletion=set_names,
             show_default=False,
         ),
@@ -111,7 +109,7 @@ def describe(
     format: _options.DataFormat = None,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Tell what is in a file of bags, or what is known of a benchmark set."""
+    """Summarize a file with bags, or a benchmark dataset."""
     import dataclasses
 
     from fuzzymil.datasets import BENCHMARKS
@@ -121,19 +119,22 @@ def describe(
         if as_json:
             emit_json(dataclasses.asdict(known))
         else:
-            emit(str(known).replace(". ", ".\n"))
+            counts = f"{known.n_bags} bags ({known.n_positive} positive), {known.n_instances} instances"
+            emit(f"{known.title}: {counts}, {known.n_features} features")
+            emit(f"License: {known.license}\nReference: {known.reference}\nHome: {known.home}")
         return
-    bags = read_data(Path(source), Columns.from_options(bag, label, drop), format).bags
-    found = _described(bags)
+    read = read_data(Path(source), Columns.from_options(bag, label, drop), format, brief=True)
+    found = _described(read.bags)
     if as_json:
         emit_json(found)
         return
-    emit(f"{_in_words(bags)}; {found['n_missing']} missing values")
+    missing = f"{found['n_missing']} missing value{'' if found['n_missing'] == 1 else 's'}"
+    emit(f"{summary(read.bags)}, {missing}\nFormat: {read.guess}")
     if found["labels"]:
-        emit("labels: " + ", ".join(f"{name} ({count} bags)" for name, count in found["labels"].items()))
+        emit("Labels: " + ", ".join(f"{name} ({count} bags)" for name, count in found["labels"].items()))
     emit("")
     emit_table(
-        ["feature", "least", "mean", "greatest", "missing"],
+        ["feature", "min", "mean", "max", "missing"],
         [
             [each["name"], *(_number(each[key]) for key in ("least", "mean", "greatest")), str(each["missing"])]
             for each in found["features"]
@@ -145,12 +146,8 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-def _in_words(bags: Bags) -> str:
-    return str(bags).removeprefix("Bags(").removesuffix(")")
-
-
 def _described(bags: Bags) -> dict[str, Any]:
-    """Return counts, labels and the range of every feature."""
+    """Return counts, labels and the range of each feature."""
     import numpy as np
 
     labels: dict[Any, int] = {}
@@ -192,8 +189,8 @@ def convert(
         Path,
         typer.Argument(
             metavar="TARGET",
-            help="Its ending tells the format: .csv, .txt, .svm, .arff, .mat, .parquet, none for a folder of .npy; - "
-            "is CSV on standard output.",
+            help="File to write; its extension sets the format: .csv, .txt, .svm, .arff, .mat, .parquet, or none for a "
+            "folder of .npy files. - writes CSV to standard output.",
             show_default=False,
         ),
     ],
@@ -204,18 +201,18 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMAT", autocompletion=_options.format_names, help="Format to write, if not by the ending."
+            metavar="FORMAT", autocompletion=_options.format_names, help="Output format (default: by the extension)."
         ),
     ] = None,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Convert between the formats of bags."""
+    """Convert bags to another file format."""
     from fuzzymil.datasets import write_bags
 
     if target != STANDARD and to is None and target.suffix:
         check_target(target)
     if as_json and target == STANDARD:
-        raise ParameterError("--json and the data would both go to standard output: name a file to write.")
+        raise ParameterError("--json and the data cannot both go to standard output: name a file for the data.")
     bags = read_data(source, Columns.from_options(bag, label, drop), format).bags
     if target == STANDARD:
         with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
@@ -225,7 +222,7 @@ def convert(
         return
     try:
         write_bags(bags, target, to)
-    except ParameterError as problem:  # of this command's two formats, the one that is written
+    except ParameterError as problem:  # here --format is the format to read, --to the one to write
         raise ParameterError(str(problem).replace("format=", "--to")) from None
     note(f"Wrote {target}.")
     if as_json:

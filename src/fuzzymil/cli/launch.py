@@ -1,4 +1,4 @@
-"""The command that starts several processes: ``launch``."""
+"""``fuzzymil launch``: train with several processes."""
 
 from __future__ import annotations
 
@@ -8,34 +8,38 @@ from typing import Annotated
 import typer
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean
-from fuzzymil.cli._app import ORDER, app, examples
+from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import note
 
 __all__ = ["launch"]
 
 
 @app.command(
+    rich_help_panel=LEARN,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     epilog=examples(
-        "fuzzymil launch -n 4 fit data.parquet --stream --checkpoint kept -o model.json",
-        "fuzzymil launch -n 2 training.py --any --arguments",
+        "fuzzymil launch -n 4 fit data.parquet --stream --checkpoint checkpoints -o model.json",
+        "fuzzymil launch -n 2 train.py --any --arguments",
     ),
 )
 def launch(
     command: Annotated[
         list[str],
         typer.Argument(
-            metavar="COMMAND...", help="fit and its arguments (--json too), or a Python script and its own."
+            metavar="COMMAND", help="fit with its arguments (including --json), or a Python script with its own."
         ),
     ],
     processes: Annotated[
-        int | None, typer.Option("--processes", "-n", min=1, help="How many (default: one a core).", show_default=False)
+        int | None,
+        typer.Option(
+            "--processes", "-n", min=1, help="Number of processes (default: one per core).", show_default=False
+        ),
     ] = None,
 ) -> None:
-    """Train with several processes on this machine, each on its share of the bags.
+    """Run fit in several processes on this machine, each on its share of the bags.
 
-    The processes are watched: when one dies the others are ended at once, and a fit with --checkpoint goes on from
-    there when the same command is run again. A script meets the other processes by fuzzymil.training.distributed.join().
+    If a process dies, the others are stopped at once. With --checkpoint, running the same command again resumes
+    training. A Python script joins the other processes with fuzzymil.training.distributed.join().
     """
     from fuzzymil.training.distributed.launcher import launch as start
 
@@ -45,12 +49,10 @@ def launch(
     elif name == "fit":
         program = ["-m", "fuzzymil", *command]
     else:
-        raise ParameterError(
-            f"launch starts fit, or a Python script (its name ends in .py), not {name!r}.{did_you_mean(name, ORDER)}"
-        )
+        raise ParameterError(f"launch runs fit or a Python script (.py), not {name!r}.{did_you_mean(name, ['fit'])}")
     status, message = start(program, processes or os.cpu_count() or 1)
     if message:
         killed = status > 128 and "--checkpoint" in command
-        advice = " Run the same command again to go on from the last checkpoint." if killed else ""
+        advice = " Run the same command again to resume from the last checkpoint." if killed else ""
         note(f"Error: {message}{advice}")
     raise typer.Exit(status)

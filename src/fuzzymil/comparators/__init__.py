@@ -1,4 +1,4 @@
-"""Other methods of multiple-instance learning behind one interface: classifiers of bags into two classes.
+"""Other methods of multiple-instance learning behind one interface, one file each.
 
 Each takes bags as they come. Scaling is a step of its own:
 

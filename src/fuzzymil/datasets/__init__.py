@@ -1,4 +1,4 @@
-"""Datasets: reading and writing files of bags, benchmark sets and simulated data."""
+"""Reading and writing bags, benchmark sets, and simulated data."""
 
 from fuzzymil.datasets._benchmarks import (
     BENCHMARKS,

@@ -10,7 +10,7 @@ from pathlib import Path
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.datasets.formats import FORMATS, DataFile, Format
-from fuzzymil.datasets.formats._files import COMPRESSIONS, bare_name, check_target
+from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
 
 __all__ = ["Guess", "guess_format", "read_bags", "stream_bags", "write_bags"]
 

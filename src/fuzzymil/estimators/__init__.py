@@ -1,4 +1,4 @@
-"""Scikit-learn estimators over bags."""
+"""The scikit-learn estimators: MI-ANFIS, ANFIS, MI-Sugeno, MI-Mamdani, and wrappers."""
 
 from fuzzymil.estimators._anfis import ANFISClassifier, ANFISRegressor
 from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate

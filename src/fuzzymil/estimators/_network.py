@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, warn_user
+from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, structure
 from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, plan_of, rule_base, training_weights
@@ -331,7 +331,8 @@ def warn_interrupted(results: Iterable[Result]) -> None:
     if epochs:
         warn_user(
             f"Training was interrupted (Ctrl-C) after {max(epochs)} epoch(s): the model keeps what it has learned so "
-            "far. Press Ctrl-C twice to stop the program."
+            "far. Press Ctrl-C twice to stop the program.",
+            InterruptedTrainingWarning,
         )
 
 

@@ -11,17 +11,7 @@ import optax
 from sklearn.base import BaseEstimator
 
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.estimators.parameters import (
-    Check,
-    check_parameters,
-    choice,
-    either,
-    flag,
-    instance,
-    integer,
-    names,
-    real,
-)
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS

@@ -1,4 +1,4 @@
-"""The paper's experiments, one file each; `fuzzymil reproduce` runs them."""
+"""The paper's experiments; `fuzzymil reproduce` runs them."""
 
 from fuzzymil.experiments._runner import EXPERIMENTS, Stopped, reproduce
 from fuzzymil.experiments._study import Options

@@ -1,4 +1,4 @@
-"""Explanations of predictions: rule, witness instance, conditions; ``model.explain`` returns one."""
+"""Explanations: which rule, which witness instance, which conditions."""
 
 from fuzzymil.explain._builder import NUMBERS, Reading, chosen_bag, explain, explain_many
 from fuzzymil.explain.explanation import Explanation

@@ -1,4 +1,4 @@
-"""Membership functions: Gaussian, bell, sigmoid, triangular and trapezoidal fuzzy sets.
+"""Membership functions: Gaussian, bell, sigmoid, triangular and trapezoidal sets.
 
 A membership function is a small immutable value that can be called on arrays:
 
@@ -34,15 +34,7 @@ array([1.    , 0.3679])
 import importlib
 import pkgutil
 
-from fuzzymil.membership._base import (
-    FAMILIES,
-    Location,
-    MembershipFunction,
-    Shape,
-    Steepness,
-    Width,
-    family,
-)
+from fuzzymil.membership._base import FAMILIES, Location, MembershipFunction, Shape, Steepness, Width, family
 from fuzzymil.membership._bell import Bell
 from fuzzymil.membership._gaussian import Gaussian
 from fuzzymil.membership._polygons import Trapezoidal, Triangular

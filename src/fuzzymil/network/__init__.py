@@ -1,4 +1,4 @@
-"""The paper's six layers, with norms, aggregation over instances and the segments they work on.
+"""The paper's six layers, with norms, aggregation over instances, segments, and fast kernels.
 
 - `layers`: the six layers and `forward`, with a table of the paper's equations
 - `norms`, `premises`: AND, OR, NOT and hedges within a rule

@@ -1,4 +1,4 @@
-"""Figures, as display objects in the style of scikit-learn: compute once, then ``plot``."""
+"""Figures, as display objects in the style of scikit-learn."""
 
 from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
 from fuzzymil.plots._ellipses import RuleEllipse

@@ -1,4 +1,4 @@
-"""An HTML report on a model and bags."""
+"""A self-contained HTML report about a model and data."""
 
 from fuzzymil.report._report import Report, write_report
 

@@ -1,4 +1,4 @@
-"""Rules: the rule base (the value that is the model), its language, editing, files, and Mamdani rules."""
+"""The rule base (the value that is the model), its language, editing, files, and Mamdani rules."""
 
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules._rule_base import RuleBase

@@ -1,4 +1,4 @@
-"""Learning: losses, where rules start, gradient steps, the training loop and its checkpoints."""
+"""Learning: losses, initial rules, gradient steps, the training driver, checkpoints, several processes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

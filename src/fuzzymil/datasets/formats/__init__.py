@@ -10,7 +10,7 @@ from typing import Any, Literal
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import arff, csv, matlab, npy, parquet, svmlight
 from fuzzymil.datasets.formats._columns import INSTANCE_LABEL
-from fuzzymil.datasets.formats._files import DataFile, DataFileError, MissingFileError
+from fuzzymil.datasets.formats.files import DataFile, DataFileError, MissingFileError
 
 __all__ = ["FORMATS", "INSTANCE_LABEL", "DataFile", "DataFileError", "Format", "MissingFileError"]
 

@@ -14,7 +14,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import MissingExtraError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _columns, _fields
-from fuzzymil.datasets.formats._files import DataFile
+from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = [
     "column_of",

@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats._files import DataFile
+from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = [
     "MISSING",

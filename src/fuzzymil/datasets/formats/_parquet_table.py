@@ -15,7 +15,7 @@ from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets.formats import _arrow, _columns
 from fuzzymil.datasets.formats._columns import Column
-from fuzzymil.datasets.formats._files import DataFile, DataFileError
+from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 __all__ = ["Group", "Table", "files_of", "names_of"]
 

@@ -12,7 +12,7 @@ from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _columns, _fields
-from fuzzymil.datasets.formats._files import DataFile, bare_name, write_text
+from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
 
 __all__ = ["arff_columns", "is_arff", "read_arff", "write_arff"]
 

@@ -22,7 +22,7 @@ from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _columns, _fields
-from fuzzymil.datasets.formats._files import DataFile
+from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "is_mat", "read_mat", "write_mat"]
 

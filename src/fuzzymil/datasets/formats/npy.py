@@ -12,8 +12,8 @@ from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._files import DataFile, write_text
 from fuzzymil.datasets.formats.csv import text_columns, write_columns
+from fuzzymil.datasets.formats.files import DataFile, write_text
 
 __all__ = ["FEATURES", "LABELS", "is_npy", "read_npy", "write_npy"]
 

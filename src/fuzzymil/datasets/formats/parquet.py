@@ -18,8 +18,8 @@ from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _arrow, _columns, _fields
 from fuzzymil.datasets.formats._columns import Column
-from fuzzymil.datasets.formats._files import DataFile, DataFileError
 from fuzzymil.datasets.formats._parquet_table import Group, Table, files_of, names_of
+from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 __all__ = [
     "ParquetBags",

@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._files import DataFile, write_text
+from fuzzymil.datasets.formats.files import DataFile, write_text
 
 __all__ = ["is_svmlight", "read_svmlight", "write_svmlight"]
 

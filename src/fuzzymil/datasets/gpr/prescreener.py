@@ -144,7 +144,7 @@ def check_cube(cube: Any, grid: Grid = GRID, name: str = "") -> Array:
     if bad.any():
         channel, scan, sample = np.argwhere(bad)[0]
         raise InputError(
-            f"{what} has {bad.sum()} samples (of {bad.size}) that are not finite, the first in channel {channel}, "
+            f"{what} has {bad.sum()} of {bad.size} samples that are not finite, the first in channel {channel}, "
             f"scan {scan}, sample {sample} ({numbers[channel, scan, sample]}): fill the gap or exclude the cube."
         )
     far = numbers[:, np.abs(grid.x) > BACKGROUND_DISTANCE]

@@ -73,11 +73,7 @@ def _suits_tensor_cores(x: jax.Array, known: Known) -> bool:
     if jax.default_backend() != "gpu" or known is not None or x.dtype != jnp.float32:
         return False
     try:
-        from fuzzymil.network.kernels.tensor_cores import (  # imports a compiler that only GPUs need
-            LEAST_FEATURES,
-            LEAST_ROWS,
-            ROWS,
-        )
+        from fuzzymil.network.kernels.tensor_cores import LEAST_FEATURES, LEAST_ROWS, ROWS
     except ImportError:  # an experimental part of JAX
         return False
     n_rows, n_features = x.shape

@@ -1,0 +1,45 @@
+"""Methods that ``fuzzymil evaluate --compare`` can compare with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fuzzymil import comparators
+from fuzzymil._utils.errors import known_name
+from fuzzymil.estimators import NaiveMIL, PerInstance
+
+__all__ = ["baseline", "baseline_names"]
+
+
+def baseline_names(*, classes: bool) -> dict[str, str]:
+    """Return the name of each method and its title; comparators go by their class names."""
+    if not classes:
+        return {"mean": "mean of the labels", "naive": "NaiveMIL(Ridge)"}
+    simple = {"majority": "majority class", "naive": "NaiveMIL(LogisticRegression)"}
+    return simple | {name: name for name in comparators.__all__}
+
+
+def baseline(name: str, seed: int, *, classes: bool) -> Any:
+    """Return a method by its name; all but the trivial ones standardize the features.
+
+    Examples
+    --------
+    >>> baseline("MISVM", 0, classes=True)[-1]
+    MISVM()
+    """
+    known_name("method to compare with", name, baseline_names(classes=classes))
+    if name in ("majority", "mean"):
+        return DummyClassifier(strategy="most_frequent") if classes else DummyRegressor()
+    method: Any
+    if name == "naive":
+        method = NaiveMIL(LogisticRegression(max_iter=1000), pool="max") if classes else NaiveMIL(Ridge(), pool="mean")
+    else:
+        method = getattr(comparators, name)()
+    if "random_state" in method.get_params():
+        method.set_params(random_state=seed)
+    return make_pipeline(PerInstance(StandardScaler()), method)

@@ -1,0 +1,37 @@
+"""Figures written to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.cli._console import STANDARD, check_target, note
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["check_figure", "write_figure"]
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def check_figure(path: Path) -> None:
+    """Raise, before any work is done, if a figure cannot be written to this file."""
+    if path == STANDARD:
+        raise ParameterError("Figures cannot be written to standard output: name a file with -o.")
+    known_name("file extension of a figure", path.suffix.lower(), SUFFIXES)
+    check_target(path)
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the file's extension, and close it."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    # Reproducible files: no date, no random names inside.
+    dateless = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
+    with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
+        figure.savefig(path, dpi=160, metadata=dateless)
+    plt.close(figure)
+    note(f"Wrote {path}.")

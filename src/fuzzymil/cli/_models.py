@@ -1,0 +1,94 @@
+"""Model files, and files of rules."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ModelFileError
+from fuzzymil.cli._console import STANDARD, emit, local_copy
+
+__all__ = ["Columns", "read_model", "read_rules_or_model", "save"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """Columns of a table that are not features; None where unknown."""
+
+    bag: str | int | None = None
+    label: str | int | None = None
+    drop: tuple[str, ...] = ()
+
+    @classmethod
+    def from_options(cls, bag: str | None, label: str | None, drop: list[str] | None = None) -> Columns:
+        """Return the columns given by the user; a number is a position.
+
+        Examples
+        --------
+        >>> Columns.from_options("molecule", "3", ["date", "url"])
+        Columns(bag='molecule', label=3, drop=('date', 'url'))
+        """
+        found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
+        return cls(found[0], found[1], tuple(drop or ()))
+
+
+def read_model(path: Path) -> tuple[Any, Columns]:
+    """Return a fitted model, and the columns of its training data as far as the file has them."""
+    from fuzzymil.estimators import model_from_dict, persistence
+
+    _check_file(path, "model")
+    with local_copy(path) as file:
+        document = _document(file, {persistence.FORMAT: persistence.FORMAT_VERSION})
+        model = model_from_dict(document, name=str(file))
+    columns = document.get("extra", {}).get("columns", {})
+    return model, Columns(columns.get("bag"), columns.get("label"), tuple(columns.get("drop", ())))
+
+
+def read_rules_or_model(path: Path) -> Any:
+    """Return a fitted model, or the rules in a file that holds only rules."""
+    from fuzzymil.estimators import model_from_dict, persistence
+    from fuzzymil.rules import json
+    from fuzzymil.rules.formats import ENDINGS, read_rules
+
+    _check_file(path, "model or rules")
+    if ENDINGS.get(path.suffix.lower(), "json") != "json":
+        return read_rules(path)
+    with local_copy(path, ".json") as file:
+        document = _document(file, {persistence.FORMAT: persistence.FORMAT_VERSION, **json.VERSIONS})
+        is_model = document["format"] == persistence.FORMAT
+        return model_from_dict(document, name=str(file)) if is_model else read_rules(file)
+
+
+def _document(file: Path, kinds: dict[str, int]) -> dict[str, Any]:
+    try:
+        return storage.read_document(file, kinds)
+    except ModelFileError as problem:
+        message = str(problem).replace("Save the model again with model.save(path).", "Create one with fuzzymil fit.")
+        if file.suffix.lower() in (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".txt", ".gz"):
+            message += " The model comes first, then the data."
+        raise ModelFileError(message) from None
+
+
+def _check_file(path: Path, what: str) -> None:
+    if path == STANDARD:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the {what} file.")
+    if not path.exists():
+        raise InputError(f"File not found: {path}. Create a model with fuzzymil fit.")
+    if not path.stat().st_size:
+        raise InputError(f"{path} is empty: give a {what} file, as written by fuzzymil fit.")
+
+
+def save(model: Any, path: Path, columns: Columns) -> None:
+    """Write a model with the columns of its training data, which other commands then use by default."""
+    from fuzzymil.estimators import model_to_dict, save_model
+
+    extra = {"columns": dataclasses.asdict(columns)}
+    if path == STANDARD:
+        emit(json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False))
+    else:
+        save_model(model, path, extra=extra)

@@ -1,0 +1,55 @@
+"""``fuzzymil explain``: why a bag got its prediction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._console import check_target, emit_json, write_text
+from fuzzymil.cli._figures import check_figure, write_figure
+from fuzzymil.cli._inputs import bag_with_id, read_both
+from fuzzymil.cli._models import Columns
+
+__all__ = ["explain"]
+
+
+@app.command(
+    rich_help_panel=USE,
+    epilog=examples(
+        "fuzzymil explain model.json visits.csv --id u17",
+        "fuzzymil explain model.json visits.csv --id u17 --figure u17.png",
+    ),
+)
+def explain(
+    model: _options.Model,
+    data: _options.Data,
+    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain.")] = None,
+    figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
+    output: _options.Output = None,
+    max_rules: Annotated[int, typer.Option(min=1, help="Number of rules to show, most influential first.")] = 5,
+    bag: _options.ModelBagColumn = None,
+    label: _options.ModelLabelColumn = None,
+    format: _options.DataFormat = None,
+    as_json: _options.AsJson = False,
+) -> None:
+    """Explain the prediction for one bag: which rules fired, and on which instances."""
+    check_target(output)
+    if figure is not None:
+        check_figure(figure)
+    fitted, source, bags = read_both(model, data, Columns.from_options(bag, label), format)
+    if not hasattr(fitted, "explain"):
+        raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")
+    found = fitted.explain(bag_with_id(bags, id, source.name))
+    if as_json:
+        emit_json(found.to_dict(), output)
+    else:
+        write_text(output, found.to_text(max_rules=max_rules))
+    if figure is not None:
+        from fuzzymil.plots import ExplanationDisplay
+
+        write_figure(ExplanationDisplay.from_explanation(found, max_rules=max(max_rules, 2)).plot(), figure)

@@ -1,0 +1,66 @@
+"""``fuzzymil report``: an HTML page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzymil._utils.errors import InputError
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._console import STANDARD, check_target, emit_json, note, progress
+from fuzzymil.cli._inputs import read_both
+from fuzzymil.cli._models import Columns
+
+__all__ = ["report"]
+
+
+@app.command(rich_help_panel=USE, epilog=examples("fuzzymil report model.json visits.csv -o report.html"))
+def report(
+    model: _options.Model,
+    data: _options.Data,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    bag: _options.ModelBagColumn = None,
+    label: _options.ModelLabelColumn = None,
+    format: _options.DataFormat = None,
+    folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 10,
+    cross_validate: Annotated[
+        bool,
+        typer.Option("--cross-validate/--no-cross-validate", help="Estimate held-out performance by refitting."),
+    ] = True,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="The bags are not training data: score the model on them directly.")
+    ] = False,
+    as_json: _options.AsJson = False,
+) -> None:
+    """Write an HTML report: rules, performance, explained bags and diagnostics.
+
+    The page is self-contained: it works offline and can be shared as a single file.
+    """
+    if output == STANDARD:
+        raise InputError("The report cannot be written to standard output: name a file with -o.")
+    check_target(output)
+    fitted, _, bags = read_both(model, data, Columns.from_options(bag, label), format)
+    from fuzzymil._utils.runtime import enable_compilation_cache
+    from fuzzymil.report import write_report
+
+    enable_compilation_cache()
+    with progress() as show:
+        write_report(
+            fitted,
+            bags,
+            output,
+            title=title,
+            cross_validate=cross_validate,
+            n_folds=folds,
+            held_out=held_out,
+            progress=show,
+        )
+    note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
+    if as_json:
+        emit_json({"report": output, "bytes": output.stat().st_size, "n_bags": bags.n_bags})

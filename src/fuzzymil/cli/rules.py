@@ -1,0 +1,144 @@
+"""``fuzzymil rules``: show the rules of a model, or convert them."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._console import STANDARD, check_target, note, write_text
+from fuzzymil.cli._models import read_rules_or_model
+
+__all__ = ["RuleFormat", "rules"]
+
+
+class RuleFormat(enum.StrEnum):
+    """How to write rules."""
+
+    text = "text"
+    rules = "rules"
+    markdown = "markdown"
+    latex = "latex"
+    json = "json"
+    fll = "fll"
+    fis = "fis"
+
+
+@app.command(
+    rich_help_panel=USE,
+    epilog=examples(
+        "fuzzymil rules model.json",
+        "fuzzymil rules model.json --format markdown",
+        "fuzzymil rules model.json -o rules.fis",
+    ),
+)
+def rules(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            help="Model file written by fit, or a file of rules (.json, .rules, .txt, .fll, .fis); - reads standard "
+            "input.",
+            show_default=False,
+        ),
+    ],
+    format: Annotated[
+        RuleFormat | None,
+        typer.Option(
+            help="text for reading; rules for the rule language, which can be read back; markdown and latex for "
+            "tables; fll for fuzzylite; fis for MATLAB. Default: by the extension of --output, else text.",
+            show_default=False,
+        ),
+    ] = None,
+    output: _options.Output = None,
+    member: Annotated[int, typer.Option(min=1, help="Which rule base of a model with several, best first.")] = 1,
+    max_terms: Annotated[
+        int, typer.Option(min=1, help="Conditions to show per rule in text and tables, most selective first.")
+    ] = 12,
+    digits: Annotated[int, typer.Option(min=1, help="Significant digits in text and tables.")] = 4,
+    as_json: _options.AsJson = False,
+) -> None:
+    """Show the rules of a model, or convert a file of rules."""
+    check_target(output)
+    chosen = _format(RuleFormat.json if as_json else format, output)
+    found = _member(read_rules_or_model(model), member)
+    if chosen is RuleFormat.fis:
+        found = _without_limits(found)
+    for lost in _losses(found, chosen):
+        note(f"Note: {lost}")
+    write_text(output, _written(found, chosen, max_terms, digits))
+
+
+def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
+    if format is not None:
+        return format
+    if output is None or output == STANDARD:
+        return RuleFormat.text
+    from fuzzymil.rules.formats import ENDINGS
+
+    known_name("file extension for rules", output.suffix.lower(), ENDINGS)
+    return RuleFormat(ENDINGS[output.suffix.lower()])
+
+
+def _member(found: Any, number: int) -> Any:
+    """Return one rule base of a model, or the rules themselves."""
+    members = getattr(found, "members_", [getattr(found, "rules_", found)])
+    if number > len(members):
+        raise ParameterError(f"--member {number} is out of range: the model has {len(members)}.")
+    if len(members) > 1:
+        note(f"Rule base {number} of {len(members)}, best first; the model averages them. Use --member for another.")
+    return members[number - 1]
+
+
+def _without_limits(found: Any) -> Any:
+    """Return rules without limits on the values of variables, which .fis files cannot express."""
+    import dataclasses
+
+    base = getattr(found, "premises", found)
+    if not base.limited:
+        return found
+    note("Note: The model clips values to the range seen in training; a .fis file cannot express that.")
+    base = dataclasses.replace(base, limited=False)
+    return dataclasses.replace(found, premises=base) if hasattr(found, "premises") else base
+
+
+def _losses(found: Any, format: RuleFormat) -> list[str]:
+    from fuzzymil.rules.formats import what_is_lost
+
+    return what_is_lost(found, format.value) if format in (RuleFormat.fll, RuleFormat.fis) else []
+
+
+def _written(found: Any, format: RuleFormat, max_terms: int, digits: int) -> str:
+    from fuzzymil.rules import RuleBase
+
+    longest = 0
+    if format in (RuleFormat.text, RuleFormat.markdown, RuleFormat.latex):
+        longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
+        if longest > max_terms:
+            note(f"Showing up to {max_terms} of {longest} conditions per rule; --max-terms {longest} shows all.")
+    if format is RuleFormat.text and isinstance(found, RuleBase):
+        text = found.to_text(max_terms, digits)
+        # The sets of conditions that are not shown would bury the rules.
+        return text if longest > max_terms else f"{text}\n\nwith\n{found.describe_terms(digits=digits)}"
+    if format in (RuleFormat.text, RuleFormat.rules):  # Mamdani rules declare their sets in their source
+        return str(found.to_source())
+    if format is RuleFormat.json:
+        return _saved(found)
+    if format in (RuleFormat.markdown, RuleFormat.latex):
+        return str(getattr(found, f"to_{format}")(max_terms, digits))
+    return str(getattr(found, f"to_{format}")())
+
+
+def _saved(found: Any) -> str:
+    """Return the JSON of a file of rules, so that piped output can be read again."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
+        path = Path(folder) / "rules.json"
+        found.save(path)
+        return path.read_text(encoding="utf-8")

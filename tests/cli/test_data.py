@@ -1,0 +1,79 @@
+"""``data``: benchmark datasets, and files of bags; and the data in ``examples``."""
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from runner import COLUMNS, bad, good, table, write
+
+from fuzzymil.datasets import read_bags
+
+
+def test_benchmark_datasets(tmp_path, monkeypatch):
+    monkeypatch.delenv("FUZZYMIL_DATA", raising=False)
+    assert good("data", "list").stdout.splitlines()[2].split() == ["musk1", "MUSK", "1", "92", "47", "476", "166"]
+    assert [each["name"] for each in json.loads(good("data", "list", "--json").stdout)][-1] == "elephant"
+    assert "CC BY 4.0" in good("data", "describe", "musk1").stdout
+    assert json.loads(good("data", "describe", "fox", "--json").stdout)["n_bags"] == 200
+    assert "Did you mean 'musk1'" in bad("data", "fetch", "msk1", "-o", tmp_path)
+    assert "--folder" in bad("data", "fetch", "musk1", "--folder", tmp_path / "nowhere", "-o", tmp_path)
+
+
+def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
+    monkeypatch.setattr("fuzzymil.datasets.load_fox", lambda folder: bags)
+    result = good("data", "fetch", "fox", "-o", tmp_path / "new", "--json")
+    assert json.loads(result.stdout)[0]["n_bags"] == 12
+    assert len(read_bags(tmp_path / "new" / "fox.csv")) == 12
+    assert "is a file" in bad("data", "fetch", "fox", "-o", tmp_path / "new" / "fox.csv")
+
+
+def test_describe_a_file(desk):
+    arguments = ["data", "describe", desk / "boxes.csv", *COLUMNS]
+    lines = good(*arguments).stdout.splitlines()
+    assert lines[0] == "12 bags, 36 instances (3 per bag), 2 features, 0 missing values"
+    assert "'box'" in lines[1]
+    assert "blue (6 bags), red (6 bags)" in lines[2]
+    assert [line.split()[0] for line in lines[6:]] == ["weight", "length"]
+    found = json.loads(good(*arguments, "--json").stdout)
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
+    assert found["features"][0]["greatest"] == bags.instances[:, 0].max()
+
+
+@pytest.mark.parametrize("ending", [".arff", ".svm", ".mat", ".txt", ".csv.gz", ""])
+def test_convert_there_and_back(tmp_path, ending):
+    path = tmp_path / f"boxes{ending}"
+    source = write(tmp_path / "numbers.csv", table(labels=("1", "0")))
+    result = good("data", "convert", source, path, *COLUMNS, "--json")
+    assert json.loads(result.stdout)["n_bags"] == 12
+    np.testing.assert_array_equal(read_bags(path).instances, read_bags(source, bag="box", label="color").instances)
+
+
+def test_convert_in_a_pipe(desk):
+    arguments = ["data", "convert", "-", "-", *COLUMNS]
+    result = good(*arguments, input=(desk / "boxes.csv").read_bytes())
+    assert result.stdout.splitlines()[0] == "bag,label,weight,length"
+    assert len(result.stdout.splitlines()) == 37
+    assert "--json" in bad(*arguments, "--json", input=b"")
+
+
+def test_advice_on_the_format_to_write_can_be_followed(desk, tmp_path):
+    common = ("data", "convert", desk / "boxes.csv", tmp_path / "out.foo", *COLUMNS)
+    assert "--to" in bad(*common)
+    good(*common, "--to", "csv")
+
+
+def test_the_example_data_can_be_made_again():
+    folder = Path(__file__).parents[2] / "examples"
+    spec = importlib.util.spec_from_file_location("make_visits", folder / "make_visits.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    with open(folder / "visits.csv", newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert tuple(head) == made.COLUMNS
+    assert rows == [[str(value) for value in row] for row in made.rows()]
+    bags = read_bags(folder / "visits.csv", bag="user", label="converted")
+    assert (bags.n_bags, (bags.labels == "yes").sum()) == (made.N_BUYERS + made.N_OTHERS, made.N_BUYERS)

@@ -1,0 +1,61 @@
+"""The demonstration, its files, and what happens when they cannot be written."""
+
+import json
+
+import matplotlib.pyplot as plt
+from runner import bad, good, run
+
+from fuzzymil import __version__, load_model
+from fuzzymil.cli import demo
+from fuzzymil.datasets import make_two_concepts
+
+
+def test_demo_shows_the_rules_and_writes_its_files(tmp_path):
+    folder = tmp_path / "new" / "demo"
+    figures = plt.get_fignums()
+    output = good("demo", "-o", folder).output
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "membership.png", "membership.svg", "model.json", "report.html", "results.json",
+    ]  # fmt: skip
+    assert (folder / "membership.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (folder / "membership.svg").read_text(encoding="utf-8")[:1000]
+    assert plt.get_fignums() == figures  # closed again
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert results["accuracy"]["unseen"] > 0.9
+    assert results["bags"] == {"training": 150, "unseen": 500}
+    assert results["concepts_found"] == [True, True]
+    assert results["library"] == __version__
+    unseen = make_two_concepts(167, 166, random_state=10_000)
+    assert load_model(folder / "model.json").score(unseen, unseen.labels) == results["accuracy"]["unseen"]
+    for words in ("Rule 1: IF x1 is", "THEN y =", "Gaussian(", "(0.50, 0.50)", "Why is bag", "report.html"):
+        assert words in output
+    assert good("demo", "-o", folder).exit_code == 0  # over an older one
+    again = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert again["accuracy"] == results["accuracy"]
+
+
+def test_output_that_cannot_be_written(tmp_path, monkeypatch):
+    path = tmp_path / "taken"
+    path.write_text("mine")
+    assert "taken is a file" in bad("demo", "--output", path)
+    assert "Not a directory" in bad("demo", "--output", path / "below")
+    assert path.read_text() == "mine"
+
+    def refuse(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(demo, "run_demo", refuse)
+    assert "Permission denied" in bad("demo", "--output", tmp_path / "locked")
+
+
+def test_json_replaces_the_printed_results(tmp_path, monkeypatch):
+    def results(*args):
+        args[-1].print("for people")
+        return {"accuracy": {"unseen": 0.5}, "nothing": float("nan")}
+
+    monkeypatch.setattr(demo, "run_demo", results)
+    monkeypatch.setattr("fuzzymil.experiments.reproduce", results)
+    for command in (["demo"], ["reproduce", "synthetic"]):
+        assert run(*command, "-o", tmp_path).stdout == "for people\n"
+        shown = run(*command, "-o", tmp_path, "--json").stdout
+        assert json.loads(shown) == {"accuracy": {"unseen": 0.5}, "nothing": None}

@@ -1,0 +1,167 @@
+"""``fit``: from a table to a model."""
+
+import json
+
+import pytest
+from runner import COLUMNS, SMALL, bad, good, run, table, write
+
+from fuzzymil import Bags, load_model
+from fuzzymil.cli._settings import Task, chosen_task
+
+
+def test_fit_reports_what_it_read_and_learned(desk):
+    stderr, stdout = (desk / "stderr.txt").read_text(), (desk / "stdout.txt").read_text()
+    for fact in ("boxes.csv", "'box'", "'color'", "12 bags", "36 instances (3 per bag)", "2 features"):
+        assert fact in stderr
+    assert "blue (6 bags), red (6 bags)" in stderr
+    assert "Guessed" not in stderr
+    assert "2 rules" in stdout
+    assert "3 epochs" in stdout
+    assert f"fuzzymil rules {desk / 'model.json'}" in stdout
+    model = load_model(desk / "model.json")
+    assert f"{model.score(load(desk)):.1%}" in stdout
+    assert (model.n_rules, model.max_epochs, model.random_state, model.verbose) == (2, 3, 0, False)
+    assert tuple(model.feature_names_in_) == ("weight", "length")
+
+
+def load(desk):
+    from fuzzymil.datasets import read_bags
+
+    return read_bags(desk / "boxes.csv", bag="box", label="color")
+
+
+def test_guesses_are_announced(tmp_path):
+    plain = write(tmp_path / "plain.csv", table("class").replace("box,", "bag,", 1))
+    stderr = good("fit", plain, *SMALL, "-o", tmp_path / "model.json").stderr
+    assert "'bag'" in stderr
+    assert "'class'" in stderr
+    assert "--bag and --label" in stderr
+
+
+def test_fit_for_programs(desk, tmp_path):
+    options = [*SMALL, "--set", "clip=4", "--json", "-o", tmp_path / "model.json"]
+    found = json.loads(good("fit", desk / "boxes.csv", *COLUMNS, *options).stdout)
+    assert (found["n_rules"], found["n_epochs"], found["interrupted"]) == (2, 3, False)
+    assert load_model(tmp_path / "model.json").variant.clip == 4
+
+
+def test_a_model_through_a_pipe_is_the_same(desk):
+    fitted = good("fit", "-", *COLUMNS, *SMALL, "-o", "-", input=(desk / "boxes.csv").read_bytes())
+    assert fitted.stdout == (desk / "model.json").read_text()
+    assert "2 rules" in fitted.stderr
+    assert "standard input: 12 bags" in fitted.stderr
+    assert good("rules", "-", input=fitted.stdout.encode()).stdout == good("rules", desk / "model.json").stdout
+
+
+def test_numbers_make_a_regressor(tmp_path):
+    data = write(tmp_path / "n.csv", table("y", labels=("2.5", "0.25")).replace("box,", "bag,", 1))
+    result = good("fit", data, *SMALL, "-o", tmp_path / "model.json")
+    assert "from 0.25 to 2.5" in result.stderr
+    assert "--task classification" in result.stderr
+    assert type(load_model(tmp_path / "model.json")).__name__ == "MIANFISRegressor"
+    predicted = good("predict", tmp_path / "model.json", data)
+    assert predicted.stdout.startswith("bag,prediction,coverage\n")
+    assert "R2" in predicted.stderr
+    found = json.loads(good("evaluate", data, *SMALL, "--folds", 3, "--compare", "mean", "--json").stdout)
+    assert [set(method["measures"]) for method in found["methods"]] == [{"R2", "MAE"}, {"R2", "MAE"}]
+
+
+@pytest.mark.parametrize(
+    ("labels", "task"),
+    [
+        (["a", "b"] * 10, "classification"),
+        ([0, 1, 2, 2] * 5, "classification"),
+        ([0.5, 1.0] * 10, "regression"),
+        (list(range(20)), "regression"),
+        (list(range(21)) * 3, "regression"),
+    ],
+    ids=["text", "few integers", "fractions", "all different", "many integers"],
+)
+def test_the_task_follows_from_the_labels(labels, task, capsys):
+    bags = Bags.from_list([[[float(b)]] for b in range(len(labels))], labels=labels)
+    assert chosen_task(Task.auto, bags) == task
+    assert task in capsys.readouterr().err.lower()
+
+
+def test_regression_needs_numbers(desk):
+    message = bad("fit", desk / "boxes.csv", *COLUMNS, "--task", "regression", "-o", desk / "never.json")
+    assert "blue" in message
+    assert not (desk / "never.json").exists()
+
+
+def test_columns_of_text_are_dropped_and_remembered(tmp_path):
+    rows = [f"{line},{'/shop' if n else 'url'}" for n, line in enumerate(table().splitlines())]
+    data = write(tmp_path / "with_text.csv", "\n".join(rows) + "\n")
+    message = bad("fit", data, *COLUMNS, *SMALL, "-o", tmp_path / "model.json")
+    assert "'url'" in message
+    assert "--drop" in message
+    good("fit", data, *COLUMNS, "--drop", "url", *SMALL, "-o", tmp_path / "model.json")
+    good("predict", tmp_path / "model.json", data)
+    assert "'uri'" in bad("data", "describe", data, *COLUMNS, "--drop", "uri")
+
+
+def test_training_starts_from_expert_rules(desk, tmp_path):
+    rules = write(
+        tmp_path / "expert.rules",
+        "VARIABLE weight: heavy = Gaussian(4, 1)\nIF weight is heavy THEN red = 1\nIF anything THEN red = 0 WITH 0.2\n",
+    )
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--max-epochs", "3"]
+    good(*arguments, "--init", rules, "--set", "frozen=weight", "-o", tmp_path / "model.json")
+    shown = good("rules", tmp_path / "model.json").stdout
+    assert "IF weight is heavy THEN red = " in shown
+    assert "heavy = Gaussian(4, 1)" in shown
+    wrong = write(tmp_path / "wrong.rules", "IF weight THEN")
+    assert "wrong.rules: Line 1, character 4" in bad(*arguments, "--init", wrong, "-o", tmp_path / "x.json")
+    mamdani = "VARIABLE weight: heavy = Gaussian(4, 1)\nOUTPUT red FROM 0 TO 1: sure = Gaussian(1, 0.1)\n"
+    mamdani += "IF weight is heavy THEN red is sure\n"
+    assert "Mamdani" in bad(*arguments, "--init", write(tmp_path / "m.rules", mamdani), "-o", tmp_path / "x.json")
+
+
+def test_continue(desk, tmp_path):
+    arguments = ["fit", desk / "boxes.csv", "--continue", desk / "model.json", "--max-epochs", 2]
+    good(*arguments, "-o", tmp_path / "more.json")
+    before, after = load_model(desk / "model.json"), load_model(tmp_path / "more.json")
+    assert after.n_iter_ == 2
+    assert after.initial_rules_.to_text() == before.rules_.to_text()
+    assert not after.warm_start
+    assert "--learning-rate" in bad(*arguments, "--n-rules", 3, "-o", tmp_path / "more.json")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_keeps_the_model_and_says_how_to_resume(desk, tmp_path):
+    target = tmp_path / "half.json"
+    result = run("fit", desk / "boxes.csv", *COLUMNS, "--n-rules", 2, "--max-epochs", 1000, "-o", target)
+    assert result.exit_code == 130
+    done = len(load_model(target).history_["loss"])
+    assert 0 < done < 1000
+    assert f"after {done} of 1000 epochs" in result.stderr
+    advice = result.stderr.splitlines()[-1].split()
+    assert advice[0] == "fuzzymil"
+    assert advice[advice.index("--max-epochs") + 1] == str(1000 - done)
+    advice[advice.index("--max-epochs") + 1] = "1"  # the rest would take a while
+    good(*advice[1:])
+    assert load_model(target).n_iter_ == 1
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_a_checkpoint_resumes_to_the_same_numbers(desk, tmp_path):
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--n-rules", 2, "--max-epochs", 20]
+    kept = ["--checkpoint", tmp_path / "kept", "-o", tmp_path / "kept.json"]
+    stopped = run(*arguments, *kept)
+    assert stopped.exit_code == 130
+    assert "same command again" in stopped.stderr
+    assert load_model(tmp_path / "kept.json").n_iter_ < 20
+    good(*arguments, *kept)
+    good(*arguments, "-o", tmp_path / "whole.json")
+    assert (tmp_path / "kept.json").read_text() == (tmp_path / "whole.json").read_text()
+
+
+def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
+    lines = table().splitlines()
+    lines[1] = lines[1].rsplit(",", 1)[0] + ","
+    data = write(tmp_path / "gap.csv", "\n".join(lines) + "\n")
+    message = bad("predict", desk / "model.json", data)
+    assert "bag b0" in message.lower()
+    assert "--set missing=ignore" in message
+    good("fit", data, *COLUMNS, "--set", "missing=ignore", *SMALL, "-o", tmp_path / "m.json")
+    good("predict", tmp_path / "m.json", data)

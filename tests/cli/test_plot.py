@@ -1,0 +1,37 @@
+"""``plot`` and ``report``."""
+
+import json
+
+import pytest
+from runner import bad, good
+
+from fuzzymil.cli.plot import Kind
+
+
+@pytest.mark.parametrize("kind", [*Kind])
+def test_every_kind_of_figure(desk, tmp_path, kind):
+    target = tmp_path / "figure.svg"
+    one = ["--id", "b1"] if kind is Kind.explanation else []
+    good("plot", kind, desk / "model.json", desk / "boxes.csv", *one, "-o", target)
+    assert "<svg" in target.read_text()[:1000]
+
+
+def test_figures_without_data(desk, tmp_path):
+    result = good("plot", "surface", desk / "model.json", "--json", "-o", tmp_path / "s.png")
+    assert json.loads(result.stdout) == {"figure": str(tmp_path / "s.png"), "kind": "surface"}
+    assert "weight (x) and length (y)" in result.stderr
+    assert "MODEL DATA" in bad("plot", "firing", desk / "model.json", "-o", tmp_path / "f.png")
+    assert "MODEL DATA --id" in bad("plot", "grid", desk / "model.json", "--id", "b1", "-o", tmp_path / "f.png")
+    assert "'.doc'" in bad("plot", "grid", desk / "model.json", "-o", tmp_path / "f.doc")
+    assert "-o" in bad("plot", "grid", desk / "model.json", "-o", "-")
+    space = ["plot", "space", desk / "model.json", desk / "boxes.csv", "-o", tmp_path / "f.png"]
+    assert "--x and --y" in bad(*space, "--x", "weight")
+
+
+def test_report(desk, tmp_path):
+    target = tmp_path / "page.html"
+    arguments = ["report", desk / "model.json", desk / "boxes.csv", "-o", target, "--no-cross-validate"]
+    result = good(*arguments, "--title", "Boxes", "--json")
+    assert json.loads(result.stdout)["bytes"] == target.stat().st_size
+    assert "Boxes" in target.read_text(encoding="utf-8")
+    assert "name a file" in bad(*arguments[:3], "-o", "-")

@@ -1,0 +1,104 @@
+"""``predict``: a table of predictions, in parts where the data are large."""
+
+import csv
+import io
+import json
+
+import numpy as np
+from pyarrow import parquet
+from runner import COLUMNS, SMALL, bad, good, run, table, write
+
+from fuzzymil import load_model
+from fuzzymil.datasets import read_bags
+
+
+def test_predict_writes_a_table(desk, tmp_path):
+    result = good("predict", desk / "model.json", desk / "boxes.csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    model, bags = load_model(desk / "model.json"), read_bags(desk / "boxes.csv", bag="box", label="color")
+    assert [row["bag"] for row in rows] == bags.ids.tolist()
+    assert [row["prediction"] for row in rows] == model.predict(bags).tolist()
+    likely = [[float(row[f"probability_{name}"]) for name in ("blue", "red")] for row in rows]
+    np.testing.assert_allclose(likely, model.predict_proba(bags), atol=1e-4)
+    coverage = [float(row["coverage"]) for row in rows]
+    np.testing.assert_allclose(coverage, model.rules_.infer(bags).coverage, atol=1e-4)
+    assert f"{(model.predict(bags) == bags.labels).sum()} of 12 bags" in result.stderr
+    good("predict", desk / "model.json", desk / "boxes.csv", "-o", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == result.stdout
+    found = json.loads(good("predict", desk / "model.json", desk / "boxes.csv", "--json").stdout)
+    assert [row["prediction"] for row in found["predictions"]] == model.predict(bags).tolist()
+
+
+def test_the_model_remembers_its_columns(desk):
+    unlabeled = "\n".join(",".join(np.array(line.split(","))[[3, 0, 2]]) for line in table().splitlines())
+    result = good("predict", desk / "model.json", "-", input=unlabeled.encode())
+    assert result.stdout == good("predict", desk / "model.json", desk / "boxes.csv").stdout
+    assert "Accuracy" not in result.stderr
+
+
+def test_unknown_columns_are_ignored_and_named(desk, tmp_path):
+    more = "\n".join(f"{line},{'depth' if n == 0 else n}" for n, line in enumerate(table().splitlines()))
+    result = good("predict", desk / "model.json", write(tmp_path / "more.csv", more))
+    assert ": depth." in result.stderr
+    assert result.stdout == good("predict", desk / "model.json", desk / "boxes.csv").stdout
+
+
+def test_other_labels_are_not_compared(desk, tmp_path):
+    other = write(tmp_path / "other.csv", table(labels=("rouge", "bleu")))
+    assert "no accuracy" in good("predict", desk / "model.json", other).stderr
+
+
+def test_parquet_is_read_in_parts(desk, boxes, tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
+    whole = good("predict", desk / "model.json", desk / "boxes.csv")
+    result = good("predict", desk / "model.json", boxes)
+    assert result.stdout == whole.stdout
+    assert "12 bags, 36 instances, 2 features, in 9 parts" in result.stderr
+    assert result.stderr.count(": remark.") == 1
+    assert whole.stderr.splitlines()[-1] == result.stderr.splitlines()[-1]  # the accuracy
+    good("predict", desk / "model.json", boxes, "-o", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == whole.stdout
+    as_json = ("predict", desk / "model.json", "--json")
+    assert good(*as_json, boxes).stdout == good(*as_json, desk / "boxes.csv").stdout
+    assert good("predict", desk / "model.json", "-", input=boxes.read_bytes()).stdout == whole.stdout
+
+
+def test_nothing_is_written_if_a_later_part_is_bad(desk, boxes, tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
+    rows = parquet.read_table(boxes)
+    colors = rows["color"].to_pylist()
+    rows = rows.set_column(rows.schema.get_field_index("color"), "color", [[*colors[:-1], "green"]])
+    parquet.write_table(rows, tmp_path / "odd.parquet", row_group_size=4)
+    message = bad("predict", desk / "model.json", tmp_path / "odd.parquet", "-o", tmp_path / "out.csv")
+    assert "row 35: bag b11" in message
+    assert [path.name for path in tmp_path.iterdir()] == ["odd.parquet"]
+    assert not run("predict", desk / "model.json", tmp_path / "odd.parquet").stdout
+
+
+def test_scattered_parquet_is_read_whole(desk, boxes, tmp_path):
+    order = [*range(0, 36, 3), *range(1, 36, 3), *range(2, 36, 3)]
+    parquet.write_table(parquet.read_table(boxes).take(order), tmp_path / "odd.parquet")
+    result = good("predict", desk / "model.json", tmp_path / "odd.parquet")
+    assert "not contiguous" in result.stderr
+    assert ": remark." in result.stderr
+    assert result.stdout == good("predict", desk / "model.json", boxes).stdout
+
+
+def test_a_missing_column_is_named(desk, boxes, tmp_path):
+    parquet.write_table(parquet.read_table(boxes).drop_columns(["length"]), tmp_path / "odd.parquet")
+    assert "no column 'length'" in bad("predict", desk / "model.json", tmp_path / "odd.parquet")
+
+
+def test_parquet_is_described_converted_and_fitted(boxes, tmp_path):
+    columns = (*COLUMNS, "--drop", "remark")
+    assert "12 bags, 36 instances" in good("data", "describe", boxes, *columns).stdout
+    good("data", "convert", boxes, tmp_path / "b.csv", *columns)
+    good("data", "convert", tmp_path / "b.csv", tmp_path / "b.parquet")
+    assert read_bags(tmp_path / "b.parquet").ids.tolist() == read_bags(tmp_path / "b.csv").ids.tolist()
+    good("fit", boxes, *columns, *SMALL, "-o", tmp_path / "m.json")
+    assert "remark" not in good("predict", tmp_path / "m.json", boxes).stderr  # the model remembers
+    message = bad("fit", boxes, "--bag", "box", "--drop", "remark", "-o", tmp_path / "n.json")
+    assert "--label, one of length, weight, color, remark" in message
+    message = bad("fit", boxes, *COLUMNS, "-o", tmp_path / "n.json")
+    assert "'remark' (string)" in message
+    assert "--drop" in message

@@ -1,0 +1,91 @@
+"""``rules`` and ``explain``: what a model knows, and why it decided."""
+
+import json
+
+import pytest
+from runner import COLUMNS, bad, good, run, write
+
+from fuzzymil import MIMamdani, MISugeno, RuleBase
+from fuzzymil.cli.rules import RuleFormat
+from fuzzymil.datasets import read_bags
+from fuzzymil.rules.formats import FORMATS
+
+
+@pytest.mark.parametrize("format", [None, "text", "rules", "markdown", "latex", "json", "fll", "fis"])
+def test_rules_in_every_format(desk, format):
+    result = good("rules", desk / "model.json", *([] if format is None else ["--format", format]))
+    start = {"rules": "VARIABLE weight", "markdown": "| rule | weight | length | red |", "latex": r"\begin{tabular}",
+             "json": "{", "fll": "# ", "fis": "% "}  # fmt: skip
+    assert result.stdout.startswith(start.get(format, "Rule 1: IF weight is"))
+    assert ("Note: " in result.stderr) == (format in ("fll", "fis"))
+    if format in (None, "text"):
+        assert "weight: " in result.stdout.split("with\n")[1]
+    if format == "json":
+        assert good("rules", "-", input=result.stdout.encode()).stdout == good("rules", desk / "model.json").stdout
+
+
+def test_every_format_of_rules_is_offered():
+    assert {*RuleFormat} == {"text", *FORMATS}
+
+
+@pytest.mark.parametrize("ending", ["json", "rules", "txt", "fll", "fis", "md", "tex"])
+def test_the_extension_sets_the_format(desk, tmp_path, ending):
+    path = tmp_path / f"rules.{ending}"
+    good("rules", desk / "model.json", "-o", path)
+    if ending in ("md", "tex"):
+        assert "cannot be read back" in bad("rules", path)
+        return
+    assert "IF weight is" in good("rules", path).stdout
+    if ending in ("json", "rules"):
+        assert RuleBase.load(path).rules if ending == "json" else RuleBase.parse(path.read_text()).rules
+    assert "'.doc'" in bad("rules", desk / "model.json", "-o", tmp_path / "rules.doc")
+
+
+def test_long_rules_are_shortened(desk):
+    result = good("rules", desk / "model.json", "--max-terms", 1)
+    assert "--max-terms 2" in result.stderr
+    assert result.stdout.count("AND ... (1 less selective)") == 2
+    assert "Gaussian" not in result.stdout
+    assert not good("rules", desk / "model.json").stderr
+
+
+def test_members_of_a_committee(desk, tmp_path):
+    document = json.loads((desk / "model.json").read_text())
+    document["settings"]["n_estimators"] = 2
+    document["members"].append(document["initial"])
+    target = write(tmp_path / "two.json", json.dumps(document))
+    first, second = (good("rules", target, "--member", number) for number in (1, 2))
+    assert first.stdout == good("rules", desk / "model.json").stdout
+    assert first.stdout != second.stdout
+    assert "2 of 2" in second.stderr
+    assert "--member 3" in bad("rules", target, "--member", 3)
+
+
+def test_explain_a_bag(desk, tmp_path):
+    arguments = ["explain", desk / "model.json", desk / "boxes.csv", "--id", "b3"]
+    result = good(*arguments, "--figure", tmp_path / "b3.svg")
+    assert "b3" in result.stdout.splitlines()[0]
+    assert "<svg" in (tmp_path / "b3.svg").read_text()[:1000]
+    found = json.loads(good(*arguments, "--json").stdout)
+    assert found["bag"] == "b3"
+    assert len(found["rules"]) == 2
+    assert "Did you mean" in bad(*arguments[:-1], "b33")
+    assert "--id b0" in bad(*arguments[:-2])
+    wrong = run(*arguments, "--figure", tmp_path / "a.xyz")  # checked before anything is printed
+    assert wrong.exit_code == 2
+    assert not wrong.stdout
+
+
+def test_models_that_were_not_trained(desk, tmp_path):
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
+    written = "VARIABLE weight: heavy = Gaussian(4, 1)\n"
+    expert = MISugeno(rules=written + "IF weight is heavy THEN red = 1\nIF anything THEN red = 0 WITH 0.1").fit(bags)
+    expert.save(tmp_path / "expert.json")
+    assert "b3,red" in good("predict", tmp_path / "expert.json", desk / "boxes.csv", *COLUMNS).stdout
+    assert "MISugeno" in bad("plot", "curves", tmp_path / "expert.json", "-o", tmp_path / "c.png")
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--continue", tmp_path / "expert.json"]
+    assert "MISugeno" in bad(*arguments, "-o", tmp_path / "x.json")
+    MIMamdani(n_rules=2, random_state=0).fit(bags).save(tmp_path / "sets.json")
+    assert "VARIABLE weight" in good("rules", tmp_path / "sets.json").stdout
+    assert "MIMamdani" in bad("explain", tmp_path / "sets.json", desk / "boxes.csv", "--id", "b3", *COLUMNS)
+    assert "MIMamdani" in bad("plot", "membership", tmp_path / "sets.json", "-o", tmp_path / "c.png")
