@@ -150,7 +150,7 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
     with pytest.raises(ParameterError, match=r"n_parts must be a.*least 1, got 0"):
         BagStream(lambda part: BAGS, 0)
     model = MIANFISClassifier(4, random_state=0)
-    with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*: load has to give Bags"):
+    with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*Bags"):
         model.fit(BagStream(lambda part: [[1.0]], 1))
     with pytest.raises(InputError, match=r"Part 0 .* no labels"):
         model.fit(BagStream(lambda part: Bags(BAGS.instances, BAGS.offsets), 1))
@@ -161,7 +161,7 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
         model.fit(BagStream.from_bags(BAGS, 2), BAGS.labels)
     with pytest.raises(ParameterError, match="partial_fit"):
         model.partial_fit(BagStream.from_bags(BAGS, 2))
-    with pytest.raises(InputError, match="gives runs of them"):
+    with pytest.raises(InputError, match="slice"):
         BagStream.from_bags(BAGS, 2)[5:]
     changing = iter(range(100))
     with pytest.raises(RuntimeError, match=r"Part 0 of the stream changed.*load must return the same bags"):

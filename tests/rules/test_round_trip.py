@@ -110,7 +110,7 @@ def test_freezing_what_is_not_there_names_the_nearest(rules, bags):
         classifier(rules, frozen=["across.lft"]).fit(bags)
     with pytest.raises(ParameterError, match="list of names"):
         classifier(rules, frozen=[1]).fit(bags)
-    with pytest.raises(ParameterError, match="give one as init"):
+    with pytest.raises(ParameterError, match="as init"):
         MIANFISClassifier(3, frozen=["rule 1"], random_state=0).fit(bags)
 
 

@@ -166,9 +166,9 @@ def test_failed_write_leaves_what_was_kept(tmp_path, monkeypatch):
 
 def test_settings_are_checked_and_not_saved(tmp_path):
     with pytest.raises(ParameterError, match="checkpoint must be a folder"):
-        MIANFISClassifier(run=RunOptions(checkpoint=3)).fit(BAGS)
-    with pytest.raises(ParameterError, match="optimizer by name"):
+        RunOptions(checkpoint=3)
+    with pytest.raises(ParameterError, match="named optimizer"):
         MIANFISClassifier(run=RunOptions(checkpoint="kept"), optimizer=optax.adam(0.1)).fit(BAGS)
     MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path / "kept")).fit(BAGS).save(tmp_path / "model.json")
     assert str(tmp_path) not in (tmp_path / "model.json").read_text()
-    assert load_model(tmp_path / "model.json").checkpoint is None
+    assert load_model(tmp_path / "model.json").run is None

@@ -201,7 +201,7 @@ class NetworkClassifier(ClassifierMixin, Network):
 
         Examples
         --------
-        Instances are told apart although only bags were labeled; a greater ``alpha`` helps:
+        Positive instances stand out although only bags were labeled; a greater ``alpha`` helps:
 
         >>> from sklearn.metrics import roc_auc_score
         >>> from fuzzymil import MIANFISClassifier

@@ -36,7 +36,7 @@ class Fold:
         Fitted on the training bags only.
     train, test : arrays of int
         Positions of the training and test bags.
-    X : Bags, or what was passed
+    X : Bags, or a subset of what was passed
         The test bags.
     truth : array of shape (n_test,) or (n_test, n_outputs)
         Their labels.

@@ -40,7 +40,7 @@ class Job:
 
 
 def plan_of(settings: NetworkSettings, learned: Learned) -> Plan:
-    """Return how to train, as the parameters say."""
+    """Return the training plan that the parameters describe."""
     variant = settings._variant
     return Plan(
         dataclasses.replace(learned.operators, update_rule=variant.update_rule),

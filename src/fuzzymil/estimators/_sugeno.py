@@ -102,9 +102,9 @@ class MISugeno(ExpertSystem, ExplainableModel):
         if self.rules is None:
             raise ParameterError("MISugeno needs rules, for example MISugeno(inputs, ['IF hue is blue THEN sky = 1']).")
         variables = variables_of("inputs", self.inputs)
-        said = parser.read(self.rules, variables).settings
-        customary = {name: value for name, value in _CUSTOMARY.items() if name not in said}
-        return replaced(RuleBase.parse(self.rules, variables, **customary), given)
+        stated = parser.read(self.rules, variables).settings
+        defaults = {name: value for name, value in _CUSTOMARY.items() if name not in stated}
+        return replaced(RuleBase.parse(self.rules, variables, **defaults), given)
 
     def infer(self, X: Any) -> Activations:
         """Apply the rules that the parameters describe to bags; does not need `fit`.

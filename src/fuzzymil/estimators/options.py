@@ -146,7 +146,7 @@ def _callables(name: str, value: Any) -> None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class RunOptions(_Options):
-    """How a fit runs: nothing here changes what is learned, and nothing here is saved with a model.
+    """How a fit runs; not saved with a model.
 
     Pass one to an estimator as ``run=``.
 

@@ -37,7 +37,7 @@ def check_parameters(holder: object, table: Mapping[str, Check]) -> None:
     >>> check_parameters(types.SimpleNamespace(n_rules=0), {"n_rules": integer(1)})
     Traceback (most recent call last):
     ...
-    fuzzymil._utils.errors.ParameterError: n_rules must be a whole number of at least 1, got 0.
+    fuzzymil.ParameterError: n_rules must be a whole number of at least 1, got 0.
     """
     for name, check in table.items():
         check(name, getattr(holder, name))
