@@ -2,9 +2,12 @@
 
 import inspect
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fuzzymil.comparators import COMPARATORS
+
+pytestmark = pytest.mark.slow
 
 QUICK = {"hidden_layer_sizes": (8,), "max_starts": 2, "n_epochs": 100, "n_estimators": 5}
 

@@ -216,7 +216,7 @@ def test_command_without_data(tmp_path, command):
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "elephant.csv.gz").write_bytes(b"cut off")
-    assert "not the file expected" in one_sentence(command("dropout", "-o", out, "--data", folder))
+    assert "elephant.csv.gz" in one_sentence(command("dropout", "-o", out, "--data", folder))
 
 
 def test_command_with_a_bad_output(tmp_path, command):
