@@ -1,4 +1,4 @@
-"""Figures of a run, drawn from what goes into ``results.json``."""
+"""Figures of a run, from the contents of ``results.json``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INK, OURS, OTHER = "#333333", "#2f5fb3", "#c9c9c9"
 
 
 def draw(sections: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw a figure for each section that has one; return the files written."""
+    """Draw the figure of each section that has one, and return the files written."""
     folder.mkdir(exist_ok=True)
     drawn = []
     for name, function in (("epochs", _epochs), ("growth", _growth), ("roofline", _roofline)):
@@ -30,7 +30,7 @@ def draw(sections: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _epochs(rows: list[dict[str, Any]]) -> plt.Figure:
-    """Bars: an epoch of everybody who ran, a panel for each size and number of threads."""
+    """Draw the epoch of every contestant as bars, one panel per size and number of threads."""
     panels: dict[str, list[tuple[str, float]]] = {}
     for row in rows:
         panel, _, name = row["what"].partition(": ")
@@ -41,7 +41,7 @@ def _epochs(rows: list[dict[str, Any]]) -> plt.Figure:
         names, seconds = zip(*bars, strict=True)
         places = range(len(names))
         axis.barh(places, seconds, color=[OURS if name == "fuzzymil" else OTHER for name in names])
-        axis.set(xscale="log", yticks=places, yticklabels=names, title=panel, xlabel="seconds an epoch")
+        axis.set(xscale="log", yticks=places, yticklabels=names, title=panel, xlabel="seconds per epoch")
         axis.set_xlim(min(seconds) / 2, max(seconds) * 6)
         axis.invert_yaxis()
         for place, value in zip(places, seconds, strict=True):
@@ -50,7 +50,7 @@ def _epochs(rows: list[dict[str, Any]]) -> plt.Figure:
 
 
 def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
-    """Curves in logarithms, with a line of slope one through the last point."""
+    """Draw logarithmic curves, with a line of slope 1 through the last point."""
     names = list(dict.fromkeys(row["series"] for row in rows if row["series"]))
     figure, axes = plt.subplots(1, len(names), figsize=(3.6 * len(names), 3.4), layout="constrained", squeeze=False)
     for axis, name in zip(axes.flat, names, strict=True):
@@ -59,7 +59,7 @@ def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
         axis.loglog(sizes, [seconds[-1] * size / sizes[-1] for size in sizes], "--", color=OTHER, label="in proportion")
         power = exponent(sizes, seconds)
         axis.loglog(sizes, seconds, "o-", color=OURS, label=f"measured, upper decades ~ n^{power:.2f}")
-        axis.set(xlabel=name, ylabel="seconds an epoch", title=points[0]["note"])
+        axis.set(xlabel=name, ylabel="seconds per epoch", title=points[0]["note"])
         axis.legend(frameon=False, loc="upper left", fontsize=8)
         low, high = axis.get_ylim()
         axis.set_ylim(low, high * 6)  # room for the legend
@@ -67,7 +67,7 @@ def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
 
 
 def _roofline(rows: list[dict[str, Any]]) -> plt.Figure:
-    """The bare operations stacked beside the epoch."""
+    """Draw the bare operations, stacked, and the epoch."""
     *parts, epoch = [row for row in rows if row["series"] == "roofline"]
     figure, axis = plt.subplots(figsize=(8, 2.6), layout="constrained")
     left = 0.0

@@ -1,7 +1,7 @@
-"""What is measured on a machine with an NVIDIA GPU; writes ``bench/gpu.json``, which is kept and shown by `make bench`.
+"""Measurements on an NVIDIA GPU; writes ``bench/gpu.json``, which `make bench` shows.
 
-Stands alone: ``pip install 'jax[cuda12]' . && python bench/gpu.py``. ``--size small`` runs anywhere, in a minute, and
-writes nothing unless told where.
+Runs on its own: ``pip install 'jax[cuda12]' . && python bench/gpu.py``. ``--size small`` runs anywhere in about a
+minute and writes no file unless one is given.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from tables import Row, table
 from fuzzymil import __version__
 from fuzzymil.network.layers import Operators, Params
 from fuzzymil.network.segments import pack
-from fuzzymil.training.step import Plan
-from fuzzymil.training.trainer import Group, train_groups
+from fuzzymil.training import Group, Plan, train_groups
 
 SIZES: dict[str, dict[str, int]] = {
     "full": {
@@ -55,7 +54,7 @@ SIZES: dict[str, dict[str, int]] = {
 
 
 def least_seconds(call: Callable[[], Any], repeats: int = 5) -> float:
-    """Least of several calls, after one that compiles."""
+    """Return the minimum time of several calls, after one that compiles."""
     jax.block_until_ready(call())
     taken = []
     for _ in range(repeats):
@@ -95,12 +94,12 @@ def epoch_seconds(n_instances: int, n_features: int, n_rules: int) -> float:
     centers = x[:n_rules].astype(float)
     start = Params({"gaussian": (centers, np.full_like(centers, 10.0))}, np.zeros((n_rules, 1, 1)), 1.0, 1.0)
     group = Group(
-        [start],
-        [{"gaussian": np.ones((n_rules, n_features))}],
-        pack(x, offsets, np.float32),
-        targets,
-        np.ones((1, n_bags)),
-        [0],
+        starts=[start],
+        masks=[{"gaussian": np.ones((n_rules, n_features))}],
+        bags=pack(x, offsets, np.float32),
+        targets=targets,
+        weights=np.ones((1, n_bags)),
+        seeds=[0],
     )
     ends: list[float] = []
     train_groups(

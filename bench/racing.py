@@ -1,4 +1,4 @@
-"""Contestants in processes of their own that take turns, so that a busy moment hits all of them alike."""
+"""Contestants in separate processes that take turns, so that a busy moment affects all of them equally."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 
 
 
 class Absent(Exception):
-    """A contestant that cannot be measured; the message says why."""
+    """A contestant that cannot be measured; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """Who runs: a function of ``contestants/``, its settings, and what they mean in words."""
+    """A function in ``contestants/``, its settings, and a description of them."""
 
     name: str
     place: str  # "module:function"
@@ -42,7 +42,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Times:
-    """What one task measured, turn by turn; and why it stopped, if it did before the end."""
+    """Measurements of one task, one per turn, and why it stopped early, if it did."""
 
     values: tuple[float, ...] = ()
     absent: str = ""
@@ -79,7 +79,7 @@ class Worker:
 
     def turn(self, task: str) -> float:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended: the missing answer tells
+        with contextlib.suppress(BrokenPipeError):  # the process has ended: the missing answer shows it
             self._process.stdin.write(task + "\n")
             self._process.stdin.flush()
         return float(self._answer()["value"])
@@ -134,17 +134,17 @@ def race(
     budget: float = 30.0,
     say: Callable[[str], None] = lambda words: None,
 ) -> dict[tuple[str, str], Times]:
-    """Measure all tasks of all contestants, round after round; the result has (contestant, task) for keys.
+    """Measure all tasks of all contestants, round by round, and return the times by (contestant, task).
 
-    Everybody gets ready (and compiles) at once; then, unless told otherwise, comes a turn that does not count. A task
-    that has had ``budget`` seconds of turns after that gets no further one; everybody has one at least. Who cannot run
-    is there under the task "".
+    All contestants prepare (and compile) first. Then comes a warm-up turn that does not count, unless ``warm_up`` is
+    False. A task that has used up its ``budget`` of seconds gets no further turns, but every task has at least one. A
+    contestant that cannot run has an entry under the task "".
     """
     times: dict[tuple[str, str], Times] = {}
     with _started(contestants, threads) as workers:
         entries: list[tuple[str, str]] = []
         for name, worker in workers.items():
-            say(f"{name} gets ready")
+            say(f"preparing {name}")
             try:
                 entries += [(name, task) for task in worker.tasks()]
             except Absent as reason:

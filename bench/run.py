@@ -1,6 +1,6 @@
-"""Everything that `make bench` measures, in one run: tables, ``results.json``, figures, and the summary of a full run.
+"""Run all measurements of `make bench`; writes tables, ``results.json``, figures and, for a full run, the summary.
 
-What is compared is measured side by side in this run, so ratios hold where times do not.
+Contestants are measured side by side in the same run, so ratios hold even if absolute times do not.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ PACKAGES = (
     "scikit-fuzzy",
 )
 BUSY = (
-    "Other programs are busy here (load {:.1f}). Times are worse than the machine, and ratios to packages whose "
-    "threads wait for each other, PyTorch's above all, are better than they should be: measure again when it is idle."
+    "Other programs are using this machine (load {:.1f}). Times are too long, and ratios to packages whose threads "
+    "wait for each other, such as PyTorch, are too favorable: measure again when it is idle."
 )
 
 
@@ -86,7 +86,7 @@ def main() -> None:
                 "seconds": taken,
                 "rows": [dataclasses.asdict(row) | {"verdict": row.verdict} for row in rows],
             }
-            # After each question, so that a run that is stopped leaves what it has.
+            # After each question, so that an interrupted run leaves its results.
             write_atomically(HERE / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
             progress.advance(bar)
     results["about"]["seconds"] = time.perf_counter() - began
@@ -103,9 +103,11 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller sizes: under three minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer rounds, smaller sizes; under three minutes"
+    )
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", help=", ".join(QUESTIONS))
-    parser.add_argument("--summary", action="store_true", help="write bench/summary.md, which full runs always do")
+    parser.add_argument("--summary", action="store_true", help="also write bench/summary.md, as full runs do")
     arguments = parser.parse_args()
     arguments.partial = arguments.only is not None
     arguments.only = arguments.only or list(QUESTIONS)
@@ -131,7 +133,7 @@ def _about(quick: bool) -> dict[str, object]:
 
 
 def _processor() -> str:
-    """Name of the processor, where Linux tells it."""
+    """Return the name of the processor, if Linux reports it."""
     path = Path("/proc/cpuinfo")
     if path.exists():
         for line in path.read_text("utf-8").splitlines():
@@ -141,7 +143,7 @@ def _processor() -> str:
 
 
 def summary(about: dict[str, object], sections: dict[str, list[Row]]) -> str:
-    """Return the run as a page of Markdown."""
+    """Return the run as Markdown."""
     reached, missed = tables.bars(sections)
     versions = about["versions"]
     assert isinstance(versions, dict)
@@ -152,12 +154,12 @@ def summary(about: dict[str, object], sections: dict[str, list[Row]]) -> str:
         f"{about['machine']}; load before {about['load before']:.1f}; Python {about['python']}; "
         f"fuzzymil {about['fuzzymil']}; " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".",
         "",
-        "A figure beside a peer is how many times longer the peer takes. Times are medians unless a title says so.",
+        "The figure of a peer is its time divided by ours. Times are medians unless stated otherwise.",
         "",
         *([BUSY.format(about["load before"]), ""] if about["load before"] > 0.5 * N_CORES else []),
         f"**{len(reached)} bars reached, {len(missed)} missed.**",
     ]
-    lines += [f"- Missed: {row.what}: {row.figure:.3g} where {row.bar} was asked." for row in missed]
+    lines += [f"- Missed: {row.what}: {row.figure:.3g}, required {row.bar}." for row in missed]
     for title, rows in sections.items():
         lines += ["", f"## {title}", "", tables.markdown(rows).rstrip()]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Made-up data of the sizes that are measured; every contestant gets the same. NumPy alone: peers run this, too."""
+"""Synthetic data of the measured sizes, the same for every contestant. Needs only NumPy, since peers use it too."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def skewed_sizes(n_bags: int, n_instances: int, least: int, greatest: int) -> np
 
 
 def musk1() -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """MUSK1 where ``FUZZYMIL_DATA`` says that it is, else bags of its shape; and a word which."""
+    """Return MUSK1 from the folder ``FUZZYMIL_DATA``, or else synthetic bags of its shape, and which of the two."""
     if os.environ.get("FUZZYMIL_DATA"):
         from fuzzymil.datasets import load_musk1
 
         found = load_musk1()
         return found.instances, found.offsets, np.asarray(found.labels).astype(int), "MUSK1"
-    return *bags(skewed_sizes(**MUSK1), N_MUSK_FEATURES), "made-up bags of MUSK1's shape"
+    return *bags(skewed_sizes(**MUSK1), N_MUSK_FEATURES), "synthetic bags of MUSK1's shape"

@@ -1,4 +1,4 @@
-"""What was measured, as rows: with the bar to be reached beside it, for the screen and for the summary."""
+"""Measurements as table rows, each with the bar it has to reach, for the terminal and for the summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = ("", "measured", "figure", "bar", "", "what was run")
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line of a table; the bar, ">= 20" say, is about ``figure``: a ratio, an exponent."""
+    """One row of a table; the bar, such as ">= 20", applies to ``figure``, a ratio or an exponent."""
 
     what: str
     value: float | None = None
@@ -40,12 +40,12 @@ class Row:
 
 
 def from_dict(entry: dict[str, Any]) -> Row:
-    """Make a row again of what `dataclasses.asdict` wrote to a file."""
+    """Return the row that `dataclasses.asdict` turned into a dict."""
     return Row(**entry | {"samples": tuple(entry.get("samples", ()))})
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Write a number with its unit, in the size that reads best.
+    """Return a number with the unit that reads best.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def exponent(sizes: list[float], seconds: list[float], decades: float = 2.0) -> float:
-    """Return by which power of the size the time grows: the slope of a line through the upper decades, in logarithms.
+    """Return the exponent of growth: the slope of a line through the upper decades, in logarithms.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def exponent(sizes: list[float], seconds: list[float], decades: float = 2.0) -> 
 
 
 def table(title: str, rows: list[Row]) -> Table:
-    """Return the table for the screen; columns that nothing fills are left out."""
+    """Return the table for the terminal, without empty columns."""
     shown = Table(title=title, title_justify="left", title_style="bold")
     cells = [row.cells() for row in rows]
     used = [place for place in range(len(HEADINGS)) if place == 0 or any(line[place] for line in cells)]

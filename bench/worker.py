@@ -1,8 +1,8 @@
-"""One contestant in a process of its own: prepares, says so, and measures whenever it is its turn.
+"""One contestant in a separate process: prepares, reports that it is ready, and measures when it is its turn.
 
-Started by `racing`: ``worker.py module:function '{"settings": ...}'``. The function returns its tasks by name, each
-a callable that measures once and returns a number. Answers are lines of JSON on what was standard output; whatever a
-library prints goes to standard error.
+Started by `racing`: ``worker.py module:function '{"settings": ...}'``. The function returns its tasks by name; each is
+a callable that measures once and returns a number. Answers are lines of JSON on standard output; whatever a library
+prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
         answer(absent=f"not installed: {problem}")
     except RuntimeError as problem:
         answer(absent=str(problem))
-    except Exception as problem:  # whatever a peer runs into is told in its row, and the others go on
+    except Exception as problem:  # an error of a peer is shown in its row, and the others continue
         answer(absent=f"{type(problem).__name__}: {problem}")
         raise
 

@@ -1,4 +1,4 @@
-"""Peers on bags: a PyTorch module that handles one bag a step, and two packages' attention networks."""
+"""Peers on bags: a PyTorch module with one step per bag, and the attention networks of two packages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Task = Callable[[], float]
 
 
 def torch_on_line(n_rules: int) -> dict[str, Task]:
-    """The paper's Algorithm 1 in PyTorch: for each bag the six layers, the error, its gradient and a step."""
+    """The paper's Algorithm 1 in PyTorch: the six layers, the error, its gradient and a step for each bag."""
     import torch
 
     class MIANFIS(torch.nn.Module):
@@ -60,7 +60,7 @@ def _small_bags(n_bags: int, n_features: int) -> tuple[list[np.ndarray], np.ndar
 
 
 def torchmil(n_bags: int, n_features: int, epochs: int) -> dict[str, Task]:
-    """ABMIL in torchmil's Trainer, all bags in one batch; the Trainer looks at the bags again after each epoch."""
+    """ABMIL in torchmil's Trainer, full batch; the Trainer evaluates the bags again after each epoch."""
     import torch
     from tensordict import TensorDict
     from torchmil.data import collate_fn
@@ -85,7 +85,7 @@ def torchmil(n_bags: int, n_features: int, epochs: int) -> dict[str, Task]:
 
 
 def milearn(n_bags: int, n_features: int, epochs: int) -> dict[str, Task]:
-    """milearn's additive attention, all bags in one batch; it keeps a fifth of them for validation."""
+    """milearn's additive attention, full batch; it holds out a fifth of the bags for validation."""
     warnings.filterwarnings("ignore")
     from milearn.network.classifier import AdditiveAttentionNetworkClassifier
 

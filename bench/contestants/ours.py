@@ -15,9 +15,9 @@ from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, RunOptions
 from fuzzymil.estimators import fit_together
 
 Task = Callable[[], float]
-# What an epoch costs must not depend on luck, nor on what the others do not do (Rule Dropout).
+# The cost of an epoch must not depend on chance, nor on what the others do not do (Rule Dropout).
 PLAIN: dict[str, Any] = {"init": "random", "rule_keep_prob": None, "random_state": 0}
-SLOW = 0.05  # seconds of an epoch from which looking in after each one costs nothing to speak of
+SLOW = 0.05  # seconds per epoch from which a callback after each epoch costs nothing noticeable
 
 
 def _fit(kind: type, n_rules: int, epochs: int, x: Any, y: Any, **settings: Any) -> Any:
@@ -38,7 +38,7 @@ def rows(sizes: list[int], n_features: int, n_rules: int, order: int = 0) -> dic
 
 
 def on_line(n_rules: int) -> dict[str, Task]:
-    """Epochs of one step a bag, plain gradient descent."""
+    """Epochs of gradient descent with one step per bag."""
     x, offsets, labels, _ = samples.musk1()
     bags = Bags(x, offsets)
     settings = {"batch_size": 1, "optimizer": "sgd", "learning_rate": 0.01}
@@ -46,7 +46,7 @@ def on_line(n_rules: int) -> dict[str, Task]:
 
 
 def whole_fit(n_bags: int, n_features: int, n_rules: int, epochs: int) -> dict[str, Task]:
-    """Fit small bags from the start to the end."""
+    """Complete fits of small bags."""
     sizes = np.random.default_rng(1).integers(2, 11, n_bags)
     x, offsets, labels = samples.bags(sizes, n_features)
     bags = Bags(x, offsets)

@@ -1,4 +1,4 @@
-"""(3) A whole fit of small bags, beside two packages' attention networks."""
+"""(3) A complete fit of small bags, compared with the attention networks of two packages."""
 
 from __future__ import annotations
 

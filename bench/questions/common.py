@@ -1,4 +1,4 @@
-"""What the questions share: how thorough to be, and rows out of a race."""
+"""Shared by the questions: the size of a run, and table rows from a race."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Effort:
-    """A quick run or a full one, and where to tell what is going on."""
+    """A quick or a full run, and where to report progress."""
 
     quick: bool
     say: Callable[[str], None]
@@ -24,7 +24,7 @@ class Effort:
 
 
 def present(times: dict[tuple[str, str], Times], contestant: Contestant, task: str) -> Times:
-    """Return what a contestant measured, which must be there: ratios are to it."""
+    """Return the times of a contestant, which must exist because ratios refer to it."""
     found = times.get((contestant.name, task)) or times[contestant.name, ""]
     if not found.values:
         raise RuntimeError(f"{contestant.name} could not be measured: {found.absent}")
@@ -39,7 +39,7 @@ def beside(
     bar: Callable[[str], str],
     named: str = "{}",
 ) -> list[Row]:
-    """Ours, and after it the others with how many times longer they take; medians."""
+    """Return a row for ours and one for each of the others, with the ratio of median times."""
     own = present(times, ours, task)
     rows = [Row(named.format(ours.name), own.median, note=ours.note, samples=own.values)]
     for other in others:

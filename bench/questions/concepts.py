@@ -1,4 +1,4 @@
-"""Two concepts: how often training finds both, from many seeds."""
+"""Two concepts: how often training finds both, over many seeds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fuzzymil import MIANFISClassifier, Variant
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
 from questions.common import Effort
 
-TITLE = "Two concepts: accuracy on 500 unseen bags, and how often both concepts are found"
+TITLE = "Two concepts: accuracy on 500 test bags, and how often both concepts are found"
 
 
 def measure(effort: Effort) -> list[Row]:

@@ -1,4 +1,4 @@
-"""(1) An epoch on plain rows, beside packaged fuzzy systems and a bare PyTorch loop; one thread and all cores."""
+"""(1) An epoch on plain rows, compared with packaged fuzzy systems and bare PyTorch; one thread and all cores."""
 
 from __future__ import annotations
 

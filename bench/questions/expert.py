@@ -1,6 +1,6 @@
-"""Expert inference against the learned network, and against pyfuzzylite and scikit-fuzzy where they are installed.
+"""Expert inference, compared with the learned network, and with pyfuzzylite and scikit-fuzzy if they are installed.
 
-Peers that do not import are left out with a word. Times are of the processor, the least of several calls, so that
+Peers that cannot be imported are listed as such. Times are processor times, the minimum of several calls, so that
 ratios hold on a busy machine.
 """
 
@@ -24,7 +24,7 @@ FEW = 2_000  # rows for the slower peers' Mamdani; scikit-fuzzy gets a hundredth
 
 
 def measure(effort: Effort) -> list[Row]:
-    """Seconds a row, and how many times longer than fuzzymil's own expert inference of the same system."""
+    """Seconds per row, relative to fuzzymil's own expert inference of the same system."""
     rng = np.random.default_rng(0)
     centers, x = rng.uniform(size=(N_RULES, N_FEATURES)), rng.uniform(size=(N_INSTANCES, N_FEATURES))
     terms = {f"x{j}": {f"t{r}": Gaussian(centers[r, j], WIDTH) for r in range(N_RULES)} for j in range(N_FEATURES)}

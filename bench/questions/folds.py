@@ -1,4 +1,4 @@
-"""(4) Repeated ten-fold cross-validation of MUSK1 in one compiled call, beside a loop of compiled fits."""
+"""(4) Repeated ten-fold cross-validation of MUSK1 in one compiled call, compared with a loop of compiled fits."""
 
 from __future__ import annotations
 

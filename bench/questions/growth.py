@@ -1,4 +1,4 @@
-"""(5) How an epoch's time grows with instances, features and rules, and what bags of very unequal size cost."""
+"""(5) How the time of an epoch grows with instances, features and rules, and the cost of very unequal bag sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOM = 6  # times the input that a fit may need, generously
 
 
 def _series(effort: Effort) -> dict[str, list[dict[str, int]]]:
-    """Points of each curve; one number grows, the others stand still."""
+    """Return the points of each curve: one number grows, the others are fixed."""
     instances = effort.pick([10**3, 10**4, 10**5], [10**3, 10**4, 10**5, 10**6, 10**7])
     features = effort.pick([10, 100, 1000], [2, 5, 10, 30, 100, 300, 1000])
     rules = effort.pick([4, 32, 256], [2, 4, 8, 16, 32, 64, 128, 256])

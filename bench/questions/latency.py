@@ -1,4 +1,4 @@
-"""(8) From a new process to a fitted model: importing, the first fit and later ones; one core."""
+"""(8) From a new process to a fitted model: import, first fit and later fits, on one core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""(7) The most memory that a fit takes, in a process of its own."""
+"""(7) Peak memory of a fit, in a process of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tables import Row, quantity
 
 from questions.common import Effort
 
-TITLE = "Memory: the most that is resident"
+TITLE = "Memory: peak resident set"
 SIZE = {"n_instances": 1_000_000, "n_features": 25, "n_rules": 10}
 
 
@@ -16,7 +16,7 @@ def measure(effort: Effort) -> list[Row]:
 
 
 def _once(contestant: Contestant, effort: Effort) -> tuple[float | None, str]:
-    """One measurement in a fresh process: bytes, or why there are none."""
+    """Return one measurement in a fresh process: bytes, or the reason why there is none."""
     times = race([contestant], rounds=1, warm_up=False, say=effort.say)
     found = times.get((contestant.name, "peak")) or times[contestant.name, ""]
     return (None, found.absent) if found.absent else (found.values[0], "")

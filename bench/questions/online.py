@@ -1,4 +1,4 @@
-"""(2) On-line training, one step a bag, beside a PyTorch module that handles one bag a step."""
+"""(2) On-line training with one step per bag, compared with a PyTorch module that does the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""(10) One process and several, each with its share of the bags: the time of an epoch, and whether the rules agree."""
+"""(10) One process and several, each with its share of the bags: time per epoch, and whether the rules agree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure(effort: Effort) -> list[Row]:
 
 
 def _run(n_processes: int, n_instances: int, epochs: int) -> dict[str, object]:
-    script = [str(HERE / "sharing_script.py"), str(n_instances), str(epochs)]
+    script = [str(HERE / "distributed_script.py"), str(n_instances), str(epochs)]
     if n_processes == 1:
         command, environment = [sys.executable, *script], os.environ | ALONE
     else:

@@ -1,4 +1,4 @@
-"""(6) An epoch of a million instances beside the bare operations that it cannot do without."""
+"""(6) An epoch on a million instances, compared with the bare operations it requires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""(9) Rows measured on a GPU by ``bench/gpu.py`` and kept in ``bench/gpu.json``."""
+"""(9) Rows measured on a GPU by ``bench/gpu.py`` and stored in ``bench/gpu.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every comparator must do; whatever `fuzzymil.comparators` exports is tested here, so that none escapes."""
+"""What every comparator must do; every class in the registry is tested here, so that none escapes."""
 
 import importlib
 import inspect
@@ -16,21 +16,21 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from fuzzymil import Bags, PerInstance, comparators
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.comparators._base import BagClassifier
+from fuzzymil.comparators import COMPARATORS, BagClassifier
 
-NAMES = sorted(comparators.__all__)
+NAMES = sorted(COMPARATORS)
 # Settings that take little time, for whichever estimators have them.
 QUICK = {"max_starts": 2, "n_estimators": 5, "random_state": 0}
 every = pytest.mark.parametrize("name", NAMES)
 
 
 def parameters(name):
-    return list(inspect.signature(getattr(comparators, name)).parameters)
+    return list(inspect.signature(COMPARATORS[name]).parameters)
 
 
 def make(name):
     """Return an unfitted estimator with quick settings."""
-    return getattr(comparators, name)(**{key: value for key, value in QUICK.items() if key in parameters(name)})
+    return COMPARATORS[name](**{key: value for key, value in QUICK.items() if key in parameters(name)})
 
 
 def easy_bags(n_bags, seed):
@@ -62,13 +62,15 @@ def shuffled_within(bags, seed):
     return Bags.from_list([rng.permutation(bag) for bag in bags], bags.feature_names, labels=bags.labels)
 
 
-def test_every_concrete_comparator_of_the_package_is_exported():
+def test_every_concrete_comparator_of_the_package_is_registered_and_exported():
     paths = [f"{comparators.__name__}.{module.name}" for module in pkgutil.iter_modules(comparators.__path__)]
     members = [
         member for path in paths for member in inspect.getmembers(importlib.import_module(path), inspect.isclass)
     ]
     concrete = {name for name, kind in members if issubclass(kind, BagClassifier) and not inspect.isabstract(kind)}
     assert concrete == set(NAMES)
+    assert concrete <= set(comparators.__all__)
+    assert len({kind.title for kind in COMPARATORS.values()}) == len(NAMES)
 
 
 # ---------------------------------------------------------------------- settings
@@ -77,7 +79,7 @@ def test_every_concrete_comparator_of_the_package_is_exported():
 @every
 def test_the_constructor_stores_its_arguments_and_nothing_else(name):
     given = {key: object() for key in parameters(name)}
-    estimator = getattr(comparators, name)(**given)
+    estimator = COMPARATORS[name](**given)
     assert vars(estimator) == given
 
 
@@ -157,7 +159,7 @@ def test_single_precision_is_enough(name):
     assert (again == fitted(name).predict(TEST)).mean() > 0.9
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(getattr(comparators, name), "instance_scores")])
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(COMPARATORS[name], "instance_scores")])
 def test_instances_are_scored_one_by_one(name):
     scores = fitted(name).instance_scores(TEST)
     assert scores.shape == (TEST.n_instances,)
@@ -193,7 +195,7 @@ def test_features_are_recorded_and_compared(name):
     renamed = Bags(TEST.instances, TEST.offsets, feature_names=["width", "height", "depth"])
     with pytest.raises(InputError, match="same order"):
         model.predict(renamed)
-    with pytest.raises(InputError, match=r"X has 2 features, but .* is expecting 3"):
+    with pytest.raises(InputError, match=r"2 features.* 3"):
         make(name).fit(list(TRAIN), TRAIN.labels).predict([bag[:, :2] for bag in TEST])
 
 
@@ -231,7 +233,7 @@ def test_unfitted(name):
 
 @every
 def test_one_class_is_not_enough(name):
-    with pytest.raises(InputError, match="are of one class"):
+    with pytest.raises(InputError, match="one class"):
         make(name).fit(TRAIN, np.zeros(len(TRAIN)))
 
 
@@ -248,7 +250,7 @@ def test_missing_values_are_named(name):
     instances = TRAIN.instances.copy()
     instances[TRAIN.offsets[3], 1] = np.nan
     holed = Bags(instances, TRAIN.offsets, feature_names=TRAIN.feature_names, labels=TRAIN.labels)
-    with pytest.raises(InputError, match="'depth' of bag 3, row 0 of the bag, is missing"):
+    with pytest.raises(InputError, match=r"'depth' of bag 3, row 0 .*missing"):
         make(name).fit(holed)
     with pytest.raises(InputError, match="'depth' of bag 3"):
         fitted(name).predict(holed)
@@ -256,9 +258,9 @@ def test_missing_values_are_named(name):
 
 @every
 def test_labels_must_be_there_and_as_many_as_bags(name):
-    with pytest.raises(InputError, match="requires y"):
+    with pytest.raises(InputError, match=r"\by\b"):
         make(name).fit(list(TRAIN))
-    with pytest.raises(InputError, match="30 bags but 29"):
+    with pytest.raises(InputError, match=r"30 .*29"):
         make(name).fit(list(TRAIN), TRAIN.labels[1:])
 
 

@@ -106,7 +106,7 @@ def test_starts_are_the_densest_instances_of_positive_bags():
 def test_instances_that_negative_bags_have_too_are_no_starts():
     bags = Bags.from_list([[[0.0], [1.0]], [[0.0]], [[0.0], [3.0]]])
     assert starting_points(bags, np.array([True, True, False]), 1.0, 5).tolist() == [[1.0]]
-    with pytest.raises(InputError, match="Every instance of a positive bag is in a negative bag too"):
+    with pytest.raises(InputError, match=r"Every instance of a positive bag .*no concept"):
         DiverseDensity().fit([[[0.0]], [[0.0], [3.0]]], [1, 0])
 
 
@@ -126,7 +126,7 @@ def test_dd_svm_does_without_concepts_of_a_class_that_has_none():
     ]  # all that is negative is in positives
     labels = [1, 1, 1, 0, 0]
     assert DDSVM().fit(shared, labels).predict(shared).tolist() == labels
-    with pytest.raises(InputError, match="no concept tells them apart"):
+    with pytest.raises(InputError, match="no concept"):
         DDSVM().fit([[[0.0]], [[0.0]]], [1, 0])
 
 
@@ -202,9 +202,9 @@ def test_one_round_of_em_dd_is_no_better_than_many():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"max_starts": 0}, "max_starts must be a whole number of at least 1"),
-        ({"max_steps": 0}, "max_steps must be a whole number of at least 1"),
-        ({"init_scale": 0.0}, "init_scale must be a number above 0"),
+        ({"max_starts": 0}, "max_starts .*at least 1"),
+        ({"max_steps": 0}, "max_steps .*at least 1"),
+        ({"init_scale": 0.0}, "init_scale .*above 0"),
     ],
 )
 def test_settings_of_climbs(method, settings, message):
@@ -248,9 +248,9 @@ def test_either_class_may_be_the_one_with_a_concept():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"C": -1.0}, "C must be a number above 0"),
-        ({"gamma": "auto"}, "gamma must be 'scale' or a number above 0"),
-        ({"likeness": -0.1}, "likeness must be a number of at least 0"),
+        ({"C": -1.0}, "C .*above 0"),
+        ({"gamma": "auto"}, "gamma .*'scale' .*above 0"),
+        ({"likeness": -0.1}, "likeness .*least 0"),
     ],
 )
 def test_settings_of_dd_svm(settings, message):
@@ -368,7 +368,7 @@ def test_a_feature_with_one_value_in_all_positive_bags():
 
 
 def test_bags_that_are_all_alike():
-    with pytest.raises(InputError, match="All instances of all bags are alike"):
+    with pytest.raises(InputError, match="no rectangle"):
         APR().fit([[[1.0]], [[1.0]]], [0, 1])
 
 
@@ -389,10 +389,10 @@ def test_other_seeds_draw_other_samples():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"tau": 1.0}, "tau must be a number above 0 and below 1"),
-        ({"epsilon": 0}, "epsilon must be a number above 0 and below 1"),
-        ({"margin": -1.0}, "margin must be a number of at least 0"),
-        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1"),
+        ({"tau": 1.0}, "tau .*above 0 and below 1"),
+        ({"epsilon": 0}, "epsilon .*above 0 and below 1"),
+        ({"margin": -1.0}, "margin .*least 0"),
+        ({"n_estimators": 0}, "n_estimators .*at least 1"),
     ],
 )
 def test_settings_of_rectangles(settings, message):

@@ -103,8 +103,8 @@ def test_more_neighbors_than_bags_means_all_of_them():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_references": 0}, "n_references must be a whole number of at least 1"),
-        ({"n_citers": -1}, "n_citers must be a whole number of at least 0"),
+        ({"n_references": 0}, "n_references .*at least 1"),
+        ({"n_citers": -1}, "n_citers .*at least 0"),
         ({"distance": "minimum"}, "Did you mean 'minimal'"),
     ],
 )
@@ -186,7 +186,7 @@ def test_gamma_counts_in_the_unit_of_features():
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"C": 0.0}, "C must be a number above 0"), ({"gamma": "auto"}, "gamma must be 'scale' or a number above 0")],
+    [({"C": 0.0}, "C .*above 0"), ({"gamma": "auto"}, "gamma .*'scale' .*above 0")],
 )
 def test_settings_of_miles(settings, message):
     with pytest.raises(ParameterError, match=message):

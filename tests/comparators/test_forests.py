@@ -117,12 +117,12 @@ def test_another_seed_is_another_forest(method):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (EmbeddingForest(0), "n_estimators must be a whole number of at least 1"),
-        (MIForest(0), "n_estimators must be a whole number of at least 1"),
-        (MIForest(min_samples_leaf=0), "min_samples_leaf must be a whole number of at least 1"),
-        (MIForest(min_temperature=-1.0), "min_temperature must be a number above 0"),
-        (MIForest(max_temperature=0.01), "max_temperature must be a number of at least 0.1"),
-        (MIForest(n_temperatures=1.5), "n_temperatures must be a whole number of at least 1"),
+        (EmbeddingForest(0), "n_estimators .*at least 1"),
+        (MIForest(0), "n_estimators .*at least 1"),
+        (MIForest(min_samples_leaf=0), "min_samples_leaf .*at least 1"),
+        (MIForest(min_temperature=-1.0), "min_temperature .*above 0"),
+        (MIForest(max_temperature=0.01), "max_temperature .*least 0.1"),
+        (MIForest(n_temperatures=1.5), "n_temperatures .*at least 1"),
     ],
     ids=["embedding trees", "trees", "leaves", "cold", "hot", "steps"],
 )

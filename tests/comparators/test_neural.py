@@ -354,16 +354,16 @@ def test_folds_share_one_program_and_a_second_fit_compiles_nothing():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (MINN(5), r"hidden_layer_sizes must be a tuple of whole numbers, \(64, 32\) say, got 5"),
-        (BPMIP((5, 0)), "Every entry of hidden_layer_sizes must be a whole number of at least 1, got 0"),
-        (MINN(learning_rate=0.0), "learning_rate must be a number above 0, got 0.0"),
-        (MINN(weight_decay=-1.0), "weight_decay must be a number of at least 0"),
-        (MINN(n_epochs=0), "n_epochs must be a whole number of at least 1"),
-        (MINN(alpha=-1.0), "alpha must be a number of at least 0"),
-        (MINN(alpha=np.inf), "alpha must be a number of at least 0"),
-        (MiNet(pool="lse"), "Unknown pool: 'lse'; known are max, mean"),
-        (MINet(pool="meen"), r"Unknown pool: 'meen'; known are max, mean, lse. Did you mean 'mean'\?"),
-        (GatedAttention(n_attention=0), "n_attention must be a whole number of at least 1"),
+        (MINN(5), r"hidden_layer_sizes .*tuple.*\(64, 32\).* got 5"),
+        (BPMIP((5, 0)), "Every entry of hidden_layer_sizes .*at least 1, got 0"),
+        (MINN(learning_rate=0.0), "learning_rate .*above 0, got 0.0"),
+        (MINN(weight_decay=-1.0), "weight_decay .*least 0"),
+        (MINN(n_epochs=0), "n_epochs .*at least 1"),
+        (MINN(alpha=-1.0), "alpha .*least 0"),
+        (MINN(alpha=np.inf), "alpha .*least 0"),
+        (MiNet(pool="lse"), "pool.*'lse'.*max, mean"),
+        (MINet(pool="meen"), r"pool.*'meen'.*max, mean, lse.*Did you mean 'mean'"),
+        (GatedAttention(n_attention=0), "n_attention .*at least 1"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -374,12 +374,12 @@ def test_bad_settings_are_named(model, message):
 
 def test_numbers_beyond_32_bit_end_in_an_error_that_says_what_to_do():
     bags = easy_bags().map_instances(lambda x: x * 1e300)
-    with pytest.raises(ParameterError, match=r"diverged.*common scale"):
+    with pytest.raises(ParameterError, match=r"diverged.*learning_rate.*StandardScaler"):
         MINet((3,), n_epochs=2).fit(bags)
 
 
 def test_missing_values_are_refused():
-    with pytest.raises(InputError, match="Feature 'x1' of bag 0, row 0 of the bag, is missing"):
+    with pytest.raises(InputError, match=r"'x1' of bag 0, row 0 .*missing"):
         MINN((3,)).fit([[[np.nan]], [[1.0]]], [0, 1])
 
 

@@ -200,10 +200,10 @@ def test_learns_and_does_not_mind_order_place_and_scale(make, distance):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fraction": 0.0}, "fraction must be a number above 0 and at most 1, got 0.0"),
-        ({"fraction": 1.5}, "fraction must be a number above 0 and at most 1, got 1.5"),
-        ({"width": 0.0}, "width must be a number above 0"),
-        ({"distance": "max"}, "Unknown distance: 'max'; known are minimal, maximal"),
+        ({"fraction": 0.0}, "fraction .*above 0 and at most 1, got 0.0"),
+        ({"fraction": 1.5}, "fraction .*above 0 and at most 1, got 1.5"),
+        ({"width": 0.0}, "width .*above 0"),
+        ({"distance": "max"}, "distance.*'max'.*minimal, maximal"),
     ],
     ids=lambda value: value if isinstance(value, str) else next(iter(value)) + str(next(iter(value.values()))),
 )
@@ -213,11 +213,11 @@ def test_bad_settings_are_named(make, settings, message):
 
 
 def test_a_ridge_of_zero_is_refused():
-    with pytest.raises(ParameterError, match="ridge must be a number above 0"):
+    with pytest.raises(ParameterError, match=r"ridge .*above 0"):
         RBFBagUnit(ridge=0.0).fit(some_bags())
 
 
 @models
 def test_bags_that_do_not_differ_are_refused(make):
-    with pytest.raises(InputError, match="at a distance of 0 from one another"):
+    with pytest.raises(InputError, match=r"distance 0 .*'maximal'"):
         make().fit([[[1.0]], [[1.0], [1.0]], [[1.0]]], [0, 1, 1])

@@ -2,9 +2,12 @@
 
 import inspect
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fuzzymil import comparators
+from fuzzymil.comparators import COMPARATORS
+
+pytestmark = pytest.mark.slow
 
 QUICK = {"hidden_layer_sizes": (8,), "max_starts": 2, "n_epochs": 100, "n_estimators": 5}
 
@@ -14,6 +17,6 @@ def quick(kind):
     return kind(**{key: value for key, value in QUICK.items() if key in known})
 
 
-@parametrize_with_checks([quick(getattr(comparators, name)) for name in comparators.__all__])
+@parametrize_with_checks([quick(kind) for kind in COMPARATORS.values()])
 def test_scikit_learn_accepts_the_comparator(estimator, check):
     check(estimator)

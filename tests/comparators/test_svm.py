@@ -222,7 +222,7 @@ def test_annealing_without_a_share_calls_few_instances_positive():
 
 def test_guesses_that_still_change_are_told():
     for method in (MISVM, MiSVM):
-        with pytest.warns(ConvergenceWarning, match=f"{method.__name__} still changed its guesses after 1 fits"):
+        with pytest.warns(ConvergenceWarning, match=f"{method.__name__} .*max_iter=1"):
             method(gamma=0.5, max_iter=1).fit(TRAIN)
         settled = method(gamma=0.5).fit(TRAIN).n_iter_
         with warnings.catch_warnings():
@@ -256,11 +256,11 @@ def test_guesses_that_go_round_are_left(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"C": 0.0}, "C must be a number above 0"),
-        ({"kernel": "poly"}, "Unknown kernel: 'poly'; known are rbf, linear"),
-        ({"gamma": "auto"}, "gamma must be 'scale' or a number above 0, got 'auto'"),
-        ({"gamma": -1.0}, "gamma must be a number above 0"),
-        ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
+        ({"C": 0.0}, "C .*above 0"),
+        ({"kernel": "poly"}, "kernel.*'poly'.*rbf, linear"),
+        ({"gamma": "auto"}, "gamma .*'scale' .*above 0, got 'auto'"),
+        ({"gamma": -1.0}, "gamma .*above 0"),
+        ({"max_iter": 0}, "max_iter .*at least 1"),
     ],
     ids=["C", "kernel", "gamma-word", "gamma", "max_iter"],
 )
@@ -272,12 +272,12 @@ def test_settings_that_cannot_be(method, settings, message):
 @pytest.mark.parametrize(
     ("method", "settings", "message"),
     [
-        (MISVM, {"balanced": "yes"}, "balanced must be True or False, got 'yes'"),
-        (MiSVM, {"balanced": None}, "balanced must be True or False, got None"),
-        (ALPSVM, {"share": 1.5}, "share must be a number of at least 0 and at most 1"),
-        (ALPSVM, {"min_temperature": 0.0}, "min_temperature must be a number above 0"),
-        (ALPSVM, {"max_temperature": 0.1}, "max_temperature must be a number of at least 0.25"),
-        (ALPSVM, {"n_temperatures": 0}, "n_temperatures must be a whole number of at least 1"),
+        (MISVM, {"balanced": "yes"}, "balanced .*True or False.* got 'yes'"),
+        (MiSVM, {"balanced": None}, "balanced .*True or False.* got None"),
+        (ALPSVM, {"share": 1.5}, "share .*least 0 and at most 1"),
+        (ALPSVM, {"min_temperature": 0.0}, "min_temperature .*above 0"),
+        (ALPSVM, {"max_temperature": 0.1}, "max_temperature .*least 0.25"),
+        (ALPSVM, {"n_temperatures": 0}, "n_temperatures .*at least 1"),
     ],
     ids=["balanced", "no choice", "share", "cold", "hot", "steps"],
 )

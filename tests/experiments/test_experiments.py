@@ -8,14 +8,14 @@ import pytest
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, NaiveMIL
 from fuzzymil._utils.errors import InputError
-from fuzzymil.experiments import _runner, _study
+from fuzzymil.experiments import _experiment, _runner
 from fuzzymil.experiments._document import Section, Text
-from fuzzymil.experiments._folds import Recipe, _chosen, _with, cross_validate, fit_folds, splits
+from fuzzymil.experiments._experiment import Experiment, Options, Unit, rounded, seeds_of
+from fuzzymil.experiments._parts import Parts
 from fuzzymil.experiments._published import PRINTED
+from fuzzymil.experiments._recipe import Recipe, _chosen, best_candidates, evaluate, network_of, scores_of, splits
 from fuzzymil.experiments._runner import Stopped, reproduce
-from fuzzymil.experiments._storage import Parts
-from fuzzymil.experiments._study import Experiment, Options, Unit, rounded, seeds_of
-from fuzzymil.experiments.benchmarks import BENCHMARK, recipes
+from fuzzymil.experiments.benchmarks.experiment import BENCHMARK, recipes
 
 
 def musk_like(seed=0, n_bags=40, n_features=12):
@@ -48,10 +48,11 @@ def test_test_bags_change_nothing_that_is_fitted(pipeline):
     seeds = seeds_of(3, "leak")
 
     def fitted(data):
-        insides = [inside for inside, _ in folds]
-        chosen = _chosen(recipe, data, labels, insides, seeds)
-        jobs = zip(chosen, insides, seeds, strict=True)
-        return chosen, [fit_folds(_with(recipe, c), [data[i]], [labels[i]], [seed])[0] for c, i, seed in jobs]
+        chosen = _chosen(recipe, data, labels, folds, seeds) if recipe.grid else [{} for _ in folds]
+        jobs = zip(chosen, folds, seeds, strict=True)
+        return chosen, [
+            recipe.model(**choice, random_state=seed).fit(data[i], labels[i]) for choice, (i, _), seed in jobs
+        ]
 
     chosen, models = fitted(bags)
     noise = np.random.RandomState(1).normal(scale=50.0, size=bags.instances.shape)
@@ -59,11 +60,10 @@ def test_test_bags_change_nothing_that_is_fitted(pipeline):
         replaced = np.isin(bags.bag_index, outside)
         other_chosen, others = fitted(bags.map_instances(lambda x, r=replaced: np.where(r[:, None], noise, x)))
         assert other_chosen[fold] == chosen[fold]
-        assert [rules.to_dict() for rules in models[fold].estimator.members_] == [
-            rules.to_dict() for rules in others[fold].estimator.members_
-        ]
+        before, after = (network_of(each[fold]).members_ for each in (models, others))
+        assert [rules.to_dict() for rules in before] == [rules.to_dict() for rules in after]
         if recipe.n_components is not None:
-            before, after = (m[fold].prepare.transformer_.components_ for m in (models, others))
+            before, after = (each[fold][0].transformer_.components_ for each in (models, others))
             assert np.array_equal(before, after)
 
 
@@ -71,11 +71,11 @@ def test_permuted_labels_give_chance():
     bags = musk_like(3, n_bags=60)
     labels = np.asarray(bags.labels)
     recipe = Recipe(MIANFISClassifier(4, max_epochs=40))
-    real = cross_validate(recipe, bags, labels, 5, seeds_of(6, "real"))
+    real = evaluate(recipe, bags, labels, 5, seeds_of(6, "real"))
     assert np.mean(real["auc"]) > 0.8
     rng = np.random.RandomState(0)
     by_chance = [
-        np.mean(cross_validate(recipe, bags, rng.permutation(labels), 5, seeds_of(6, "permuted", n))["auc"])
+        np.mean(evaluate(recipe, bags, rng.permutation(labels), 5, seeds_of(6, "permuted", n))["auc"])
         for n in range(10)
     ]
     error = np.std(by_chance, ddof=1) / np.sqrt(len(by_chance))
@@ -83,21 +83,38 @@ def test_permuted_labels_give_chance():
     assert np.mean(real["auc"]) > max(by_chance)
 
 
-def test_naive_folds_agree_with_the_estimator():
+def test_naive_scores_pool_the_raw_outputs_of_instances():
     bags = musk_like()
     labels = np.asarray(bags.labels)
     recipe = Recipe(ANFISClassifier(3, max_epochs=10), naive=True)
-    (model,) = fit_folds(recipe, [bags], [labels], [5])
-    reference = NaiveMIL(ANFISClassifier(3, max_epochs=10, random_state=5)).fit(bags, labels)
-    assert np.array_equal(model.scores(bags) > 0, reference.decision_function(bags) > 0)
-    single = model.estimator.decision_function(bags.instances)
-    assert np.allclose(model.scores(bags, "mean")[0], single[: bags.sizes[0]].mean())
+    model = recipe.model(random_state=5).fit(bags, labels)
+    assert isinstance(model, NaiveMIL)
+    assert np.array_equal(scores_of(model, bags) > 0, model.decision_function(bags) > 0)
+    single = network_of(model).decision_function(bags.instances)[: bags.sizes[0]]
+    assert scores_of(model, bags)[0] == single.max()
+    assert np.allclose(scores_of(model, bags, "mean")[0], single.mean())
+
+
+def test_choice_is_by_accuracy_then_auc_then_order():
+    bags = musk_like()
+    # Share and score of false alarms. Accuracy and AUC are then (0.5, 1), (0.75, 0.5), (0.75, 1) and again (0.75, 1).
+    raised = {0: (1.0, 0.5), 1: (0.5, 2.0), 2: (0.5, 0.5), 3: (0.5, 0.5)}
+
+    def scores(fold):
+        share, score = raised[fold.method]
+        answers, negatives = np.where(fold.truth == 1, 1.0, -1.0), np.flatnonzero(fold.truth == 0)
+        answers[negatives[: int(share * len(negatives))]] = score
+        return answers
+
+    candidates = [NaiveMIL(ANFISClassifier(2, max_epochs=0)) for _ in raised]
+    everything = [np.arange(len(bags))]
+    assert best_candidates(candidates, bags, np.asarray(bags.labels), everything, [0], scores, 2) == [2]
 
 
 def test_cross_validation_reports_every_fold():
     bags = musk_like()
     recipe = Recipe(ANFISClassifier(3, max_epochs=5), naive=True, grid=({"n_rules": 2}, {"n_rules": 3}))
-    found = cross_validate(recipe, bags, np.asarray(bags.labels), 4, seeds_of(5, 1))
+    found = evaluate(recipe, bags, np.asarray(bags.labels), 4, seeds_of(5, 1))
     for name in ("accuracy", "auc", "accuracy_mean_pool", "auc_mean_pool", "chosen"):
         assert len(found[name]) == 4
     assert len(found["rmse"]) == 5
@@ -133,7 +150,7 @@ class Counting:
         self.stop_at = stop_at
 
     def experiment(self):
-        return Experiment("counting", "Counting", lambda o: None, self.units, self.collect, self.draw, self.section)
+        return Experiment("counting", self.units, self.collect, self.draw, self.section)
 
     def units(self, options):
         return [Unit(f"unit {n}", {"n": n, "seed": options.seed}, 1.0, lambda n=n: self.work(n)) for n in range(3)]
@@ -217,13 +234,13 @@ def test_parts_depend_on_settings_and_library(tmp_path, monkeypatch):
     one, other = (Unit("u", {"rate": rate}, 1.0, dict) for rate in (0.1, 0.2))
     assert parts.path(one) != parts.path(other)
     before = parts.path(one)
-    monkeypatch.setattr("fuzzymil.experiments._storage.__version__", "99")
+    monkeypatch.setattr("fuzzymil.experiments._parts.__version__", "99")
     assert parts.path(one) != before
 
 
 def test_output_is_checked_before_any_work(tmp_path, monkeypatch, quiet):
     monkeypatch.setattr(_runner.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000}))
-    with pytest.raises(InputError, match="free there"):
+    with pytest.raises(InputError, match=r"\d+ MB"):
         run(monkeypatch, tmp_path / "full", quiet)
     (tmp_path / "file").write_text("mine")
     with pytest.raises(InputError, match="Cannot write to"):
@@ -231,11 +248,11 @@ def test_output_is_checked_before_any_work(tmp_path, monkeypatch, quiet):
 
 
 def test_data_is_checked_before_any_work(tmp_path, quiet):
-    with pytest.raises(InputError, match=r"nowhere.*does not exist"):
+    with pytest.raises(InputError, match="nowhere"):
         reproduce(["benchmarks"], tmp_path, Options(data=tmp_path / "nowhere"), quiet)
     assert not (tmp_path / "benchmarks").exists()
 
 
 def test_reported_seed_is_the_default():
-    assert Options().seed == _study.REPORTED_SEED
+    assert Options().seed == _experiment.REPORTED_SEED
     assert BENCHMARK.name == "benchmarks"

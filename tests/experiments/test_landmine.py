@@ -6,17 +6,23 @@ import json
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani, Variant
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.experiments import EXPERIMENTS, Options, _landmine_methods, _study, landmine, reproduce
+from fuzzymil.experiments import EXPERIMENTS, Options, _experiment, reproduce
 from fuzzymil.experiments._bootstrap import Run, areas, draw_weights, interval, rates_detected
 from fuzzymil.experiments._document import Figure, Section, Table, Text
-from fuzzymil.experiments._folds import splits
-from fuzzymil.experiments._landmine_figures import shown_alarms
-from fuzzymil.experiments._landmine_methods import (
+from fuzzymil.experiments._experiment import Unit
+from fuzzymil.experiments._parts import Parts
+from fuzzymil.experiments._recipe import splits
+from fuzzymil.experiments.landmine import experiment as landmine
+from fuzzymil.experiments.landmine import methods
+from fuzzymil.experiments.landmine.analysis import CAUSES
+from fuzzymil.experiments.landmine.figures import draw, shown_alarms
+from fuzzymil.experiments.landmine.methods import (
     METHODS,
     PAPER,
     REFERENCE,
@@ -30,11 +36,8 @@ from fuzzymil.experiments._landmine_methods import (
     expert_labels,
     fired_windows,
 )
-from fuzzymil.experiments._landmine_models import CAUSES
-from fuzzymil.experiments._landmine_numbers import FALSE_RATES, right_windows, summarize
-from fuzzymil.experiments._landmine_report import draw, section
-from fuzzymil.experiments._storage import Parts
-from fuzzymil.experiments._study import Unit
+from fuzzymil.experiments.landmine.numbers import FALSE_RATES, right_windows, summarize
+from fuzzymil.experiments.landmine.report import section
 from fuzzymil.plots import true_positive_rates
 from fuzzymil.rules import RuleBase
 
@@ -91,7 +94,7 @@ def results(alarms):
     patch.setattr(landmine, "METHODS", {name: SMALL[name] for name in METHODS})
     patch.setattr(landmine, "_n_folds", lambda options: 2)
     patch.setattr(landmine.gpr, "draw_alarms", lambda *counts, **settings: alarms)
-    patch.setattr("fuzzymil.experiments._landmine_numbers.N_REPLICATES", 20)
+    patch.setattr("fuzzymil.experiments.landmine.numbers.N_REPLICATES", 20)
     variants = {"alpha 5": OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, alpha=5.0))}
     patch.setattr(landmine, "_variants", lambda options: variants)
     options = Options(seed=100, quick=True)
@@ -165,24 +168,19 @@ def test_a_centred_interval_lies_around_the_number():
 # ---------------------------------------------------------------------- methods
 
 
-class Recorder:
-    """Stands in for an estimator and notes the rows that it is trained on and asked about."""
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Stands in for an estimator and records the rows that it is trained on and asked about."""
 
-    classes_ = np.array([0, 1])
-
-    def __init__(self, log):
-        self.log, self.random_state = log, None
+    def __init__(self, log, random_state=None):
+        self.log, self.random_state = log, random_state
 
     def __sklearn_clone__(self):
-        return Recorder(self.log)
-
-    def set_params(self, random_state):
-        self.random_state = random_state
-        return self
+        return Recorder(self.log)  # the same list
 
     def fit(self, x, y=None):
         own = x.labels if y is None and isinstance(x, Bags) else y
         self.log.append(("fit", self.random_state, rows_of(x), np.asarray(own).tolist()))
+        self.classes_ = np.array([0, 1])
         self.rules_ = RuleBase.from_arrays(np.zeros((1, 4)), np.ones((1, 4)), [1.0], feature_names=landmine.FEATURES)
         return self
 
@@ -206,8 +204,7 @@ def embedded(cube):
 def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarms, monkeypatch):
     log = []
     estimator = Recorder(log)
-    monkeypatch.setattr(_landmine_methods, "fit_together", lambda models, data: [*map(Recorder.fit, models, data)])
-    monkeypatch.setattr(_landmine_methods, "make_pipeline", lambda *steps: Recorder(log))
+    monkeypatch.setattr(methods, "make_pipeline", lambda *steps: Recorder(log))
     cube, labels = alarms.bags.instances.reshape(24, 15, 4), np.asarray(alarms.bags.labels)
     loudest = cube[np.arange(24), alarms.energies.argmax(axis=1)]
     method, wanted, told = {
@@ -341,10 +338,8 @@ def test_units_are_given_the_results_they_need_also_kept_ones(tmp_path, monkeypa
         return {"n": first["n"] + 1}
 
     units = [Unit("one", {"unit": 1}, 1.0, lambda: {"n": 1}), Unit("two", {"unit": 2}, 1.0, second, (0,))]
-    tiny = _study.Experiment(
+    tiny = _experiment.Experiment(
         "tiny",
-        "Tiny",
-        lambda options: None,
         lambda options: units,
         lambda options, parts: {"found": [part["n"] for part in parts]},
         lambda results, folder: None,
@@ -368,7 +363,7 @@ def test_the_whole_way(results, tmp_path, monkeypatch):
     from fuzzymil.datasets.gpr.simulation import simulate_alarm
 
     monkeypatch.setattr(
-        "fuzzymil.experiments._landmine_figures.draw_alarm",
+        "fuzzymil.experiments.landmine.figures.draw_alarm",
         lambda asked, difficulty, seed: simulate_alarm("void", difficulty, seed),
     )
     draw(results, tmp_path)
@@ -383,7 +378,7 @@ def test_the_whole_way(results, tmp_path, monkeypatch):
         for block in report.blocks
     )
     assert words.count("imulated") > 15
-    assert "another seed than the reported one" in words
+    assert "a different seed from the reported one" in words
 
 
 def test_shown_alarms_are_the_middle_mine_and_the_worst_false_alarm(results):
@@ -407,9 +402,9 @@ def with_difference(results, method, low, high, measure="auc"):
 @pytest.mark.parametrize(
     ("low", "high", "place", "claim"),
     [
-        (0.1, 0.2, "Clearly ahead of “MI-ANFIS, default”: “NaiveANFIS”", "the other way round: +0.150 ("),
-        (-0.2, -0.1, "Clearly behind it: “NaiveANFIS”", "so here, too: -0.150 ("),
-        (-0.1, 0.1, "Clearly behind it: none", "not clear here: +0.000 ("),
+        (0.1, 0.2, "Clearly better than “MI-ANFIS, default”: “NaiveANFIS”", "reversed: +0.150 ("),
+        (-0.2, -0.1, "Clearly worse: “NaiveANFIS”", "confirmed: -0.150 ("),
+        (-0.1, 0.1, "Clearly worse: none", "not clear: +0.000 ("),
     ],
     ids=["ahead", "behind", "between"],
 )
@@ -420,7 +415,7 @@ def test_sentences_follow_the_numbers(results, low, high, place, claim):
             changed = with_difference(changed, name, -0.01, 0.01)
     report = section(with_difference(changed, "NaiveANFIS", low, high))
     assert any(place in sentence for sentence in findings(report))
-    (claims,) = [block for block in report.blocks if isinstance(block, Table) and "the paper finds" in block.title]
+    (claims,) = [block for block in report.blocks if isinstance(block, Table) and "The paper's findings" in block.title]
     assert dict(row[:2] for row in claims.rows)["NaiveANFIS is worse than MI-ANFIS"].startswith(claim)
 
 
@@ -435,7 +430,7 @@ def test_the_setting_is_judged_by_the_strict_reading(results, gain, words):
     (told,) = [sentence for sentence in findings(section(changed)) if "multiple-instance problem" in sentence]
     assert told.endswith(words)
     assert f"{gain:+.3f} (medium). Lenient" in told
-    assert "+0.300 (medium) and is not counted" in told
+    assert "+0.300 (medium), which does not count" in told
 
 
 def test_the_strict_reading_judges_clutter_where_its_object_is():
@@ -461,7 +456,11 @@ def test_the_strict_reading_judges_clutter_where_its_object_is():
 
 @pytest.mark.parametrize(
     ("low", "high", "words"),
-    [(0.01, 0.02, "behind"), (-0.02, -0.01, "ahead of"), (-0.01, 0.01, "not told apart from")],
+    [
+        (0.01, 0.02, "clearly worse than"),
+        (-0.02, -0.01, "clearly better than"),
+        (-0.01, 0.01, "not clearly different from"),
+    ],
     ids=["behind", "ahead", "between"],
 )
 def test_the_default_is_held_against_the_papers_start(results, low, high, words):
@@ -471,7 +470,11 @@ def test_the_default_is_held_against_the_papers_start(results, low, high, words)
 
 @pytest.mark.parametrize(
     ("low", "high", "words"),
-    [(0.01, 0.02, "ahead of"), (-0.02, -0.01, "behind"), (-0.01, 0.01, "not told apart from")],
+    [
+        (0.01, 0.02, "clearly better than"),
+        (-0.02, -0.01, "clearly worse than"),
+        (-0.01, 0.01, "not clearly different from"),
+    ],
     ids=["ahead", "behind", "between"],
 )
 def test_the_best_change_is_held_against_the_best_rival(results, low, high, words):
@@ -483,9 +486,9 @@ def test_the_best_change_is_held_against_the_best_rival(results, low, high, word
         "low": -0.3,
         "high": -0.1,
     }
-    (told,) = [sentence for sentence in findings(section(changed)) if "cause by cause" in sentence]
-    assert f"it is {words} the best other method of that run, “NaiveANFIS” (0.900): {minus['value']:+.3f} (" in told
-    assert "how windows are joined: worse with “alpha 5” (-0.200)" in told
+    (told,) = [sentence for sentence in findings(section(changed)) if "effects by cause" in sentence]
+    assert f"It is {words} the best other method of that run, “NaiveANFIS” (0.900): {minus['value']:+.3f} (" in told
+    assert "aggregation over windows: worse with “alpha 5” (-0.200)" in told
 
 
 def test_changes_are_compared_on_the_one_run_they_had(alarms):
@@ -512,8 +515,8 @@ def test_changes_are_compared_on_the_one_run_they_had(alarms):
 @pytest.mark.parametrize(
     ("runs", "words"),
     [
-        ([0.70, 0.75, 0.80], "no greater than that, and to be read with caution: “NaiveANFIS” (+0.090)"),
-        ([0.75, 0.75, 0.75], "read with caution: none. Clear ones that not every run shares in sign: “NaiveANFIS”."),
+        ([0.70, 0.75, 0.80], "read with caution: “NaiveANFIS” (+0.090)"),
+        ([0.75, 0.75, 0.75], "between runs: “NaiveANFIS”."),
     ],
     ids=["within the spread", "not in every run"],
 )
@@ -528,7 +531,7 @@ def test_clear_differences_are_held_against_the_spread_of_the_runs(results, runs
         method["runs"] = runs
     methods["NaiveANFIS"]["runs"] = [0.74, 0.90, 0.88]
     report = section(changed)
-    (told,) = [sentence for sentence in findings(report) if "apart over its runs" in sentence]
+    (told,) = [sentence for sentence in findings(report) if "read with caution" in sentence]
     assert words in told
     (table,) = [block for block in report.blocks if isinstance(block, Table) and "of each run" in block.title]
     assert dict(row[:2] for row in table.rows)["NaiveANFIS"] == "0.740, 0.900, 0.880"
@@ -556,5 +559,5 @@ def test_the_page_tells_what_became_of_the_papers_settings(results):
     own["curves"][PAPER] = np.where(np.array(own["folds"]) == 0, 0.1, np.arange(24.0)).tolist()
     told = [sentence for sentence in findings(section(changed)) if "training error, averaged" in sentence]
     assert len(told) == 1
-    assert "is 0.40 at best (epoch 1) and 0.60 in the last epoch" in told[0]
-    assert "In 1 of 2 folds every test alarm gets one and the same output" in told[0]
+    assert "0.40 at its minimum (epoch 1) and 0.60 in the last epoch" in told[0]
+    assert "1 of 2 folds" in told[0]

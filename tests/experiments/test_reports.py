@@ -10,13 +10,13 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from fuzzymil.cli import app
-from fuzzymil.experiments import Options, _runner, _study, convergence, dropout, reproduce, synthetic
-from fuzzymil.experiments._benchmarks_report import compared, draw, section
+from fuzzymil.experiments import Options, _experiment, _runner, convergence, dropout, reproduce, synthetic
 from fuzzymil.experiments._document import Table
 from fuzzymil.experiments._page import render
 from fuzzymil.experiments._published import DIFFERENCES
 from fuzzymil.experiments._statistics import corrected_t_test, paired_difference, quartiles, spread
-from fuzzymil.experiments.benchmarks import GRID
+from fuzzymil.experiments.benchmarks.experiment import GRID
+from fuzzymil.experiments.benchmarks.report import compared, draw, section
 
 
 def test_spread_by_hand():
@@ -82,14 +82,14 @@ def test_files_and_page(small):
             assert (folder / name / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
             assert (folder / name / f"{stem}.svg").exists()
         stored = json.loads((folder / name / "results.json").read_text(encoding="utf-8"))
-        assert stored["seed"] == _study.REPORTED_SEED
+        assert stored["seed"] == _experiment.REPORTED_SEED
         assert stored["versions"]["jax"] == jax.__version__
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count("data:image/svg+xml;base64,") == 6
     assert 'src="http' not in page
     assert 'href="http' not in page
     assert '<meta name="viewport"' in page
-    assert "What differs from the paper" in page
+    assert 'id="differences"' in page
     assert found["synthetic"]["columns"][0]["alpha"] == 1.0
 
 
@@ -175,11 +175,13 @@ def test_benchmark_report(tmp_path):
     assert ["MI-ANFIS, default", "90.0 ± 0.0", "90.0 ± 0.0"] in [list(row) for row in first.rows]
     assert compared(results, "musk1", "default").mean == pytest.approx(10)
     findings = [block.words for block in report.blocks if getattr(block, "finding", False)]
-    assert "greatest instance: MUSK 1 ahead (+10.0" in findings[1]
-    assert "mean of instances: MUSK 1 behind (-10.0" in findings[2]
+    assert "maximum pooling" in findings[1]
+    assert "MUSK 1 better (+10.0" in findings[1]
+    assert "mean pooling" in findings[2]
+    assert "MUSK 1 worse (-10.0" in findings[2]
     page = render([(report, tmp_path, {"Seed": "1"})], {})
     assert "93.5 ± 0.8" in page
-    assert "3 settings (Fox 2, to save time)" in page
+    assert "3 settings (2 on Fox" in page
     assert all(d.why.split()[0] in page for d in DIFFERENCES if "benchmarks" in d.experiments)
 
 
@@ -214,7 +216,7 @@ def test_command_without_data(tmp_path, command):
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "elephant.csv.gz").write_bytes(b"cut off")
-    assert "not the file expected" in one_sentence(command("dropout", "-o", out, "--data", folder))
+    assert "elephant.csv.gz" in one_sentence(command("dropout", "-o", out, "--data", folder))
 
 
 def test_command_with_a_bad_output(tmp_path, command):

@@ -10,13 +10,14 @@ from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, RuleBase
 from fuzzymil._utils.errors import InputError
 from fuzzymil.cli import Experiment
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS
-from fuzzymil.experiments import EXPERIMENTS, Options, reproduce, rules
+from fuzzymil.experiments import EXPERIMENTS, Options, reproduce
 from fuzzymil.experiments._document import Figure, Table, Text
-from fuzzymil.experiments._folds import Recipe, cross_validate
-from fuzzymil.experiments._rules_report import draw, section
-from fuzzymil.experiments._storage import Parts
-from fuzzymil.experiments._study import seeds_of
-from fuzzymil.experiments.rules import EXPERT, TRAINED, WRITTEN, features_of_positive_rules
+from fuzzymil.experiments._experiment import seeds_of
+from fuzzymil.experiments._parts import Parts
+from fuzzymil.experiments._recipe import Recipe, evaluate
+from fuzzymil.experiments.rules import experiment as rules
+from fuzzymil.experiments.rules.experiment import EXPERT, TRAINED, WRITTEN, features_of_positive_rules
+from fuzzymil.experiments.rules.report import draw, section
 
 FULL = len(rules.LIMITS) * len(rules.WAYS)
 METHODS = {
@@ -93,7 +94,7 @@ def test_cross_validation_of_shortened_rules():
     rng = np.random.RandomState(0)
     labels = np.arange(24) % 2
     bags = Bags.from_list([rng.normal(size=(2, 5)) + 2 * label for label in labels], labels=labels)
-    found = cross_validate(Recipe(MIANFISClassifier(3, max_terms=1, init="kmeans", max_epochs=6)), bags, labels, 3,
+    found = evaluate(Recipe(MIANFISClassifier(3, max_terms=1, init="kmeans", max_epochs=6)), bags, labels, 3,
                            seeds_of(4, "cut"))  # fmt: skip
     assert found["sizes"] == [{"n_rules": 3, "n_conditions": 3}] * 3
     assert len(found["rmse"]) == 6 + 3 + 3  # from 5 conditions to 2 to 1, with half the epochs each
@@ -155,7 +156,7 @@ def test_files_and_page(small):
     for stem in stems:
         assert (folder / "rules" / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
     assert page.count("data:image/svg+xml;base64,") == len(stems)
-    assert "Rules people can read" in page
+    assert '<section id="rules">' in page
     assert "MUSK 1 is left out of a quick run" in page
     stored = json.loads((folder / "rules" / "results.json").read_text(encoding="utf-8"))
     assert stored["paths"] == found["paths"]
@@ -233,13 +234,13 @@ def test_sentences_follow_the_numbers(tmp_path):
     assert "clearly higher" not in words[0]
     assert "clearly higher with 3 (99.0%)" in words[1]
     assert "all 166" not in words[1]  # the default is not compared with itself
-    assert f"always the commoner class: {47 / 92:.1%}" in words[0]
+    assert f"majority class: {47 / 92:.1%}" in words[0]
     assert "66.8%" in words[2]
-    assert "rules searched before training tell both" in words[4]
+    assert "rules searched before training" in words[4]
     assert "alone in 3 (with at most 1, 2, 3, 5, 10, 20 and all 52)." in words[4]
     assert "exactly these two in 9 (with at most 1); 4 (with at most 2, 3, 5, 10, 20 and all 52)." in words[4]
-    assert "ahead of “random start” (50.0%; +40.0 points, p < 0.001)" in words[6]
-    assert "the greatest, 0.700, has" in words[7]
+    assert "better than “random start” (50.0%; +40.0 points, p < 0.001)" in words[6]
+    assert "0.700" in words[7]
     tables = [block for block in report.blocks if isinstance(block, Table)]
     assert [len(table.rows) for table in tables] == [FULL, FULL, 3, 5, 3, 5]
     for table in tables:
@@ -255,8 +256,8 @@ def test_worse_than_written_is_said():
     for one in trained["measured"]:
         one["accuracy"] -= 0.6
     words = findings(section(rules._collect(Options(), parts)))[6]
-    assert "behind “expert's rules, as written” (50.0%; -20.0 points" in words
-    assert "ahead" not in words
+    assert "worse than “expert's rules, as written” (50.0%; -20.0 points" in words
+    assert "better" not in words
 
 
 def test_one_repeat_has_no_deviation():

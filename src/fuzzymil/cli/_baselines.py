@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fuzzymil import comparators
 from fuzzymil._utils.errors import known_name
+from fuzzymil.comparators import COMPARATORS
 from fuzzymil.estimators import NaiveMIL, PerInstance
 
 __all__ = ["baseline", "baseline_names"]
@@ -21,7 +21,7 @@ def baseline_names(*, classes: bool) -> dict[str, str]:
     if not classes:
         return {"mean": "mean of the labels", "naive": "NaiveMIL(Ridge)"}
     simple = {"majority": "majority class", "naive": "NaiveMIL(LogisticRegression)"}
-    return simple | {name: name for name in comparators.__all__}
+    return simple | {name: name for name in COMPARATORS}
 
 
 def baseline(name: str, seed: int, *, classes: bool) -> Any:
@@ -39,7 +39,7 @@ def baseline(name: str, seed: int, *, classes: bool) -> Any:
     if name == "naive":
         method = NaiveMIL(LogisticRegression(max_iter=1000), pool="max") if classes else NaiveMIL(Ridge(), pool="mean")
     else:
-        method = getattr(comparators, name)()
+        method = COMPARATORS[name]()
     if "random_state" in method.get_params():
         method.set_params(random_state=seed)
     return make_pipeline(PerInstance(StandardScaler()), method)

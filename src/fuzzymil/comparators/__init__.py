@@ -1,6 +1,6 @@
 """Other methods of multiple-instance learning behind one interface, one file each.
 
-Each takes bags as they come. Scaling is a step of its own:
+They classify bags into two classes. None of them scales its features; combine them with a scaler:
 
 >>> from sklearn.pipeline import make_pipeline
 >>> from sklearn.preprocessing import StandardScaler
@@ -8,10 +8,14 @@ Each takes bags as they come. Scaling is a step of its own:
 >>> from fuzzymil.comparators import CitationKNN
 >>> model = make_pipeline(PerInstance(StandardScaler()), CitationKNN())
 
-Most of them are not symmetrical: a positive bag has at least one positive instance. The label that sorts last is the
-positive one: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive".
+Most methods are not symmetric: a positive bag has at least one positive instance. The positive class is the label that
+sorts last: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive".
+
+`COMPARATORS` holds all of them by class name. To add one, write a subclass of `BagClassifier` or `InstanceScores` with
+the decorator `comparator`, and import it here.
 """
 
+from fuzzymil.comparators._base import COMPARATORS, BagClassifier, InstanceScores, comparator
 from fuzzymil.comparators.alp_svm import ALPSVM
 from fuzzymil.comparators.apr import APR, BaggingAPR
 from fuzzymil.comparators.attention import GatedAttention
@@ -32,6 +36,10 @@ from fuzzymil.comparators.rbf_mip import RBFMIP
 from fuzzymil.comparators.svm import MISVM, MiSVM
 
 __all__ = [
+    "COMPARATORS",
+    "BagClassifier",
+    "InstanceScores",
+    "comparator",
     "APR",
     "BaggingAPR",
     "DiverseDensity",

@@ -1,9 +1,10 @@
-"""What all comparators share: bags and two classes in, checked; decisions out."""
+"""Base classes of the comparators, and the registry that names them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,36 +13,76 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.registry import register
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, complete_bags, record_features
-from fuzzymil.estimators.parameters import check_integer, check_real
+from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
 
-__all__ = ["BagClassifier", "BoolArray", "InstanceScores", "check_integer", "check_real", "in_fixed_order"]
+__all__ = [
+    "COMPARATORS",
+    "BagClassifier",
+    "BoolArray",
+    "InstanceScores",
+    "comparator",
+    "in_fixed_order",
+    "above_zero",
+    "checks",
+    "word_or_positive",
+]
 
 BoolArray = npt.NDArray[np.bool_]
 
+# ---------------------------------------------------------------------- parameters
+
+above_zero: Check = real(low=0.0, open_low=True)
+
+
+def checks(**table: Check) -> dict[str, Check]:
+    """Return checks by parameter name, for the attribute ``_checks`` of a class."""
+    return table
+
+
+def word_or_positive(word: str) -> Check:
+    """Return a check for a parameter that is a certain word or a number above 0."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str):
+            check_real(name, value, low=0.0, open_low=True)
+        elif value != word:
+            raise ParameterError(f"{name} must be {word!r} or a number above 0, got {value!r}.")
+
+    return check
+
+
+# ---------------------------------------------------------------------- base classes
+
 
 class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier of bags into two classes.
+    """Base class of classifiers of bags into two classes.
 
-    A method is a subclass with two functions: `_learn`, which checks the settings and learns from
-    bags, and `_decide`, which tells how much speaks for the second class. Bags reach `_learn` in
-    double precision and with the instances of each bag in a fixed order, so that no method, random or
-    not, can depend on the order they were given in.
+    A subclass declares checks of its parameters in ``_checks`` and defines ``_learn`` and ``_decide``. ``_learn``
+    receives bags in double precision, with the instances of each bag in a fixed order, so that no method depends on
+    the order in which they were given. The decorator `comparator` registers it.
     """
 
+    title: ClassVar[str]  # the method's name in the literature
+    search_grid: ClassVar[Mapping[str, list[Any]]]  # parameters worth tuning, as in GridSearchCV
+    fit_seconds: ClassVar[float]  # processor time of a fit on MUSK1
+    _checks: ClassVar[dict[str, Check]] = {}
+
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from bags of two classes.
+        """Fit the classifier to labeled bags.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` takes
         y : array of shape (n_bags,), optional
-            Default: the labels the bags carry. The label that sorts last (1 of 0 and 1, "yes" of "no" and
-            "yes") is the positive class, of bags with at least one positive instance. Mind names: of "MUSK"
-            and "NON-MUSK" it would be the second.
+            Labels of two classes. Default: the labels of the bags. The label that sorts last (1 of 0 and 1, "yes" of
+            "no" and "yes") is the positive class, whose bags have at least one positive instance. Beware of names: of
+            "MUSK" and "NON-MUSK", it is the second.
         """
+        check_parameters(self, self._checks)
         bags = complete_bags(self, X, allow_missing=False)
         classes, positive = _two_classes(bags, y, type(self).__name__)
         self._learn(in_fixed_order(bags), positive)
@@ -58,22 +99,22 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the decision values (n_bags,), greater than 0 for the second class."""
 
     def _bags(self, X: Any) -> Bags:
-        check_is_fitted(self, "classes_")  # the last to be set: a fit that failed leaves none
+        check_is_fitted(self, "classes_")  # set last: a fit that failed leaves none
         bags = complete_bags(self, X, allow_missing=False)
         compare_features(self, bags)
         return bags
 
     def decision_function(self, X: Any) -> Array:
-        """Return how much speaks for the second class, shape (n_bags,); greater than 0 if it is predicted."""
+        """Return decision values, shape (n_bags,), greater than 0 for the second class."""
         return self._decide(self._bags(X))
 
     def predict(self, X: Any) -> Array:
-        """Return the class of each bag, as the labels given to `fit`."""
+        """Return the predicted class of each bag, shape (n_bags,)."""
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(int)])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on these bags, by their own labels unless ``y`` is given."""
+        """Return the accuracy on bags, whose own labels are used unless ``y`` is given."""
         labels = bag_labels(as_bags(X), y, type(self).__name__)
         return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))
 
@@ -84,9 +125,10 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 
 class InstanceScores(BagClassifier):
-    """A classifier of bags that scores single instances too; a bag's decision is its greatest score.
+    """Base class of classifiers that also score instances.
 
-    A method whose bags are decided otherwise overrides `_decide`.
+    A subclass defines ``_decide_instances``. The decision value of a bag is its maximum score, unless the subclass
+    overrides ``_decide``.
     """
 
     @abstractmethod
@@ -97,12 +139,12 @@ class InstanceScores(BagClassifier):
         return np.asarray(np.maximum.reduceat(self._decide_instances(bags), bags.offsets[:-1]))
 
     def instance_scores(self, X: Any) -> Array:
-        """Return the score of every instance, shape (n_instances,), in the order of ``as_bags(X).instances``."""
+        """Return the score of each instance, shape (n_instances,), in the order of ``as_bags(X).instances``."""
         return self._decide_instances(self._bags(X))
 
 
 def in_fixed_order(bags: Bags) -> Bags:
-    """Return bags in double precision with the instances of each sorted, first feature first.
+    """Return bags in double precision, with the instances of each bag sorted by their features.
 
     Examples
     --------
@@ -122,17 +164,58 @@ def in_fixed_order(bags: Bags) -> Bags:
 
 
 def _two_classes(bags: Bags, y: Any, kind: str) -> tuple[Array, BoolArray]:
-    """Return the two classes (2,) and for each bag (b,) whether it is of the second."""
+    """Return the two classes (2,), and whether each bag (b,) is of the second."""
     labels = class_labels(bags, y, kind)
     classes = np.unique(labels)
     if len(classes) == 1:
         raise InputError(
-            f"All {bags.n_bags} bags are of one class ({classes[0]!s}): a classifier needs bags of at least two."
+            f"All {bags.n_bags} bags are of one class ({classes[0]!s}): a classifier needs bags of two classes."
         )
-    if len(classes) > 2:  # begins in the words that scikit-learn's own checks look for
+    if len(classes) > 2:  # the first sentence is the one that scikit-learn's checks look for
         raise InputError(
             f"Only binary classification is supported. The type of the target is multiclass: {len(classes)} classes "
             f"({', '.join(map(str, classes[:5]))}{', ...' if len(classes) > 5 else ''}). "
-            f"For more than two wrap it: sklearn.multiclass.OneVsRestClassifier({kind}(...))."
+            f"For more classes, use sklearn.multiclass.OneVsRestClassifier({kind}(...))."
         )
     return classes, np.asarray(labels == classes[1])
+
+
+# ---------------------------------------------------------------------- registry
+
+COMPARATORS: dict[str, type[BagClassifier]] = {}
+"""The comparators by class name, the name that ``fuzzymil evaluate --compare`` takes."""
+
+_Kind = TypeVar("_Kind", bound=type[BagClassifier])
+
+
+def comparator(
+    title: str, *, search_grid: Mapping[str, list[Any]] | None = None, fit_seconds: float = 0.2
+) -> Callable[[_Kind], _Kind]:
+    """Register a class in `COMPARATORS`, and thereby in the command line and in ``fuzzymil reproduce table``.
+
+    Parameters
+    ----------
+    title : str
+        The method's name in the literature, used in tables.
+    search_grid : dict, optional
+        Parameters worth tuning, as in ``GridSearchCV``.
+    fit_seconds : float
+        Approximate processor time of a fit on MUSK1, for estimates of the remaining time.
+
+    Returns
+    -------
+    callable
+        A class decorator.
+
+    Examples
+    --------
+    >>> COMPARATORS["MISVM"].title
+    'MI-SVM'
+    """
+
+    def decorate(kind: _Kind) -> _Kind:
+        register(COMPARATORS, "Comparator", kind.__name__, kind)
+        kind.title, kind.search_grid, kind.fit_seconds = title, search_grid or {}, fit_seconds
+        return kind
+
+    return decorate

@@ -1,8 +1,8 @@
 """Diverse density: how likely a point is to be the concept that positive bags share and negative bags lack.
 
-An instance at the scaled squared distance D from the point is in the concept with probability exp(-D). A
-positive bag wants at least one instance in it (noisy-or), a negative bag none. Distances of hundreds are
-common in many dimensions, so everything is computed in logarithms: no probability underflows.
+An instance at scaled squared distance D from the point is in the concept with probability exp(-D). A positive bag
+should have at least one instance in the concept (noisy-or), a negative bag none. Distances in the hundreds are common
+in many dimensions, so everything is computed in logarithms to avoid underflow.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from scipy.spatial.distance import cdist
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray
+from fuzzymil.comparators._base import BoolArray, above_zero, checks
+from fuzzymil.estimators.parameters import integer
 
-__all__ = ["Concept", "best_threshold", "climb", "noisy_or_loss", "starting_points"]
+__all__ = ["CHECKS", "Concept", "best_threshold", "climb", "noisy_or_loss", "starting_points"]
 
-FAR = 40.0
-"""From this distance on, log(1 - exp(-D)) is -exp(-D) to the last digit."""
+FAR = 40.0  # from this distance on, log(1 - exp(-D)) equals -exp(-D) to the last digit
+
+CHECKS = checks(max_starts=integer(1), max_steps=integer(1), init_scale=above_zero)
+"""Checks of the parameters of the search."""
 
 
 class Concept(NamedTuple):
-    """A point, a scale a feature, and the cost (negative logarithm of the density) of the two."""
+    """A point, one scale per feature, and their cost (the negative logarithm of the density)."""
 
     center: Array  # (d,)
     scales: Array  # (d,)
@@ -36,14 +39,14 @@ class Concept(NamedTuple):
 
 
 def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple[float, Array]:
-    """Return the negative log-likelihood of bags' labels, and its derivative with respect to the distances.
+    """Return the negative log-likelihood of the labels, and its derivative with respect to the distances.
 
     Parameters
     ----------
     distances : array of shape (n_instances,)
-        Scaled squared distances of the instances from the concept, bag after bag.
+        Scaled squared distances of the packed instances from the concept.
     starts : array of shape (n_bags,)
-        Position of each bag's first instance.
+        Position of the first instance of each bag.
     positive : array of bool of shape (n_bags,)
 
     Returns
@@ -51,7 +54,7 @@ def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple
     cost : float
         Infinite if an instance of a negative bag lies on the concept.
     slopes : array of shape (n_instances,)
-        An instance at distance 0 has slope 0: there the distance itself has no slope.
+        0 for an instance at distance 0, where the distance itself has zero gradient.
 
     Examples
     --------
@@ -59,9 +62,9 @@ def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple
     >>> print(f"{np.exp(-cost):.4f}")  # (1 - (1 - exp(-0.7))²) (1 - exp(-2))
     0.6455
     """
-    with np.errstate(divide="ignore"):  # log 0 = -inf is what is meant, at distance 0
+    with np.errstate(divide="ignore"):  # log 0 = -inf is intended at distance 0
         near = np.minimum(distances, FAR)
-        log_not = np.where(near < 1, np.log(-np.expm1(-near)), np.log1p(-np.exp(-near)))  # both exact on their side
+        log_not = np.where(near < 1, np.log(-np.expm1(-near)), np.log1p(-np.exp(-near)))  # each accurate on its side
         log_miss = np.where(distances < FAR, np.log(-log_not), -distances)  # log(-log(1 - P)) of each instance
         log_misses = np.logaddexp.reduceat(log_miss, starts)  # log(-log(prod(1 - P))) of each bag
         likely = np.log(-np.expm1(-np.exp(np.maximum(log_misses, -FAR))))
@@ -78,7 +81,7 @@ def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple
 
 
 def climb(bags: Bags, positive: BoolArray, center: Array, scales: Array, max_steps: int) -> Concept:
-    """Return the concept of locally greatest density that is reached from a point and scales (L-BFGS).
+    """Return the concept at the local maximum of the density that L-BFGS reaches from a point and scales.
 
     Parameters
     ----------
@@ -109,11 +112,11 @@ def climb(bags: Bags, positive: BoolArray, center: Array, scales: Array, max_ste
 
 
 def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: int) -> Array:
-    """Return instances of positive bags that are the densest points to begin with.
+    """Return the instances of positive bags from which to start the search.
 
-    Of each positive bag the instance with the greatest diverse density at equal scales is taken, and of
-    these the densest ``max_starts``. An instance that is in a negative bag too has no density. If all are, the bags'
-    means are tried in their place.
+    These are the ``max_starts`` densest of the instances with the highest diverse density in each positive bag, at
+    equal scales. An instance that also occurs in a negative bag has density zero. If all do, bag means are used
+    instead.
 
     Parameters
     ----------
@@ -126,7 +129,7 @@ def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: i
     Returns
     -------
     array of shape (n_starts, n_features)
-        Densest first; empty where no point has any density.
+        Sorted by decreasing density; empty if no point has positive density.
 
     Examples
     --------
@@ -149,15 +152,15 @@ def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: i
 
 
 def best_threshold(distances: Array, positive: BoolArray) -> float:
-    """Return the distance from the concept up to which calling bags positive makes the fewest errors.
+    """Return the threshold on the distance from the concept with the fewest errors.
 
-    Half way between two bags; of several equally good ones the least. Where all bags are equally far it is
-    log 2, at which the probability is a half.
+    It is halfway between two bags; of several equally good thresholds, the smallest. If all bags are at the same
+    distance it is log 2, which corresponds to a probability of one half.
 
     Parameters
     ----------
     distances : array of shape (n_bags,)
-        Of each bag's nearest instance.
+        Distance of the nearest instance of each bag.
     positive : array of bool of shape (n_bags,)
 
     Examples

@@ -9,47 +9,44 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import gen_batches
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import check_real
 
-__all__ = ["WeighedBags", "kernel_width", "self_kernel", "set_kernel"]
+__all__ = ["SEARCH_GRID", "WeighedBags", "kernel_width", "self_kernel", "set_kernel"]
+
+SEARCH_GRID: dict[str, list[Any]] = {"C": [1.0, 10.0], "gamma": ["scale", 0.02]}
+"""Parameters worth tuning in support vector machines with this kernel."""
 
 CELLS = 1 << 22  # kernel values held at once: 32 MiB
 
 
 class WeighedBags(NamedTuple):
-    """Bags whose instances count for more or less.
+    """Bags with a weight for each instance.
 
     Examples
     --------
-    >>> WeighedBags(Bags.from_list([[[1.0], [2.0]]]), np.array([0.5, 0.5])).bags
-    Bags(1 bag, 2 instances, 1 feature, 2 instances per bag)
+    >>> WeighedBags(Bags.from_list([[[1.0], [2.0]]]), np.array([0.5, 0.5])).bags.n_instances
+    2
     """
 
     bags: Bags
     weights: Array  # (n_instances,)
 
 
-def kernel_width(gamma: Any, instances: Array, name: str = "gamma") -> float:
-    """Return the number that ``gamma`` stands for on these instances of shape (n_instances, n_features).
+def kernel_width(gamma: float | str, instances: Array) -> float:
+    """Return the value of ``gamma`` on instances of shape (n_instances, n_features).
 
-    "scale" is one over the sum of the features' variances: whatever the units and the number of
-    features, the exponent of two instances drawn at random is -2 on average. It is 1 where all
-    instances are alike, or there are none. ``name`` is what an error calls the setting.
+    "scale" is one over the sum of the variances of the features: with any units and any number of features, the mean
+    exponent of two random instances is -2. It is 1 if all instances are equal, or there are none.
 
     Examples
     --------
     >>> kernel_width("scale", np.array([[0.0, 5.0], [2.0, 5.0]])), kernel_width(0.1, np.zeros((2, 1)))
     (1.0, 0.1)
     """
-    if isinstance(gamma, str):
-        if gamma != "scale":
-            raise ParameterError(f"{name} must be 'scale' or a number above 0, got {gamma!r}.")
-        spread = float(np.var(instances, axis=0).sum()) if len(instances) else 0.0
-        return 1 / spread if spread > 0 else 1.0
-    check_real(name, gamma, low=0.0, open_low=True)
-    return float(gamma)
+    if gamma != "scale":
+        return float(gamma)
+    spread = float(np.var(instances, axis=0).sum()) if len(instances) else 0.0
+    return 1 / spread if spread > 0 else 1.0
 
 
 def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
@@ -58,7 +55,7 @@ def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
     Parameters
     ----------
     first, second : WeighedBags
-        A pair of instances counts with the product of its weights.
+        A pair of instances is weighted by the product of its weights.
     gamma : float
         The kernel of instances is ``exp(-gamma * |x - y|^2)``.
 
@@ -81,7 +78,7 @@ def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
 
 
 def self_kernel(weighed: WeighedBags, gamma: float) -> Array:
-    """Return the diagonal (n_bags,) of `set_kernel`: the sums over the pairs within each bag.
+    """Return the diagonal (n_bags,) of `set_kernel`: the sums over pairs within each bag.
 
     Examples
     --------

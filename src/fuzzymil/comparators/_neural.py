@@ -1,8 +1,8 @@
-"""What the neural comparators share: layers as plain arrays, and one compiled training loop over packed bags.
+"""The basis of the neural comparators: layers as plain arrays, and one compiled training loop over packed bags.
 
-A network is a function ``forward(weights, x, grouping) -> Outputs``; everything else (padding, the
-loss, the optimizer, the door of the estimator) is here. A whole training is one compiled program that
-folds of similar size share. Training is in 32 bit, prediction in 64.
+A network is a function ``forward(weights, x, grouping) -> Outputs``; everything else (padding, loss, optimizer, the
+estimator interface) is here. The whole training is one compiled program that folds of similar size share. Training uses
+32 bits, prediction 64.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, check_integer, check_real
+from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
+from fuzzymil.estimators.parameters import check_integer, integer, real
 from fuzzymil.network.segments import Grouping, grouping_of, pack
 from fuzzymil.training.losses import LOSSES
 
@@ -44,7 +45,7 @@ Weights = dict[str, Any]  # a pytree of arrays
 
 
 class Outputs(NamedTuple):
-    """What a network says of bags (b,) and, where it has an answer, of instances (i,)."""
+    """Outputs of a network for bags (b,) and, if it has them, for instances (i,)."""
 
     bags: jax.Array
     instances: jax.Array | None = None
@@ -56,7 +57,7 @@ Forward = Callable[[Weights, jax.Array, Grouping], Outputs]
 
 
 def glorot(rng: np.random.RandomState, n_in: int, n_out: int) -> tuple[Array, Array]:
-    """Draw a layer: weights (n_in, n_out), uniform with a variance of ``2 / (n_in + n_out)``, and zero biases (n_out,).
+    """Draw a layer: weights (n_in, n_out), uniform with variance ``2 / (n_in + n_out)``, and zero biases (n_out,).
 
     Examples
     --------
@@ -100,7 +101,7 @@ def hidden(
 
 
 def mean_loss(loss: str, output: jax.Array, targets: jax.Array, real: jax.Array) -> jax.Array:
-    """Return the mean loss of the bags (b,) that are no padding."""
+    """Return the mean loss of the bags (b,) that are not padding."""
     costs = LOSSES[loss].per_bag(output[:, None], targets[:, None])
     return jnp.sum(jnp.where(real, costs, 0.0)) / jnp.sum(real)
 
@@ -119,21 +120,21 @@ def train(
     learning_rate: jax.Array,
     weight_decay: jax.Array,
 ) -> tuple[Weights, jax.Array]:
-    """Minimize the mean loss of the bags by Adam, all bags in every step.
+    """Minimize the mean loss of the bags with Adam, in full batches.
 
     Parameters
     ----------
     forward : callable
-        The network; it reads ``weights`` and ``constants`` as one dict.
+        The network; receives ``weights`` and ``constants`` as one dict.
     loss : str
-        A name in `fuzzymil.training.losses.LOSSES`.
+        A key of `fuzzymil.training.losses.LOSSES`.
     n_epochs : int
     weights, constants : dict of arrays
-        What is learned, and what the network needs besides.
+        What is learned, and fixed arrays that the network needs.
     x, bag_index : arrays of shape (i, d) and (i,)
-        Packed and padded instances, as `fuzzymil.network.segments.pack` gives them.
+        Packed and padded instances, as returned by `fuzzymil.network.segments.pack`.
     targets, real : arrays of shape (b,)
-        Targets of the bags, and which bags are no padding.
+        Targets of the bags, and which bags are not padding.
     learning_rate, weight_decay : float
         Each step also shrinks the weights (not the biases) by the product of the two.
 
@@ -170,12 +171,22 @@ def _apply(forward: Forward, weights: Weights, x: jax.Array, bag_index: jax.Arra
 # ---------------------------------------------------------------------- estimators
 
 
-class BagNetwork(BagClassifier):
-    """A network that is trained end to end on the labels of bags.
+def _layer_sizes(name: str, value: Any) -> None:
+    if not isinstance(value, list | tuple):
+        raise ParameterError(f"{name} must be a tuple of integers, such as (64, 32), got {value!r}.")
+    for n_units in value:
+        check_integer(f"Every entry of {name}", n_units, 1)
 
-    A method is a subclass that gives its forward pass and, where they differ, its first weights and loss.
+
+class BagNetwork(BagClassifier):
+    """Base class of networks trained end to end on the labels of bags.
+
+    A subclass defines the forward pass and, if they differ, the initial weights and the loss.
     """
 
+    _checks = checks(
+        hidden_layer_sizes=_layer_sizes, learning_rate=above_zero, weight_decay=real(low=0.0), n_epochs=integer(1)
+    )
     _loss: ClassVar[str] = "cross_entropy"
 
     hidden_layer_sizes: Sequence[int]
@@ -186,33 +197,21 @@ class BagNetwork(BagClassifier):
 
     @abstractmethod
     def _forward(self) -> Forward:
-        """Return the network; equal settings must give the same object, or every fit would compile anew."""
+        """Return the network; equal parameters must give the same object, or every fit would recompile."""
 
     def _start(self, rng: np.random.RandomState, n_features: int) -> Weights:
-        """Draw the first weights: hidden layers, and one output."""
+        """Draw the initial weights: hidden layers and one output."""
         sizes = [n_features, *self.hidden_layer_sizes]
         return {"hidden": [glorot(rng, *shape) for shape in pairwise(sizes)], "output": glorot(rng, sizes[-1], 1)}
 
     def _constants(self) -> Weights:
-        """Return what the network needs besides its weights."""
+        """Return fixed arrays that the network needs."""
         return {}
 
-    def _check_settings(self) -> None:
-        if not isinstance(self.hidden_layer_sizes, list | tuple):
-            raise ParameterError(
-                f"hidden_layer_sizes must be a tuple of whole numbers, (64, 32) say, got {self.hidden_layer_sizes!r}."
-            )
-        for n_units in self.hidden_layer_sizes:
-            check_integer("Every entry of hidden_layer_sizes", n_units, 1)
-        check_real("learning_rate", self.learning_rate, low=0.0, open_low=True)
-        check_real("weight_decay", self.weight_decay, low=0.0)
-        check_integer("n_epochs", self.n_epochs, 1)
-
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        self._check_settings()
         make_room()
         loss = LOSSES[self._loss]
-        with np.errstate(over="ignore"):  # what 32 bit cannot hold ends in the error below
+        with np.errstate(over="ignore"):  # values beyond 32 bits end in the error below
             data = pack(bags.instances, bags.offsets, np.float32)
         targets = np.zeros(len(data.offsets) - 1, np.float32)
         targets[: data.n_bags] = np.where(positive, loss.high, loss.low)
@@ -231,19 +230,19 @@ class BagNetwork(BagClassifier):
         )
         if not all(np.isfinite(values).all() for values in jax.tree.leaves((weights, losses))):
             raise ParameterError(
-                f"{type(self).__name__} diverged with learning_rate={self.learning_rate!r}: "
-                "lower it, or bring the features to a common scale first, by PerInstance(StandardScaler()) say."
+                f"{type(self).__name__} diverged with learning_rate={self.learning_rate!r}: lower it, or scale the "
+                "features first, for example with PerInstance(StandardScaler())."
             )
         self.weights_ = _converted(weights, np.float64) | self._constants()
         self.loss_curve_ = np.asarray(losses, np.float64)
 
     def _outputs(self, bags: Bags) -> tuple[Array, Array | None]:
-        """Return what the trained network says of bags (b,) and of instances (i,)."""
+        """Return the outputs of the trained network for bags (b,) and for instances (i,)."""
         data = pack(bags.instances, bags.offsets, np.float64)
         with jax.enable_x64():
-            said = _apply(self._forward(), self.weights_, data.x, data.bag_index, n_bags=len(data.offsets) - 1)
-            of_bags = np.asarray(said.bags)[: data.n_bags]
-            of_instances = None if said.instances is None else np.asarray(said.instances)[: data.n_instances]
+            outputs = _apply(self._forward(), self.weights_, data.x, data.bag_index, n_bags=len(data.offsets) - 1)
+            of_bags = np.asarray(outputs.bags)[: data.n_bags]
+            of_instances = None if outputs.instances is None else np.asarray(outputs.instances)[: data.n_instances]
         return of_bags, of_instances
 
     def _decide(self, bags: Bags) -> Array:
@@ -251,7 +250,7 @@ class BagNetwork(BagClassifier):
 
 
 class InstanceNetwork(BagNetwork, InstanceScores):
-    """A network that scores instances and pools the scores of a bag."""
+    """Base class of networks that score instances and pool the scores of each bag."""
 
     def _decide_instances(self, bags: Bags) -> Array:
         return np.asarray(self._outputs(bags)[1]) - LOSSES[self._loss].threshold

@@ -1,4 +1,4 @@
-"""ALP-SVM: labels of instances by deterministic annealing, with a share of them positive in positive bags."""
+"""ALP-SVM: instance labels by deterministic annealing, with a minimum share of positives in each positive bag."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.comparators import _annealing
 from fuzzymil.comparators._annealing import cooling
-from fuzzymil.comparators._base import BoolArray, check_integer, check_real
+from fuzzymil.comparators._base import BoolArray, checks, comparator
+from fuzzymil.comparators._instance_kernel import SEARCH_GRID
 from fuzzymil.comparators.svm import InstanceSVM
+from fuzzymil.estimators.parameters import integer, real
 
 __all__ = ["ALPSVM", "hinge_evidence", "label_probabilities"]
 
-HALVINGS = 60  # what is left of an interval is then below the spacing of double-precision numbers
+HALVINGS = 60  # enough for double precision
 
 
 def hinge_evidence(scores: Array) -> Array:
-    """Return by how much the hinge loss of the label -1 exceeds that of +1, for each score.
+    """Return the hinge loss of label -1 minus that of label +1, for each score.
 
     Examples
     --------
@@ -28,18 +31,18 @@ def hinge_evidence(scores: Array) -> Array:
 
 
 def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
-    """Return the probabilities of positive labels with the least free energy, enough of them in each bag.
+    """Return the probabilities of positive labels with minimum free energy.
 
-    They minimize ``sum(-p * evidence - entropy(p))`` where the probabilities of bag b sum to at least
-    ``least[b]``: all evidence in the bag is raised by the same amount, 0 where that is enough.
+    They minimize ``sum(-p * evidence - entropy(p))`` under the constraint that the probabilities of bag b sum to at
+    least ``least[b]``. All evidence in a bag is raised by the same amount, which is 0 if the constraint already holds.
 
     Parameters
     ----------
     evidence : array of shape (n_instances,)
-        For the positive label, in units of the temperature.
+        Evidence for the positive label, in units of the temperature.
     bags : Bags
     least : array of shape (n_bags,)
-        Above 0 and at most the bag's size.
+        Above 0, and at most the size of the bag.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
     [0.953, 0.047, 0.75, 0.75]
     """
     starts = bags.offsets[:-1]
-    filled = least >= bags.sizes  # every label is positive: no finite amount would do
+    filled = least >= bags.sizes  # every label is positive: no finite amount is enough
     share = np.where(filled, 0.5, least / bags.sizes)
     low = np.zeros(bags.n_bags)
     high = np.maximum(0.0, logit(share) - np.minimum.reduceat(evidence, starts))  # no probability is below the share
@@ -64,28 +67,29 @@ def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
     return np.where(np.repeat(filled, bags.sizes), 1.0, found)
 
 
+@comparator("ALP-SVM", search_grid=SEARCH_GRID, fit_seconds=0.29)
 class ALPSVM(InstanceSVM):
-    """ALP-SVM: mi-SVM whose guesses start out undecided and harden as a temperature falls.
+    """ALP-SVM: mi-SVM with soft instance labels that harden as a temperature falls.
 
-    An instance of a positive bag counts as positive with a probability and as negative with the rest. Machine
-    and probabilities are fitted in turn; the probabilities minimize the hinge loss less their entropy
-    times the temperature, and in each positive bag sum to at least one and to a share of its size.
+    Each instance of a positive bag is positive with some probability. The SVM and the probabilities are fitted in turn.
+    The probabilities minimize the hinge loss minus their entropy times the temperature; in each positive bag they sum
+    to at least 1 and to at least a share of its size.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     kernel : {"rbf", "linear"}
     gamma : "scale" or float
-        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the features' variances.
+        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the features.
     share : float
-        Least expected share of positive instances in a positive bag, 0 to 1. With 0 this is AL-SVM.
+        Minimum expected share of positive instances in a positive bag, from 0 to 1. 0 gives AL-SVM.
     max_temperature, min_temperature : float
-        Where cooling begins and ends, in units of hinge loss.
+        First and last temperature, in units of hinge loss.
     n_temperatures : int
-        Number of temperatures, each the same fraction of the one before.
+        Number of temperatures, which fall geometrically.
     max_iter : int
-        Greatest number of fits at a temperature; fewer if no probability changes by more than 0.05.
+        Maximum number of fits per temperature; fewer if no probability changes by more than 0.05.
 
     Attributes
     ----------
@@ -97,11 +101,11 @@ class ALPSVM(InstanceSVM):
 
     Notes
     -----
-    Without a share, or with one at which instances start no better than even, the negative bags win all the
-    undecided instances over: few remain positive, and bags are called negative too often.
+    Without a share, or with one at which instances start with a probability of one half or less, the negative bags
+    dominate: few instances remain positive, and too many bags are predicted negative.
 
-    Departures: the share is a bound for every positive bag; the temperatures and the rule for going on to the
-    next are our own.
+    Differences from the original: the share is a bound for every positive bag; the temperatures and the criterion for
+    moving on to the next one are choices made here.
 
     References
     ----------
@@ -115,6 +119,8 @@ class ALPSVM(InstanceSVM):
     >>> model.predict([[[0.0], [2.1]], [[0.1], [0.4]]]).tolist()
     [1, 0]
     """
+
+    _checks = InstanceSVM._checks | _annealing.CHECKS | checks(share=real(low=0.0, high=1.0), max_iter=integer(1))
 
     def __init__(
         self,
@@ -139,11 +145,9 @@ class ALPSVM(InstanceSVM):
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         machine = self._unfitted(bags)
-        check_real("share", self.share, low=0.0, high=1.0)
-        check_integer("max_iter", self.max_iter, 1)
         temperatures = cooling(self.max_temperature, self.min_temperature, self.n_temperatures)
         unsure, certain = bags[positive], bags[~positive]
-        # Instances of positive bags stand here twice, once with each label.
+        # Instances of positive bags occur twice, once with each label.
         rows = np.concatenate([unsure.instances, unsure.instances, certain.instances])
         labels = np.arange(len(rows)) < unsure.n_instances
         least = np.maximum(1.0, self.share * unsure.sizes)

@@ -1,4 +1,4 @@
-"""Axis-parallel rectangles by iterated discrimination, alone and in a bagged committee."""
+"""Axis-parallel rectangles by iterated discrimination, single and bagged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer, check_real
+from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
+from fuzzymil.estimators.parameters import integer, real
 
 __all__ = ["APR", "BaggingAPR", "Rectangle", "discriminating_features", "expanded", "smallest_rectangle"]
 
@@ -23,19 +24,19 @@ class Rectangle(NamedTuple):
     features: Array  # (f,), positions of the bounded features
     lower: Array  # (f,)
     upper: Array  # (f,)
-    spans: Array  # (f,), range of each of them in the training data: the unit of depth
+    spans: Array  # (f,), range of each in the training data: the unit of depth
 
     def depth(self, instances: Array) -> Array:
-        """Return how deep (i,) each instance lies inside, in training ranges of the feature nearest to failing."""
+        """Return the depth (i,) of each instance inside the rectangle: the minimum over features, in their ranges."""
         values = instances[:, self.features]
         return np.asarray((np.minimum(values - self.lower, self.upper - values) / self.spans).min(axis=1))
 
 
 def smallest_rectangle(positives: Bags) -> Array:
-    """Return one instance a bag, greedily chosen so that together they need the smallest rectangle.
+    """Choose one instance per bag, greedily, so that the rectangle around them is as small as possible.
 
-    Size is the sum of the sides. The first instance is the most central one; then whichever instance of a bag
-    without one enlarges the rectangle least is added, and after each addition the choices in single bags
+    The size of a rectangle is the sum of its sides. The first instance is the most central one. Then the instance that
+    enlarges the rectangle least is added, from a bag that has none yet. After each addition, the choices in single bags
     are exchanged, the best exchange first, as long as the rectangle becomes smaller.
 
     Parameters
@@ -61,13 +62,13 @@ def smallest_rectangle(positives: Bags) -> Array:
         members = x[chosen[chosen >= 0]]
         best = candidates[np.argmin(_sizes(x[candidates], members.min(axis=0), members.max(axis=0)))]
         chosen[owner[best]] = best
-        while _bettered(chosen, x, owner):
+        while _improved(chosen, x, owner):
             pass
     return chosen
 
 
 def _most_central(positives: Bags) -> int:
-    """Return the instance nearest to the middle of the minimax rectangle, which every bag reaches into or across."""
+    """Return the instance nearest to the center of the minimax rectangle, which every bag reaches into or across."""
     x, starts = positives.instances, positives.offsets[:-1]
     least_top = np.maximum.reduceat(x, starts).min(axis=0)
     greatest_bottom = np.minimum.reduceat(x, starts).max(axis=0)
@@ -76,12 +77,12 @@ def _most_central(positives: Bags) -> int:
 
 
 def _sizes(candidates: Array, lower: Array, upper: Array) -> Array:
-    """Return the size (c,) of the rectangle that each candidate (c, d) makes of one with bounds (d,) or (c, d)."""
+    """Return the size (c,) of the rectangle with bounds (d,) or (c, d) after adding each candidate (c, d)."""
     return np.asarray((np.maximum(candidates, upper) - np.minimum(candidates, lower)).sum(axis=1))
 
 
-def _bettered(chosen: Array, x: Array, owner: Array) -> bool:
-    """Exchange, in place, the chosen instance of the one bag where that helps most; tell whether it helped."""
+def _improved(chosen: Array, x: Array, owner: Array) -> bool:
+    """Make the best exchange in a single bag, in place, and return whether it made the rectangle smaller."""
     bags = np.flatnonzero(chosen >= 0)
     members = x[chosen[bags]]
     ordered = np.sort(members, axis=0)
@@ -98,11 +99,11 @@ def _bettered(chosen: Array, x: Array, owner: Array) -> bool:
 
 
 def discriminating_features(lower: Array, upper: Array, negatives: Array, margin: float) -> Array:
-    """Return the features that are needed to keep negative instances out of a rectangle.
+    """Return the features needed to exclude negative instances from a rectangle.
 
-    A feature shuts an instance out well if the instance lies more than ``margin`` beyond its bounds, or
-    beyond them and farther than for any other feature. Greedily, the feature that shuts most of the
-    remaining instances out well is taken, until none remains that a feature could shut out.
+    A feature discriminates an instance if the instance lies more than ``margin`` beyond its bounds, or beyond them and
+    farther than for any other feature. Features are chosen greedily by the number of remaining instances that they
+    discriminate, until no feature discriminates any.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def discriminating_features(lower: Array, upper: Array, negatives: Array, margin
     Returns
     -------
     array of int of shape (n_chosen,)
-        In rising order; empty if the rectangle contains all negative instances.
+        Sorted; empty if the rectangle contains all negative instances.
 
     Examples
     --------
@@ -132,11 +133,10 @@ def discriminating_features(lower: Array, upper: Array, negatives: Array, margin
 
 
 def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
-    """Return bounds that a further value like these violates with probability ``epsilon``.
+    """Return bounds that a new value from the same distribution violates with probability ``epsilon``.
 
-    The values' density is estimated with Gaussian kernels. Their width is such that a kernel in the
-    middle of the values' range has the share ``tau`` of its mass inside; half of ``epsilon`` may lie
-    beyond either bound. Bounds never move inwards.
+    The density is estimated with Gaussian kernels, so wide that a kernel in the middle of the range has a share ``tau``
+    of its mass inside the range. Half of ``epsilon`` lies beyond each bound. Bounds never move inwards.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
     width = (high - low) / 2 / norm.ppf((1 + tau) / 2)
     if width == 0:
         return low, high
-    beyond = width * norm.ppf(epsilon / 2)  # no kernel has more of its mass farther out than this
+    beyond = width * norm.ppf(epsilon / 2)  # no kernel has more mass beyond this
 
     def too_much_below(bound: float) -> float:
         return float(norm.cdf((bound - values) / width).mean() - epsilon / 2)
@@ -168,23 +168,24 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
     return low, high
 
 
+@comparator("APR", fit_seconds=0.1)
 class APR(InstanceScores):
-    """An axis-parallel rectangle that holds an instance of every positive and of no negative bag.
+    """APR: an axis-parallel rectangle that contains an instance of every positive bag and of no negative bag.
 
-    Iterated discrimination: grow the smallest rectangle with an instance of each positive bag; keep only
-    the features that shut out negative instances; do both again on these until no more features
-    fall away; at last expand the bounds by a kernel density estimate, since a rectangle this tight
-    would miss new positive bags. A bag is positive if one of its instances lies inside.
+    Iterated discrimination: grow the smallest rectangle with an instance of each positive bag, keep only the features
+    that exclude negative instances, and repeat on these until the features no longer change. Finally, expand the bounds
+    by a kernel density estimate, since such a tight rectangle would miss new positive bags. A bag is positive if one of
+    its instances lies inside.
 
     Parameters
     ----------
     tau : float
-        Between 0 and 1. The greater, the narrower the kernels, and the less the bounds expand.
+        Between 0 and 1. Higher values give narrower kernels, and bounds that expand less.
     epsilon : float
-        Between 0 and 1: probability, for each feature, with which an instance like those inside may violate its bounds.
+        Between 0 and 1: probability, per feature, that an instance like those inside violates the bounds.
     margin : float
-        How far beyond a bound an instance must lie for one feature alone to be trusted with it, in
-        training ranges of the feature.
+        Distance beyond a bound, in training ranges of the feature, from which a single feature is sufficient to
+        exclude an instance.
 
     Attributes
     ----------
@@ -194,11 +195,10 @@ class APR(InstanceScores):
 
     Notes
     -----
-    Departures: the original measures sides and its margin in Ångström (1, about a quarter of the range of a
-    MUSK feature); here the range of each feature in the training data is its unit, so that the scale of
-    features does not matter. Choices of instances are revised in the order of gain, so that the order of bags
-    does not matter. Scores tell how deep an instance lies inside the rectangle, where the original only tells
-    inside from outside.
+    Differences from the original: the original measures sides and the margin in Ångström (1, about a quarter of the
+    range of a MUSK feature); here the unit is the range of each feature in the training data, so the scale of features
+    does not matter. Choices of instances are revised in the order of gain, so the order of bags does not matter. Scores
+    are depths inside the rectangle, where the original only distinguishes inside from outside.
 
     References
     ----------
@@ -213,25 +213,25 @@ class APR(InstanceScores):
     [1, 0]
     """
 
+    _checks = checks(
+        tau=real(low=0.0, high=1.0, open_low=True, open_high=True),
+        epsilon=real(low=0.0, high=1.0, open_low=True, open_high=True),
+        margin=real(low=0.0),
+    )
+
     def __init__(self, *, tau: float = 0.999, epsilon: float = 0.01, margin: float = 0.25) -> None:
         self.tau = tau
         self.epsilon = epsilon
         self.margin = margin
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        self._check_settings()
         self.rectangle_ = self._rectangle(bags, positive)
-
-    def _check_settings(self) -> None:
-        for name in ("tau", "epsilon"):
-            check_real(name, getattr(self, name), low=0.0, high=1.0, open_low=True, open_high=True)
-        check_real("margin", self.margin, low=0.0)
 
     def _rectangle(self, bags: Bags, positive: BoolArray) -> Rectangle:
         spans = np.ptp(bags.instances, axis=0)
         features = np.flatnonzero(spans > 0)
         if not len(features):
-            raise InputError("All instances of all bags are alike: no rectangle can tell the bags apart.")
+            raise InputError("All instances of all bags are equal: no rectangle can separate the bags.")
         positives, negatives = bags[positive], bags[~positive].instances
         while True:
             scaled = _on_unit_ranges(positives, features, spans)
@@ -246,7 +246,7 @@ class APR(InstanceScores):
         values = positives.instances[inside][:, features]
         lower, upper = np.transpose([expanded(column, self.tau, self.epsilon) for column in values.T])
         unit = spans[features]
-        # The edge belongs to the rectangle, where depths have to be greater than 0.
+        # The edge belongs to the rectangle, so its depth must be greater than 0.
         lower -= np.spacing(np.maximum(np.abs(lower), unit))
         upper += np.spacing(np.maximum(np.abs(upper), unit))
         return Rectangle(features, lower, upper, unit)
@@ -259,19 +259,20 @@ def _on_unit_ranges(bags: Bags, features: Array, spans: Array) -> Bags:
     return bags.map_instances(lambda x: x[:, features] / spans[features])
 
 
+@comparator("Bagging-APR", fit_seconds=0.57)
 class BaggingAPR(APR):
-    """A committee of axis-parallel rectangles, each learned from a bootstrap sample of the bags.
+    """Bagging-APR: an ensemble of axis-parallel rectangles, each learned from a bootstrap sample of the bags.
 
-    A bag is positive if more than half of the rectangles hold one of its instances.
+    A bag is positive if more than half of the rectangles contain one of its instances.
 
     Parameters
     ----------
     n_estimators : int
-        Number of rectangles; odd, so that there are no ties (a tie is negative).
+        Number of rectangles; an odd number avoids ties, which are negative.
     tau, epsilon, margin : float
         As in `APR`.
     random_state : int, RandomState or None
-        Draws the samples.
+        Random seed of the samples.
 
     Attributes
     ----------
@@ -280,9 +281,10 @@ class BaggingAPR(APR):
 
     Notes
     -----
-    Departures: those of `APR`; samples that lack a class are drawn again; the original has 5 members. The
-    decision value of a bag, and the score of an instance, is the share of the rectangles that hold it, less
-    a half.
+    The decision value of a bag, and the score of an instance, is the share of rectangles that contain it, minus 0.5.
+
+    Differences from the original: those of `APR`; samples without both classes are drawn again; the original has 5
+    members.
 
     References
     ----------
@@ -296,6 +298,8 @@ class BaggingAPR(APR):
     >>> model.decision_function([[[0.3], [8.0]], [[2.2], [5.5]]]).round(3).tolist()  # two of three, none
     [0.167, -0.5]
     """
+
+    _checks = APR._checks | checks(n_estimators=integer(1))
 
     def __init__(
         self,
@@ -311,8 +315,6 @@ class BaggingAPR(APR):
         self.random_state = random_state
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        self._check_settings()
-        check_integer("n_estimators", self.n_estimators, 1)
         rng = check_random_state(self.random_state)
         samples = [_bootstrap(positive, rng) for _ in range(self.n_estimators)]
         self.rectangles_ = [self._rectangle(bags[sample], positive[sample]) for sample in samples]
@@ -325,12 +327,12 @@ class BaggingAPR(APR):
         return np.asarray(self._held(bags).mean(axis=0) - 0.5)
 
     def _held(self, bags: Bags) -> BoolArray:
-        """Whether each rectangle holds each instance, (r, i)."""
+        """Return whether each rectangle contains each instance, shape (r, i)."""
         return np.stack([rectangle.depth(bags.instances) > 0 for rectangle in self.rectangles_])
 
 
 def _bootstrap(positive: BoolArray, rng: np.random.RandomState) -> Array:
-    """Draw as many bags as there are, with replacement, of both classes."""
+    """Draw a bootstrap sample of bags with both classes."""
     while True:
         sample = rng.randint(len(positive), size=len(positive))
         if positive[sample].any() and not positive[sample].all():

@@ -1,4 +1,4 @@
-"""Gated attention: the bag is the mean of its instances' features, by weights that are learned."""
+"""Gated attention: a bag is the mean of its instances' features, with learned weights."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.comparators._base import check_integer
+from fuzzymil.comparators._base import checks, comparator
 from fuzzymil.comparators._neural import BagNetwork, Forward, Outputs, Weights, glorot, hidden, linear
+from fuzzymil.estimators.parameters import integer
 from fuzzymil.network.segments import Grouping, log_sum_exp
 
 __all__ = ["GatedAttention"]
 
 
 def attended(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
-    """Logits of bags, and the weights of their instances, which sum to one in each bag."""
+    """Return the logits of bags, and the weights of their instances, which sum to 1 in each bag."""
     features = hidden(weights["hidden"], x, jax.nn.relu)
     content = jnp.tanh(linear(weights["content"], features))
     gate = jax.nn.sigmoid(linear(weights["gate"], features))
@@ -28,33 +29,34 @@ def attended(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     return Outputs(linear(weights["output"], bag)[:, 0], attention[:, 0])
 
 
+@comparator("Gated attention", fit_seconds=0.27)
 class GatedAttention(BagNetwork):
-    """Attention-based multiple-instance network with a gate.
+    """Gated attention: an attention-based multiple-instance network.
 
-    A deep network describes every instance. A second, small one (a tanh layer, gated by a sigmoid layer)
-    tells how much each counts; these weights sum to one in a bag, and the weighted mean of the descriptions is
-    classified. `predict_attention` returns the weights.
+    A deep network computes features of each instance. A second, small network (a tanh layer gated by a sigmoid layer)
+    computes the attention weights, which sum to 1 in each bag. The weighted mean of the features is classified.
+    `predict_attention` returns the weights.
 
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
-        Rectified linear units in each hidden layer; the last gives the features that are averaged.
+        Number of ReLU units in each hidden layer; the last layer computes the features.
     n_attention : int
-        Units of the attention's tanh layer, and of its gate.
+        Number of units in the tanh layer of the attention, and in its gate.
     learning_rate : float
-        Step size of Adam.
+        Learning rate of Adam.
     weight_decay : float
         Each step shrinks the weights by ``learning_rate * weight_decay``.
     n_epochs : int
-        Steps, each on all bags.
+        Number of steps, each on all bags.
     random_state : int, RandomState or None
-        Decides the first weights.
+        Random seed of the initial weights.
 
     Attributes
     ----------
     weights_ : dict of arrays
-        ``"hidden"``: a pair of weights (n_in, n_out) and biases (n_out,) a layer; ``"content"``, ``"gate"``,
-        ``"score"`` (the attention) and ``"output"``: such a pair each.
+        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"content"``, ``"gate"`` and
+        ``"score"`` (the attention) and ``"output"``: one such pair each.
     loss_curve_ : array of shape (n_epochs,)
         Mean cross-entropy before each step.
     classes_ : array of shape (2,)
@@ -63,8 +65,8 @@ class GatedAttention(BagNetwork):
     -----
     Decision values are log-odds.
 
-    Departures: Adam with decoupled weight decay on all bags at once, in place of stochastic gradient descent
-    with momentum bag by bag and a stop on validation bags; no drop-out.
+    Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
+    descent with momentum, bag by bag, and early stopping on validation bags; no dropout.
 
     References
     ----------
@@ -81,6 +83,8 @@ class GatedAttention(BagNetwork):
     >>> bool(attention[1] > attention[0]), attention[2]  # the first bag's second instance; a bag of one
     (True, np.float64(1.0))
     """
+
+    _checks = BagNetwork._checks | checks(n_attention=integer(1))
 
     def __init__(
         self,
@@ -100,12 +104,8 @@ class GatedAttention(BagNetwork):
         self.random_state = random_state
 
     def predict_attention(self, X: Any) -> Array:
-        """Return the weight of every instance in its bag, shape (n_instances,); those of a bag sum to one."""
+        """Return the attention weight of each instance, shape (n_instances,); the weights of a bag sum to 1."""
         return np.asarray(self._outputs(self._bags(X))[1])
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_integer("n_attention", self.n_attention, 1)
 
     def _start(self, rng: np.random.RandomState, n_features: int) -> Weights:
         described = [n_features, *self.hidden_layer_sizes][-1]

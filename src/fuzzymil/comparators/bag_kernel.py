@@ -1,4 +1,4 @@
-"""Support vector machines by a kernel between bags; the first is MI-kernel, the normalized set kernel."""
+"""Support vector machines with a kernel between bags; MI-kernel, the normalized set kernel."""
 
 from __future__ import annotations
 
@@ -9,37 +9,45 @@ import numpy as np
 from sklearn.svm import SVC
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, check_real, in_fixed_order
-from fuzzymil.comparators._instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
+from fuzzymil.comparators._base import (
+    BagClassifier,
+    BoolArray,
+    above_zero,
+    checks,
+    comparator,
+    in_fixed_order,
+    word_or_positive,
+)
+from fuzzymil.comparators._instance_kernel import SEARCH_GRID, WeighedBags, kernel_width, self_kernel, set_kernel
+from fuzzymil.estimators.parameters import choice
 
 __all__ = ["BagKernelSVM", "MIKernel"]
 
 
 class BagKernelSVM(BagClassifier):
-    """What methods share that are a support vector machine by a kernel between bags.
+    """Base class of support vector machines with a kernel between bags.
 
-    A method is a subclass with three functions: `_adapt`, which checks the settings and learns what the kernel
-    takes from the training bags; `_describe`, which turns bags into what is compared; and `_compare`.
+    A subclass defines ``_adapt``, which fits the kernel to the training bags, ``_describe``, which turns bags into what
+    the kernel compares, and ``_compare``, the kernel.
     """
 
+    _checks = checks(C=above_zero)
     C: float
 
     @abstractmethod
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
-        """Set the fitted attributes that `_describe` and `_compare` read."""
+        """Set the fitted attributes that ``_describe`` and ``_compare`` use."""
 
     @abstractmethod
     def _describe(self, bags: Bags) -> Any:
-        """Return what the kernel compares, each bag described without regard to the others."""
+        """Return what the kernel compares; the description of a bag does not depend on the others."""
 
     @abstractmethod
     def _compare(self, first: Any, second: Any) -> Array:
         """Return the kernel of two descriptions, shape (n_bags of first, n_bags of second)."""
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_real("C", self.C, low=0.0, open_low=True)
         self._adapt(bags, positive)
         described = self._describe(bags)
         machine = SVC(C=self.C, kernel="precomputed").fit(self._compare(described, described), positive)
@@ -52,26 +60,27 @@ class BagKernelSVM(BagClassifier):
         return np.asarray(kernel @ self.dual_coef_ + self.intercept_)
 
 
+@comparator("MI-kernel", search_grid=SEARCH_GRID, fit_seconds=0.06)
 class MIKernel(BagKernelSVM):
-    """MI-kernel: a support vector machine by the normalized set kernel.
+    """MI-kernel: a support vector machine with the normalized set kernel.
 
-    Two bags are as alike as their instances are on the whole: the kernel is the sum of
-    ``exp(-gamma * |x - y|^2)`` over all pairs of their instances, divided by a norm of each bag.
+    The kernel of two bags is the sum of ``exp(-gamma * |x - y|^2)`` over all pairs of their instances, divided by a
+    norm of each bag.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     gamma : "scale" or float
-        "scale" is one over the sum of the features' variances.
+        "scale" is one over the sum of the variances of the features.
     normalize : {"mean", "cosine"}
-        A bag's norm: the number of its instances, so that the kernel is a mean; or the root of its kernel with
-        itself, so that every bag has length one.
+        The norm of a bag. "mean": the number of its instances, so that the kernel is a mean. "cosine": the square root
+        of its kernel with itself, so that every bag has length 1.
 
     Attributes
     ----------
     support_bags_ : WeighedBags
-        The training bags that decide.
+        The support vectors.
     dual_coef_ : array of shape (n_support_bags,)
     intercept_ : float
     gamma_ : float
@@ -79,8 +88,8 @@ class MIKernel(BagKernelSVM):
 
     Notes
     -----
-    Departures: none known. The original raises the kernel of instances to a power, which for this kernel
-    is a factor of gamma.
+    Differences from the original: none known. The original raises the kernel of instances to a power, which for this
+    kernel is equivalent to scaling gamma.
 
     References
     ----------
@@ -95,13 +104,14 @@ class MIKernel(BagKernelSVM):
     [1, 0]
     """
 
+    _checks = BagKernelSVM._checks | checks(gamma=word_or_positive("scale"), normalize=choice(("mean", "cosine")))
+
     def __init__(self, C: float = 10.0, *, gamma: float | str = "scale", normalize: str = "mean") -> None:
         self.C = C
         self.gamma = gamma
         self.normalize = normalize
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
-        known_name("normalize", self.normalize, ("mean", "cosine"))
         self.gamma_ = kernel_width(self.gamma, bags.instances)
 
     def _describe(self, bags: Bags) -> WeighedBags:

@@ -1,4 +1,4 @@
-"""BP-MIP: back-propagation of the bag's error through its greatest instance alone."""
+"""BP-MIP: back-propagation of a bag's error through its highest-scoring instance."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
+from fuzzymil.comparators._base import comparator
 from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import Grouping
@@ -15,49 +16,49 @@ from fuzzymil.network.segments import Grouping
 __all__ = ["BPMIP"]
 
 
-def greatest(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
-    """Return outputs in (0, 1) of instances, and the greatest of each bag."""
+def maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
+    """Return the outputs in (0, 1) of instances, and the maximum of each bag."""
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
     log_pooled = AGGREGATIONS["max"](log_o, grouping, jnp.zeros(()))
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))
 
 
+@comparator("BP-MIP", fit_seconds=0.11)
 class BPMIP(InstanceNetwork):
-    """BP-MIP: a sigmoid network on instances; a bag's error is that of its greatest instance.
+    """BP-MIP: a sigmoid network on instances, trained on the highest-scoring instance of each bag.
 
-    The network gives every instance an output between 0 and 1 and a bag the greatest of them. The
-    squared error of that one instance, against the bag's target of 0 or 1, is propagated back; the other
-    instances of the bag take no part in the step.
+    The network computes an output between 0 and 1 for every instance; the output of a bag is their maximum. Its squared
+    error against the target 0 or 1 is propagated back through that instance only.
 
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
-        Sigmoid units in each hidden layer.
+        Number of sigmoid units in each hidden layer.
     learning_rate : float
-        Step size of Adam.
+        Learning rate of Adam.
     weight_decay : float
         Each step shrinks the weights by ``learning_rate * weight_decay``.
     n_epochs : int
-        Steps, each on all bags.
+        Number of steps, each on all bags.
     random_state : int, RandomState or None
-        Decides the first weights.
+        Random seed of the initial weights.
 
     Attributes
     ----------
     weights_ : dict of arrays
-        ``"hidden"``: a pair of weights (n_in, n_out) and biases (n_out,) a layer; ``"output"``: such a pair.
+        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair.
     loss_curve_ : array of shape (n_epochs,)
         Mean squared error before each step.
     classes_ : array of shape (2,)
 
     Notes
     -----
-    Decision values are outputs less 0.5, of bags and of instances (`instance_scores`).
+    Decision values are outputs minus 0.5, for bags and for instances (`instance_scores`).
 
-    Departures, as far as the original's text could be had: it takes one bag at a time with a fixed step and stops at a
-    given error, and bags that are already right may not count in it; here all errors are squared, and
-    Adam with weight decay takes all bags at once, for a fixed number of steps. Instances that share the
-    greatest output share the gradient.
+    Differences from the original, as far as its text was available: the original trains bag by bag with a fixed step
+    size, stops at a given error, and may ignore bags that are already correct. Here all errors are squared, and Adam
+    with weight decay takes a fixed number of steps on full batches. Instances with the same maximum output share the
+    gradient.
 
     References
     ----------
@@ -90,4 +91,4 @@ class BPMIP(InstanceNetwork):
         self.random_state = random_state
 
     def _forward(self) -> Forward:
-        return greatest
+        return maximum

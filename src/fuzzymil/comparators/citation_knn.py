@@ -1,4 +1,4 @@
-"""Citation-kNN: bags vote by the Hausdorff distance, as neighbors and as those that count a bag among their own."""
+"""Citation-kNN: votes of a bag's neighbors, and of the bags that have it as a neighbor, by Hausdorff distance."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, check_integer
+from fuzzymil.comparators._base import BagClassifier, BoolArray, checks, comparator
+from fuzzymil.estimators.parameters import choice, integer
 
 __all__ = ["CitationKNN", "hausdorff_distances"]
 
 
 def _minimal(distances: Array, starts: Array) -> Array:
-    """Least distance between an instance of the one bag and one of each other bag."""
+    """Return the minimum distance between an instance of the bag and one of each other bag."""
     return np.asarray(np.minimum.reduceat(distances.min(axis=0), starts))
 
 
 def _maximal(distances: Array, starts: Array) -> Array:
-    """Greatest distance from an instance of either bag to the nearest one of the other."""
+    """Return the maximum distance from an instance of either bag to the nearest one of the other."""
     there = np.minimum.reduceat(distances, starts, axis=1).max(axis=0)
     back = np.maximum.reduceat(distances.min(axis=0), starts)
     return np.asarray(np.maximum(there, back))
@@ -29,16 +29,16 @@ HAUSDORFF = {"minimal": _minimal, "maximal": _maximal}
 
 
 def hausdorff_distances(bags: Bags, others: Bags | None = None, distance: str = "minimal") -> Array:
-    """Return the Hausdorff distance of each bag to each other bag, in Euclidean geometry.
+    """Return the Euclidean Hausdorff distances between bags.
 
     Parameters
     ----------
     bags : Bags
     others : Bags, optional
-        Default: the same bags, each pair computed once.
+        Default: ``bags``; each pair is then computed once.
     distance : {"minimal", "maximal"}
-        "minimal": between the two nearest instances. "maximal": from the instance that is farthest
-        from the other bag to that bag (the classical Hausdorff distance).
+        "minimal": between the two nearest instances. "maximal": the classical Hausdorff distance, from the instance
+        that is farthest from the other bag to that bag.
 
     Returns
     -------
@@ -62,38 +62,39 @@ def hausdorff_distances(bags: Bags, others: Bags | None = None, distance: str = 
     return found
 
 
+@comparator("Citation-KNN", search_grid={"n_references": [1, 2, 3]}, fit_seconds=0.06)
 class CitationKNN(BagClassifier):
-    """Nearest neighbors of bags, by references and citers.
+    """Citation-kNN: nearest neighbors of bags, by references and citers.
 
-    A bag's *references* are the training bags nearest to it; its *citers* are the training bags that
-    would have it among their own nearest. Both vote, and the bag is of the second class if more than
-    half of the votes are: a tie is negative. Neighbors at equal distance all count, so the order of
-    bags never matters.
+    The *references* of a bag are the training bags nearest to it; its *citers* are the training bags that have it among
+    their own nearest bags. Both vote, and the bag is positive if more than half of the votes are; a tie is negative.
+    Neighbors at equal distance all vote, so the order of bags does not matter.
 
     Parameters
     ----------
     n_references : int
-        Nearest training bags that vote, at least 1.
+        Number of nearest training bags that vote, at least 1.
     n_citers : int
-        How near, in places, a bag must be to a training bag for this to vote as a citer; 0: no citers.
+        A training bag votes as a citer if the bag is among its ``n_citers`` nearest; 0 for no citers.
     distance : {"minimal", "maximal"}
-        The Hausdorff distance between bags, see `hausdorff_distances`.
+        The Hausdorff distance between bags; see `hausdorff_distances`.
 
     Attributes
     ----------
     bags_ : Bags
         The training bags.
     positive_ : array of shape (n_bags,)
-        Which of them are of the second class.
+        Which of them are positive.
     reach_ : array of shape (n_bags,)
-        For each training bag the distance up to which it cites a bag.
+        Distance up to which each training bag cites a bag.
     classes_ : array of shape (2,)
 
     Notes
     -----
-    Departures: none known but for ties, which the original leaves open. The decision value is the share
-    of positive less that of negative votes. The defaults, 2 references and 4 citers, are those of the
-    original's best result on MUSK1.
+    The decision value is the share of positive votes minus that of negative votes. The defaults, 2 references and 4
+    citers, are those of the original's best result on MUSK1.
+
+    Differences from the original: none known, except for ties, which the original does not specify.
 
     References
     ----------
@@ -108,15 +109,14 @@ class CitationKNN(BagClassifier):
     [1, 0]
     """
 
+    _checks = checks(n_references=integer(1), n_citers=integer(0), distance=choice(HAUSDORFF))
+
     def __init__(self, n_references: int = 2, n_citers: int = 4, *, distance: str = "minimal") -> None:
         self.n_references = n_references
         self.n_citers = n_citers
         self.distance = distance
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("n_references", self.n_references, 1)
-        check_integer("n_citers", self.n_citers, 0)
-        known_name("distance", self.distance, HAUSDORFF)
         between = hausdorff_distances(bags, distance=self.distance)
         np.fill_diagonal(between, np.inf)  # no bag is its own neighbor
         self.bags_ = bags
@@ -131,10 +131,10 @@ class CitationKNN(BagClassifier):
         return np.asarray(votes @ np.where(self.positive_, 1.0, -1.0) / votes.sum(axis=1))
 
 
-def _ranked(distances: Array, place: int) -> Array:
-    """Return the distance in the given place of each row: beyond the last there is no limit, before the first none."""
-    if place == 0:
+def _ranked(distances: Array, k: int) -> Array:
+    """Return the k-th smallest distance of each row: -inf for k = 0, inf for k beyond the last."""
+    if k == 0:
         return np.full(len(distances), -np.inf)
-    if place > distances.shape[1]:
+    if k > distances.shape[1]:
         return np.full(len(distances), np.inf)
-    return np.asarray(np.partition(distances, place - 1, axis=1)[:, place - 1])
+    return np.asarray(np.partition(distances, k - 1, axis=1)[:, k - 1])

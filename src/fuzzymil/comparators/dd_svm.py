@@ -1,4 +1,4 @@
-"""DD-SVM: bags described by how near they come to many concepts, and a support vector machine on that."""
+"""DD-SVM: a support vector machine on the distances of bags from many concepts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from sklearn.svm import SVC
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, check_integer, check_real
+from fuzzymil.comparators import _density
+from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, word_or_positive
 from fuzzymil.comparators._density import Concept, climb, starting_points
 from fuzzymil.comparators._instance_kernel import kernel_width
+from fuzzymil.estimators.parameters import real
 
 __all__ = ["DDSVM", "distinct_concepts", "nearness"]
 
 
 def distinct_concepts(concepts: list[Concept], likeness: float) -> list[Concept]:
-    """Return the concepts that are dense and unlike one another, densest first.
+    """Return the dense and distinct concepts, by decreasing density.
 
-    A concept is dense if its cost is at most the middle of the least and the greatest cost. One is left
-    out if, weighed by its scales, its point differs from that of a denser one by less than the share
-    ``likeness`` of the latter's length.
+    A concept is dense if its cost is at most the midpoint of the minimum and maximum cost. It is not distinct if its
+    scaled point differs from that of a denser one by less than a share ``likeness`` of the latter's length.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def _weighed(concept: Concept) -> Array:
 
 
 def nearness(bags: Bags, concepts: list[Concept]) -> Array:
-    """Return the scaled distance (n_bags, n_concepts) of each bag's nearest instance from each concept.
+    """Return the scaled distance (n_bags, n_concepts) of the nearest instance of each bag from each concept.
 
     Examples
     --------
@@ -59,28 +60,29 @@ def nearness(bags: Bags, concepts: list[Concept]) -> Array:
     return np.asarray(np.sqrt(np.column_stack(squares)))
 
 
+@comparator("DD-SVM", fit_seconds=0.52)
 class DDSVM(BagClassifier):
-    """A support vector machine on bags' distances from concepts of either class.
+    """DD-SVM: a support vector machine on the distances of bags from concepts of both classes.
 
-    Diverse density is climbed from instances of positive bags, and with the classes exchanged from
-    instances of negative bags. The dense and distinct concepts are the axes of a new space, in which a
-    bag is the point of its nearest instances' distances; there a machine with a Gaussian kernel decides.
+    Diverse density is maximized from instances of positive bags and, with the classes exchanged, from instances of
+    negative bags. The dense and distinct maxima are the concepts. The features of a bag are the distances of its
+    nearest instances from the concepts; a support vector machine with a Gaussian kernel classifies them.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     gamma : "scale" or float
-        The kernel is ``exp(-gamma * |u - v|^2)`` for bags' distances u and v from the concepts; "scale" is one
-        over the sum of the variances of the distances.
+        The kernel is ``exp(-gamma * |u - v|^2)`` for the distances u and v of two bags from the concepts; "scale" is
+        one over the sum of the variances of the distances.
     max_starts : int
-        Greatest number of climbs for each class: from the densest instance of each bag, and of these the densest.
+        Maximum number of searches per class; they start from the densest instances, at most one per bag.
     max_steps : int
-        Greatest number of steps of one climb.
+        Maximum number of steps per search.
     init_scale : float
-        Scale of every feature at the start of a climb.
+        Initial scale of every feature.
     likeness : float
-        Share of a concept's length within which a less dense one counts as the same.
+        Share of a concept's length within which a less dense concept is a duplicate.
 
     Attributes
     ----------
@@ -91,10 +93,10 @@ class DDSVM(BagClassifier):
 
     Notes
     -----
-    A class all of whose instances occur in bags of the other class, too, may have no concepts of its own.
+    A class may have no concepts if all its instances also occur in bags of the other class.
 
-    Departures: the original climbs from every instance. Its threshold on densities is half way between the
-    least and the greatest found; here half way in logarithms, in which they are computed.
+    Differences from the original: the original starts from every instance, and its threshold on the density is the
+    midpoint of the minimum and maximum density; here it is the midpoint of their logarithms.
 
     References
     ----------
@@ -108,6 +110,8 @@ class DDSVM(BagClassifier):
     >>> model.predict([[[0.1], [8.0]], [[2.2], [5.5]]]).tolist()
     [1, 0]
     """
+
+    _checks = _density.CHECKS | checks(C=above_zero, gamma=word_or_positive("scale"), likeness=real(low=0.0))
 
     def __init__(
         self,
@@ -127,11 +131,6 @@ class DDSVM(BagClassifier):
         self.likeness = likeness
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_real("C", self.C, low=0.0, open_low=True)
-        check_integer("max_starts", self.max_starts, 1)
-        check_integer("max_steps", self.max_steps, 1)
-        check_real("init_scale", self.init_scale, low=0.0, open_low=True)
-        check_real("likeness", self.likeness, low=0.0)
         self.concepts_ = [
             concept
             for wanted in (positive, ~positive)
@@ -139,7 +138,7 @@ class DDSVM(BagClassifier):
         ]
         if not self.concepts_:
             raise InputError(
-                "No point is near bags of one class and away from the other's: no concept tells them apart."
+                "No point is near the bags of one class and far from those of the other: found no concept."
             )
         places = nearness(bags, self.concepts_)
         self.machine_ = SVC(C=self.C, gamma=kernel_width(self.gamma, places)).fit(places, positive)

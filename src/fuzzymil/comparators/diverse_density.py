@@ -1,4 +1,4 @@
-"""Diverse Density and EM-DD: one concept, a point and a scale a feature, that decides about bags."""
+"""Diverse Density and EM-DD: classification by the distance from one concept."""
 
 from __future__ import annotations
 
@@ -7,28 +7,31 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer, check_real
+from fuzzymil.comparators import _density
+from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
 from fuzzymil.comparators._density import Concept, best_threshold, climb, noisy_or_loss, starting_points
+from fuzzymil.estimators.parameters import integer
 
 __all__ = ["DiverseDensity", "EMDD"]
 
 
+@comparator("DD", fit_seconds=0.29)
 class DiverseDensity(InstanceScores):
-    """The point, and the scales of features, where diverse density is greatest.
+    """Diverse Density: the point and feature scales with the highest diverse density.
 
-    Diverse density is the likelihood of the labels if a bag is positive with the probability that at least one
-    of its instances is in the concept (noisy-or), an instance with the probability exp(-D) for its
-    scaled squared distance D from the point. It is climbed from several instances of positive bags; a bag
-    is positive if an instance lies nearer to the point than a threshold.
+    Diverse density is the likelihood of the labels if an instance at scaled squared distance D from the point is in the
+    concept with probability exp(-D), and a bag is positive if at least one of its instances is in the concept
+    (noisy-or). It is maximized from several instances of positive bags. A bag is positive if one of its instances is
+    closer to the point than a threshold.
 
     Parameters
     ----------
     max_starts : int
-        Greatest number of instances to climb from: the densest of each positive bag, and of these the densest.
+        Maximum number of starting instances: the densest ones, at most one per positive bag.
     max_steps : int
-        Greatest number of steps of one climb.
+        Maximum number of steps per search.
     init_scale : float
-        Scale of every feature at the start.
+        Initial scale of every feature.
 
     Attributes
     ----------
@@ -40,9 +43,11 @@ class DiverseDensity(InstanceScores):
 
     Notes
     -----
-    Departures: the original climbs from every instance of all or some positive bags; on MUSK1 the best 10
-    reach nearly the same density. Gradient steps are L-BFGS here. The threshold, which the original does not
-    state, makes the fewest errors on the training bags. The score of an instance is the threshold less its distance.
+    The score of an instance is the threshold minus its distance.
+
+    Differences from the original: the original starts from every instance of all or some positive bags; on MUSK1 the 10
+    best reach nearly the same density. The optimizer is L-BFGS. The threshold, which the original does not specify,
+    minimizes the errors on the training bags.
 
     References
     ----------
@@ -59,18 +64,17 @@ class DiverseDensity(InstanceScores):
     [1, 0]
     """
 
+    _checks = _density.CHECKS
+
     def __init__(self, *, max_starts: int = 10, max_steps: int = 100, init_scale: float = 1.0) -> None:
         self.max_starts = max_starts
         self.max_steps = max_steps
         self.init_scale = init_scale
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("max_starts", self.max_starts, 1)
-        check_integer("max_steps", self.max_steps, 1)
-        check_real("init_scale", self.init_scale, low=0.0, open_low=True)
         starts = starting_points(bags, positive, self.init_scale, self.max_starts)
         if not len(starts):
-            raise InputError("Every instance of a positive bag is in a negative bag too: no concept tells them apart.")
+            raise InputError("Every instance of a positive bag also occurs in a negative bag: found no concept.")
         scales = np.full(bags.n_features, float(self.init_scale))
         found = [self._climb(bags, positive, start, scales) for start in starts]
         self.concept_ = min(found, key=lambda concept: concept.cost)
@@ -84,23 +88,24 @@ class DiverseDensity(InstanceScores):
         return self.threshold_ - self.concept_.distances(bags.instances)
 
 
+@comparator("EM-DD", fit_seconds=0.53)
 class EMDD(DiverseDensity):
-    """Diverse density with one instance a bag that is held responsible for its label.
+    """EM-DD: diverse density with one responsible instance per bag.
 
-    In turn, the instance of each bag that is nearest to the concept is chosen, and the density of
-    the chosen instances alone is climbed, as long as the density with the nearest instances rises. This is
-    much faster than `DiverseDensity` where bags are large. Started and decided as there.
+    Two steps alternate as long as the density increases: choose the instance of each bag that is nearest to the
+    concept, and maximize the density of the chosen instances only. This is much faster than `DiverseDensity` for large
+    bags. Starting points and decisions are the same.
 
     Parameters
     ----------
     max_starts : int
-        Greatest number of instances to start from: the densest of each positive bag, and of these the densest.
+        Maximum number of starting instances: the densest ones, at most one per positive bag.
     max_steps : int
-        Greatest number of steps of one climb.
+        Maximum number of steps per search.
     max_rounds : int
-        Greatest number of climbs from one start, each with instances chosen anew; 3 or 4 are usual.
+        Maximum number of alternations per start; 3 or 4 are typical.
     init_scale : float
-        Scale of every feature at the start.
+        Initial scale of every feature.
 
     Attributes
     ----------
@@ -112,9 +117,9 @@ class EMDD(DiverseDensity):
 
     Notes
     -----
-    Departures: the original starts from all instances of some random positive bags. It returns the last
-    concept, here it is the densest one. Threshold and optimizer as in `DiverseDensity`. The original's 96.8 % on
-    MUSK1 chose among concepts by the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8 % without.
+    Differences from the original: the original starts from all instances of some random positive bags and returns the
+    last concept instead of the densest. Threshold and optimizer are those of `DiverseDensity`. The original's 96.8 % on
+    MUSK1 selected among concepts on the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8 % without.
 
     References
     ----------
@@ -132,15 +137,13 @@ class EMDD(DiverseDensity):
     [1, 0]
     """
 
+    _checks = _density.CHECKS | checks(max_rounds=integer(1))
+
     def __init__(
         self, *, max_starts: int = 10, max_steps: int = 100, max_rounds: int = 20, init_scale: float = 1.0
     ) -> None:
         super().__init__(max_starts=max_starts, max_steps=max_steps, init_scale=init_scale)
         self.max_rounds = max_rounds
-
-    def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("max_rounds", self.max_rounds, 1)
-        super()._learn(bags, positive)
 
     def _climb(self, bags: Bags, positive: BoolArray, center: Array, scales: Array) -> Concept:
         nearest, concept = _responsible(Concept(center, scales, np.inf), bags, positive)
@@ -157,7 +160,7 @@ class EMDD(DiverseDensity):
 
 
 def _responsible(concept: Concept, bags: Bags, positive: BoolArray) -> tuple[Array, Concept]:
-    """Return each bag's nearest instance (b,), and the concept at the cost of these alone."""
+    """Return the nearest instance of each bag (b,), and the concept with the cost of these instances."""
     distances = concept.distances(bags.instances)
     nearest = np.lexsort((distances, bags.bag_index))[bags.offsets[:-1]]
     cost, _ = noisy_or_loss(distances[nearest], np.arange(bags.n_bags), positive)

@@ -1,4 +1,4 @@
-"""A random forest on plain statistics of bags: the sober baseline."""
+"""A random forest on simple statistics of bags, as a baseline."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from sklearn.ensemble import RandomForestClassifier
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, check_integer
+from fuzzymil.comparators._base import BagClassifier, BoolArray, checks, comparator
 from fuzzymil.comparators.svm import bag_means
+from fuzzymil.estimators.parameters import integer
 
 __all__ = ["EmbeddingForest", "bag_statistics"]
 
 
 def bag_statistics(bags: Bags) -> Array:
-    """Return the mean, least and greatest value of each feature in each bag, shape (n_bags, 3 * n_features).
+    """Return the mean, minimum and maximum of each feature in each bag, shape (n_bags, 3 * n_features).
 
     Examples
     --------
@@ -24,22 +25,22 @@ def bag_statistics(bags: Bags) -> Array:
     [[2.0, 5.0, 1.0, 5.0, 3.0, 5.0]]
     """
     starts = bags.offsets[:-1]
-    least = np.minimum.reduceat(bags.instances, starts)
-    greatest = np.maximum.reduceat(bags.instances, starts)
-    return np.hstack([bag_means(bags), least, greatest])
+    ends = [over.reduceat(bags.instances, starts) for over in (np.minimum, np.maximum)]
+    return np.hstack([bag_means(bags), *ends])
 
 
+@comparator("Embedding forest", fit_seconds=0.37)
 class EmbeddingForest(BagClassifier):
-    """A random forest on the mean, least and greatest value of each feature in a bag.
+    """A random forest on the mean, minimum and maximum of each feature in a bag.
 
-    No method of multiple-instance learning at all, and hard to beat: what a method has to show for its
-    cost is what it adds to this.
+    Not a method of multiple-instance learning, but a baseline that is hard to beat.
 
     Parameters
     ----------
     n_estimators : int
-        Trees.
+        Number of trees.
     random_state : int, RandomState or None
+        Random seed of the forest.
 
     Attributes
     ----------
@@ -59,12 +60,13 @@ class EmbeddingForest(BagClassifier):
     [1, 0]
     """
 
+    _checks = checks(n_estimators=integer(1))
+
     def __init__(self, n_estimators: int = 300, *, random_state: Any = None) -> None:
         self.n_estimators = n_estimators
         self.random_state = random_state
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("n_estimators", self.n_estimators, 1)
         forest = RandomForestClassifier(self.n_estimators, random_state=self.random_state)
         self.forest_ = forest.fit(bag_statistics(bags), positive)
 

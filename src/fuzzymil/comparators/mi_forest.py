@@ -1,4 +1,4 @@
-"""MIForest: a forest of randomized trees whose guesses at instances' labels harden as a temperature falls."""
+"""MIForest: a forest of randomized trees on instances, whose labels are found by annealing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.comparators import _annealing
 from fuzzymil.comparators._annealing import cooling
-from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer
+from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
 from fuzzymil.comparators.svm import witnesses
+from fuzzymil.estimators.parameters import integer
 
 __all__ = ["MIForest", "tempered"]
 
 
 def tempered(probabilities: Array, temperature: float) -> Array:
-    """Return probabilities drawn towards 1/2 by temperatures above 1, towards 0 and 1 by those below.
+    """Return probabilities at a temperature: closer to 1/2 above 1, closer to 0 and 1 below.
 
-    They minimize the expected logarithmic loss less the entropy times the temperature: the odds are raised
-    to the power 1 / temperature.
+    They minimize the expected logarithmic loss minus the entropy times the temperature: the odds are raised to the
+    power 1 / temperature.
 
     Examples
     --------
@@ -32,28 +34,29 @@ def tempered(probabilities: Array, temperature: float) -> Array:
     return np.asarray(expit(logit(probabilities) / temperature))
 
 
+@comparator("MIForest", search_grid={"min_samples_leaf": [2, 5]}, fit_seconds=0.66)
 class MIForest(InstanceScores):
-    """MIForest: randomized trees on instances, whose labels in positive bags are guessed by annealing.
+    """MIForest: randomized trees on instances, whose labels in positive bags are found by annealing.
 
-    A forest is grown on all instances with the labels of their bags. Then, at each of some falling temperatures, a
-    new one is grown: for each of its trees the instances of positive bags draw labels by the probabilities the forest
-    before gave them, hardened by the temperature, and each positive bag's most probable instance is positive.
-    A bag is positive if the trees call one of its instances positive by majority.
+    The first forest is trained on all instances with the labels of their bags. Then a new forest is trained at each of
+    a sequence of falling temperatures. For each of its trees, the labels of instances in positive bags are drawn with
+    the probabilities of the previous forest, hardened by the temperature; the most probable instance of each positive
+    bag is always positive. A bag is positive if the majority of trees calls one of its instances positive.
 
     Parameters
     ----------
     n_estimators : int
-        Trees of a forest.
+        Number of trees per forest.
     min_samples_leaf : int
-        Least number of instances in a leaf. With 1 the trees know every label they are told by heart: the first
-        forest confirms the labels of the bags and annealing has nothing to do.
+        Minimum number of instances in a leaf. With 1, the trees memorize every label, so the first forest reproduces
+        the labels of the bags and annealing has no effect.
     max_temperature, min_temperature : float
-        Where cooling begins and ends: with 1 labels are drawn by the forest's own probabilities, near 0 the more
-        probable label is taken.
+        First and last temperature: at 1, labels are drawn with the forest's own probabilities; near 0, the more
+        probable label is chosen.
     n_temperatures : int
         Number of forests after the first.
     random_state : int, RandomState or None
-        Grows the trees and draws the labels.
+        Random seed of the trees and labels.
 
     Attributes
     ----------
@@ -63,10 +66,10 @@ class MIForest(InstanceScores):
 
     Notes
     -----
-    An instance's score is the forest's probability less 1/2.
+    The score of an instance is the forest's probability minus 1/2.
 
-    Departures: the loss is logarithmic; the temperatures are our own; all trees see all instances, since drawn
-    labels and random thresholds make them differ.
+    Differences from the original: the loss is logarithmic; the temperatures are choices made here; all trees are
+    trained on all instances, since drawn labels and random thresholds already make them differ.
 
     References
     ----------
@@ -80,6 +83,8 @@ class MIForest(InstanceScores):
     >>> model.predict([[[0.1], [8.0]], [[2.2], [7.5]]]).tolist()
     [1, 0]
     """
+
+    _checks = _annealing.CHECKS | checks(n_estimators=integer(1), min_samples_leaf=integer(1))
 
     def __init__(
         self,
@@ -99,8 +104,6 @@ class MIForest(InstanceScores):
         self.random_state = random_state
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("n_estimators", self.n_estimators, 1)
-        check_integer("min_samples_leaf", self.min_samples_leaf, 1)
         temperatures = cooling(self.max_temperature, self.min_temperature, self.n_temperatures)
         rng = check_random_state(self.random_state)
         ours = np.repeat(positive, bags.sizes)
@@ -114,8 +117,8 @@ class MIForest(InstanceScores):
         self.forest_ = forest
 
     def _grown(self, instances: Array, likely: Array, rng: np.random.RandomState) -> Any:
-        """Return a forest each of whose trees learns from labels of its own, drawn with these probabilities (i,)."""
-        forest = self._unfitted(rng).set_params(warm_start=True)  # further trees are added to those there are
+        """Return a forest whose trees are each trained on labels drawn with these probabilities (i,)."""
+        forest = self._unfitted(rng).set_params(warm_start=True)  # adds trees to those already there
         for n in range(1, self.n_estimators + 1):
             forest.set_params(n_estimators=n).fit(instances, rng.uniform(size=len(likely)) < likely)
         return forest

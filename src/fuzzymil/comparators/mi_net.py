@@ -1,17 +1,17 @@
-"""mi-Net and MI-Net: deep networks that pool the probabilities, or the features, of a bag's instances."""
+"""mi-Net and MI-Net: deep networks that pool the probabilities or the features of the instances of a bag."""
 
 from __future__ import annotations
 
 import functools
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
-from fuzzymil._utils.errors import known_name
+from fuzzymil.comparators._base import checks, comparator
 from fuzzymil.comparators._neural import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.estimators.parameters import choice
 from fuzzymil.network.aggregation import COMBINERS
 from fuzzymil.network.segments import Grouping, log_sum_exp
 
@@ -20,31 +20,31 @@ __all__ = ["MINet", "MiNet"]
 Pool = Callable[[jax.Array, Grouping], jax.Array]
 
 # ---------------------------------------------------------------------- pools
-# Each takes values (i, k) and returns (b, k); a bag without instances, which only padding has, gets 0.
+# Each takes values (i, k) and returns (b, k), with 0 for bags without instances, which only occur as padding.
 
 
 def _zero_if_empty(pooled: jax.Array, grouping: Grouping) -> jax.Array:
     return jnp.where(grouping.sizes()[:, None] == 0, 0.0, pooled)
 
 
-def greatest(values: jax.Array, grouping: Grouping) -> jax.Array:
-    """Greatest value of the bag."""
+def maximum(values: jax.Array, grouping: Grouping) -> jax.Array:
+    """Return the maximum over each bag."""
     return COMBINERS["max"](values[:, :, None], grouping, jnp.zeros(()))[:, :, 0]
 
 
 def mean(values: jax.Array, grouping: Grouping) -> jax.Array:
-    """Mean of the bag."""
+    """Return the mean over each bag."""
     return COMBINERS["mean"](values[:, :, None], grouping, jnp.zeros(()))[:, :, 0]
 
 
 def log_mean_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
-    """``log(mean(exp(values)))`` of the bag, between the mean and the maximum."""
+    """Return ``log(mean(exp(values)))`` over each bag, between the mean and the maximum."""
     log_n = jnp.log(jnp.maximum(grouping.sizes(), 1.0).astype(values.dtype))
     return _zero_if_empty(log_sum_exp(values, grouping) - log_n[:, None], grouping)
 
 
 def mean_probability(logits: jax.Array, grouping: Grouping) -> jax.Array:
-    """Logit of the bag's mean probability: the log of the mean ``p`` less that of the mean ``1 - p``."""
+    """Return the logit of the mean probability over each bag."""
     for_it, against = (log_sum_exp(jax.nn.log_sigmoid(sign * logits), grouping) for sign in (1.0, -1.0))
     return _zero_if_empty(for_it - against, grouping)
 
@@ -53,30 +53,31 @@ def mean_probability(logits: jax.Array, grouping: Grouping) -> jax.Array:
 
 
 def pooled_logits(weights: Weights, x: jax.Array, grouping: Grouping, *, pool: Pool) -> Outputs:
-    """Logits of instances, and of bags by pooling them."""
+    """Return the logits of instances, and of bags by pooling them."""
     logits = linear(weights["output"], hidden(weights["hidden"], x, jax.nn.relu))
     return Outputs(pool(logits, grouping)[:, 0], logits[:, 0])
 
 
 def pooled_features(weights: Weights, x: jax.Array, grouping: Grouping, *, pool: Pool) -> Outputs:
-    """Logits of bags from the pooled features of their instances."""
+    """Return the logits of bags from the pooled features of their instances."""
     features = pool(hidden(weights["hidden"], x, jax.nn.relu), grouping)
     return Outputs(linear(weights["output"], features)[:, 0])
 
 
-# The greatest probability has the greatest logit, so that for "max" the pool of logits is exact.
+# The maximum probability has the maximum logit, so pooling logits is exact for "max".
 POOLED_LOGITS: dict[str, Forward] = {
-    name: functools.partial(pooled_logits, pool=pool) for name, pool in (("max", greatest), ("mean", mean_probability))
+    name: functools.partial(pooled_logits, pool=pool) for name, pool in (("max", maximum), ("mean", mean_probability))
 }
 POOLED_FEATURES: dict[str, Forward] = {
     name: functools.partial(pooled_features, pool=pool)
-    for name, pool in (("max", greatest), ("mean", mean), ("lse", log_mean_exp))
+    for name, pool in (("max", maximum), ("mean", mean), ("lse", log_mean_exp))
 }
 
 
 class PooledNetwork(BagNetwork):
-    """What mi-Net and MI-Net share: their settings, and a pool by its name."""
+    """Base class of mi-Net and MI-Net: their parameters, and the choice of the pool."""
 
+    _pools: ClassVar[dict[str, Forward]]  # networks by name of their pool
     pool: str
 
     def __init__(
@@ -96,55 +97,48 @@ class PooledNetwork(BagNetwork):
         self.n_epochs = n_epochs
         self.random_state = random_state
 
-    @abstractmethod
-    def _pools(self) -> dict[str, Forward]:
-        """Return the networks by the names of their pools."""
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        known_name("pool", self.pool, self._pools())
-
     def _forward(self) -> Forward:
-        return self._pools()[self.pool]
+        return self._pools[self.pool]
 
 
+@comparator("mi-Net", search_grid={"pool": ["max", "mean"]}, fit_seconds=0.24)
 class MiNet(PooledNetwork, InstanceNetwork):
-    """mi-Net: a deep network gives every instance a probability, and the bag the pooled one.
+    """mi-Net: a deep network that pools the probabilities of the instances of a bag.
 
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
-        Rectified linear units in each hidden layer.
+        Number of ReLU units in each hidden layer.
     pool : {"max", "mean"}
-        How the probabilities of the instances make the bag's.
+        How the probabilities of the instances are pooled.
     learning_rate : float
-        Step size of Adam.
+        Learning rate of Adam.
     weight_decay : float
         Each step shrinks the weights by ``learning_rate * weight_decay``.
     n_epochs : int
-        Steps, each on all bags.
+        Number of steps, each on all bags.
     random_state : int, RandomState or None
-        Decides the first weights.
+        Random seed of the initial weights.
 
     Attributes
     ----------
     weights_ : dict of arrays
-        ``"hidden"``: a pair of weights (n_in, n_out) and biases (n_out,) a layer; ``"output"``: such a pair.
+        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair.
     loss_curve_ : array of shape (n_epochs,)
         Mean cross-entropy before each step.
     classes_ : array of shape (2,)
 
     See Also
     --------
-    MINet : pools the features instead.
+    MINet : Pools the features instead.
 
     Notes
     -----
-    Decision values are log-odds, of bags and of instances (`instance_scores`).
+    Decision values are log-odds, for bags and for instances (`instance_scores`).
 
-    Departures: Adam with decoupled weight decay on all bags at once, in place of stochastic gradient descent
-    with momentum bag by bag; no drop-out; of the original's three pools the log-sum-exp is left out, whose
-    result is no probability.
+    Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
+    descent with momentum, bag by bag; no dropout; of the original's three pools, log-sum-exp is left out because its
+    result is not a probability.
 
     References
     ----------
@@ -161,50 +155,51 @@ class MiNet(PooledNetwork, InstanceNetwork):
     array([False,  True])
     """
 
-    def _pools(self) -> dict[str, Forward]:
-        return POOLED_LOGITS
+    _pools = POOLED_LOGITS
+    _checks = BagNetwork._checks | checks(pool=choice(POOLED_LOGITS))
 
 
+@comparator("MI-Net", fit_seconds=0.24)
 class MINet(PooledNetwork):
-    """MI-Net: a deep network describes every instance; the pooled description of the bag is classified.
+    """MI-Net: a deep network that pools the features of the instances of a bag.
 
-    Single instances have no score: only the bag does.
+    The pooled features are classified, so instances have no scores.
 
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
-        Rectified linear units in each hidden layer; the last gives the features that are pooled.
+        Number of ReLU units in each hidden layer; the last layer computes the features.
     pool : {"max", "mean", "lse"}
-        How each feature of the instances makes the bag's; "lse" is ``log(mean(exp(...)))``.
+        How the features of the instances are pooled; "lse" is ``log(mean(exp(...)))``.
     learning_rate : float
-        Step size of Adam.
+        Learning rate of Adam.
     weight_decay : float
         Each step shrinks the weights by ``learning_rate * weight_decay``.
     n_epochs : int
-        Steps, each on all bags.
+        Number of steps, each on all bags.
     random_state : int, RandomState or None
-        Decides the first weights.
+        Random seed of the initial weights.
 
     Attributes
     ----------
     weights_ : dict of arrays
-        ``"hidden"``: a pair of weights (n_in, n_out) and biases (n_out,) a layer; ``"output"``: such a pair.
+        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair.
     loss_curve_ : array of shape (n_epochs,)
         Mean cross-entropy before each step.
     classes_ : array of shape (2,)
 
     See Also
     --------
-    MiNet : pools probabilities instead.
-    GatedAttention : pools features by learned weights.
+    MiNet : Pools probabilities instead.
+    GatedAttention : Pools features with learned weights.
 
     Notes
     -----
     Decision values are log-odds.
 
-    Departures: Adam with decoupled weight decay on all bags at once, in place of stochastic gradient descent
-    with momentum bag by bag; no drop-out; the plain network, without the original's deep supervision
-    and residual connections.
+    Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
+    descent with momentum, bag by bag; no dropout; the plain network, without the original's deep supervision and
+    residual connections.
 
     References
     ----------
@@ -218,5 +213,5 @@ class MINet(PooledNetwork):
     [1, 1, 0, 0]
     """
 
-    def _pools(self) -> dict[str, Forward]:
-        return POOLED_FEATURES
+    _pools = POOLED_FEATURES
+    _checks = BagNetwork._checks | checks(pool=choice(POOLED_FEATURES))

@@ -1,4 +1,4 @@
-"""MI-NN: a network scores instances, and a soft maximum over the instances is the score of a bag."""
+"""MI-NN: a network that scores instances, with a soft maximum over each bag."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fuzzymil.comparators._base import check_real
+from fuzzymil.comparators._base import checks, comparator
 from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.estimators.parameters import real
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import Grouping
 
@@ -18,38 +19,39 @@ __all__ = ["MINN"]
 
 
 def soft_maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
-    """Return outputs ``o`` in (0, 1) of instances, and ``log(mean(exp(alpha * o))) / alpha`` of bags."""
+    """Return the outputs ``o`` in (0, 1) of instances, and ``log(mean(exp(alpha * o))) / alpha`` of bags."""
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
     log_pooled = AGGREGATIONS["lse"](log_o, grouping, weights["alpha"])
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))
 
 
+@comparator("MI-NN", search_grid={"alpha": [3.0, 10.0]}, fit_seconds=0.11)
 class MINN(InstanceNetwork):
-    """MI-NN: a sigmoid network on instances under a soft maximum over the bag.
+    """MI-NN: a sigmoid network on instances with a soft maximum over the bag.
 
-    Every instance gets an output o between 0 and 1; the bag's is ``log(mean(exp(alpha * o))) / alpha``,
-    which lies between the mean (alpha near 0) and the maximum (alpha great). The squared error of the bags'
-    outputs, with targets 0 and 1, is sent back through the soft maximum.
+    The network computes an output o between 0 and 1 for every instance; the output of a bag is ``log(mean(exp(alpha *
+    o))) / alpha``, between the mean (small alpha) and the maximum (large alpha). The squared error of the bags'
+    outputs, with targets 0 and 1, is propagated back through the soft maximum.
 
     Parameters
     ----------
     hidden_layer_sizes : tuple of int
-        Sigmoid units in each hidden layer.
+        Number of sigmoid units in each hidden layer.
     alpha : float
-        How near the soft maximum is to the maximum; 0 is the mean.
+        Sharpness of the soft maximum; 0 gives the mean.
     learning_rate : float
-        Step size of Adam.
+        Learning rate of Adam.
     weight_decay : float
         Each step shrinks the weights by ``learning_rate * weight_decay``.
     n_epochs : int
-        Steps, each on all bags.
+        Number of steps, each on all bags.
     random_state : int, RandomState or None
-        Decides the first weights.
+        Random seed of the initial weights.
 
     Attributes
     ----------
     weights_ : dict of arrays
-        ``"hidden"``: a pair of weights (n_in, n_out) and biases (n_out,) a layer; ``"output"``: such a pair;
+        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair;
         and ``"alpha"``.
     loss_curve_ : array of shape (n_epochs,)
         Mean squared error before each step.
@@ -57,15 +59,15 @@ class MINN(InstanceNetwork):
 
     Notes
     -----
-    Decision values are outputs less 0.5, of bags and of instances (`instance_scores`).
+    Decision values are outputs minus 0.5, for bags and for instances (`instance_scores`).
 
-    A bag of n instances of which one answers 1 and the others 0 has the output
-    ``log((exp(alpha) + n - 1) / n) / alpha``: with an alpha of 3 that is below 0.5 from six instances on, with 10 from
-    150 on. Small alphas are for bags in which many instances speak up.
+    If one of n instances has output 1 and the others 0, the output of the bag is ``log((exp(alpha) + n - 1) / n) /
+    alpha``. With alpha 3 this is below 0.5 from six instances on, with alpha 10 from 150 on. Small alphas suit bags in
+    which many instances are positive.
 
-    Departures: the weights are learned by Adam with weight decay on all bags at once, for a fixed number
-    of steps, and not by plain back-propagation. The original's choice of layers, sharpness and stopping
-    depends on the data; the defaults here are one setting for all.
+    Differences from the original: Adam with weight decay on full batches, for a fixed number of steps, instead of plain
+    back-propagation. The original's layers, sharpness and stopping depend on the data; the defaults here are the same
+    for all data.
 
     References
     ----------
@@ -82,6 +84,7 @@ class MINN(InstanceNetwork):
     array([False,  True])
     """
 
+    _checks = InstanceNetwork._checks | checks(alpha=real(low=0.0))
     _loss: ClassVar[str] = "squared_error"
 
     def __init__(
@@ -100,10 +103,6 @@ class MINN(InstanceNetwork):
         self.weight_decay = weight_decay
         self.n_epochs = n_epochs
         self.random_state = random_state
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_real("alpha", self.alpha, low=0.0)
 
     def _constants(self) -> Weights:
         return {"alpha": np.float64(self.alpha)}

@@ -1,4 +1,4 @@
-"""MIGraph and miGraph: kernels between bags that see how the instances of a bag lie to one another."""
+"""MIGraph and miGraph: kernels between bags that use the neighborhoods of instances within a bag."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, check_integer
-from fuzzymil.comparators._instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
+from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_positive
+from fuzzymil.comparators._instance_kernel import SEARCH_GRID, WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.comparators.bag_kernel import BagKernelSVM
+from fuzzymil.estimators.parameters import integer
 
 __all__ = ["BagGraphs", "Edges", "MIGraph", "MiGraph", "clique_weights", "edge_features", "edges"]
 
 
 class Edges(NamedTuple):
-    """The pairs of neighbors in a bag.
+    """Pairs of neighboring instances in a bag.
 
     Examples
     --------
@@ -33,9 +34,9 @@ class Edges(NamedTuple):
 
 
 def edges(instances: Array, gamma: float) -> Edges:
-    """Join the instances of a bag that are nearer to one another than its pairs are on average.
+    """Return the pairs of instances of a bag that are closer than the average pair.
 
-    Near is meant in the Gaussian kernel: the distance of x and y is ``1 - exp(-gamma * |x - y|^2)``.
+    The distance of x and y is ``1 - exp(-gamma * |x - y|^2)``.
 
     Examples
     --------
@@ -44,8 +45,8 @@ def edges(instances: Array, gamma: float) -> Edges:
     ([0], [1], [0.5])
     """
     if len(instances) == 1:
-        nobody = np.array([], dtype=np.int64)
-        return Edges(nobody, nobody, np.array([]))
+        none = np.array([], dtype=np.int64)
+        return Edges(none, none, np.array([]))
     exponents = -gamma * pdist(instances, "sqeuclidean")
     distances = -np.expm1(exponents)
     near = distances < distances.mean()
@@ -54,7 +55,7 @@ def edges(instances: Array, gamma: float) -> Edges:
 
 
 def clique_weights(instances: Array, gamma: float) -> Array:
-    """Return one over the size of each instance's neighborhood, itself included, scaled to sum to one.
+    """Return one over the size of each instance's neighborhood (itself included), scaled to sum to 1.
 
     Examples
     --------
@@ -68,10 +69,10 @@ def clique_weights(instances: Array, gamma: float) -> Array:
 
 
 def edge_features(instances: Array, gamma: float) -> Array:
-    """Describe the edges of a bag's graph by their two ends.
+    """Return features of the edges of a bag's graph.
 
-    An end is described by its share of the graph's edges and by this edge's share of the likeness over
-    all edges of that end. The end with the greater description comes first, so that no order matters.
+    Each end of an edge has two: its share of the graph's edges, and the edge's share of the likeness over all edges of
+    that end. The end with the larger features comes first, so the order of instances does not matter.
 
     Returns
     -------
@@ -94,34 +95,33 @@ def edge_features(instances: Array, gamma: float) -> Array:
     return np.where(greater[:, None], np.hstack([one, other]), np.hstack([other, one]))
 
 
+@comparator("miGraph", search_grid=SEARCH_GRID, fit_seconds=0.07)
 class MiGraph(BagKernelSVM):
-    """miGraph: a support vector machine by a set kernel in which neighbors within a bag share one voice.
+    """miGraph: a support vector machine with a set kernel in which neighbors within a bag share their weight.
 
-    Instances of a bag that are nearer than its average distance are neighbors. An instance counts one over
-    the size of its neighborhood, so that a crowd of like instances weighs as much as a single other one; the
-    kernel of two bags is the weighted mean of ``exp(-gamma * |x - y|^2)`` over all pairs of their instances.
+    Instances of a bag that are closer than its average distance are neighbors. The weight of an instance is one over
+    the size of its neighborhood, so a cluster of similar instances weighs as much as a single isolated one. The kernel
+    of two bags is the weighted mean of ``exp(-gamma * |x - y|^2)`` over all pairs of their instances.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     gamma : "scale" or float
-        "scale" is one over the sum of the features' variances.
+        "scale" is one over the sum of the variances of the features.
 
     Attributes
     ----------
     support_bags_ : WeighedBags
-        The training bags that decide.
+        The support vectors.
     dual_coef_ : array of shape (n_support_bags,)
     intercept_ : float
     gamma_ : float
     classes_ : array of shape (2,)
 
-    Notes
-    -----
-    Departures: distances within a bag are ``1 - exp(-gamma * |x - y|^2)``, with the kernel's own gamma. The
-    kernel is divided by the sums of both bags' weights; the authors' own program is reported to divide by
-    the roots of these sums.
+    Notes ----- Differences from the original: distances within a bag are ``1 - exp(-gamma * |x - y|^2)`` with the
+    kernel's own gamma. The kernel is divided by the sums of both bags' weights; the authors' program is reported to
+    divide by the square roots of these sums.
 
     References
     ----------
@@ -135,6 +135,8 @@ class MiGraph(BagKernelSVM):
     >>> model.predict([[[0.1], [5.2]], [[2.1], [6.5]]]).tolist()
     [1, 0]
     """
+
+    _checks = BagKernelSVM._checks | checks(gamma=word_or_positive("scale"))
 
     def __init__(self, C: float = 10.0, *, gamma: float | str = "scale") -> None:
         self.C = C
@@ -151,61 +153,63 @@ class MiGraph(BagKernelSVM):
 
 
 class BagGraphs(NamedTuple):
-    """Bags as graphs: nodes are instances, edges are described by `edge_features`.
+    """Bags as graphs whose nodes are instances; `edge_features` describes the edges.
 
     Examples
     --------
     >>> bags = Bags.from_list([[[0.0], [1.0]]])
-    >>> BagGraphs(WeighedBags(bags, np.ones(2)), edges=None, owners=np.array([], dtype=int)).nodes.bags
-    Bags(1 bag, 2 instances, 1 feature, 2 instances per bag)
+    >>> BagGraphs(WeighedBags(bags, np.ones(2)), edges=None, owners=np.array([], dtype=int)).nodes.bags.n_instances
+    2
     """
 
     nodes: WeighedBags
-    edges: WeighedBags | None  # of those bags that have any; None if no bag has
-    owners: npt.NDArray[np.int64]  # (n_bags with edges,), which bags these are
+    edges: WeighedBags | None  # of the bags that have any; None if no bag has
+    owners: npt.NDArray[np.int64]  # (n_bags with edges,), positions of these bags
 
 
+@comparator("MIGraph", search_grid=SEARCH_GRID, fit_seconds=0.14)
 class MIGraph(BagKernelSVM):
-    """MIGraph: a support vector machine by a kernel between graphs, one graph a bag.
+    """MIGraph: a support vector machine with a kernel between graphs, one graph per bag.
 
-    Instances of a bag that are nearer than its average distance are joined by an edge. The kernel of two
-    bags is the sum of Gaussian kernels over all pairs of their instances and over all pairs of their edges,
-    scaled so that every bag has length one.
+    Instances of a bag that are closer than its average distance are connected by an edge. The kernel of two bags is the
+    sum of Gaussian kernels over all pairs of their instances and over all pairs of their edges, scaled so that every
+    bag has length 1.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     gamma : "scale" or float
-        Of the kernel of instances, ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the features' variances.
+        Of the kernel of instances, ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the
+        features.
     edge_gamma : "scale" or float
-        Of the kernel of edges, whose features are shares from 0 to 1.
+        The same for the kernel of edges, whose features are shares from 0 to 1.
     max_edges : int
-        From a bag with more edges this many are drawn, and each counts for several. A bag of n instances has
-        about n² / 4 edges, and all pairs of edges are compared: MUSK2's bag of 1044 would have a
-        quarter of a million.
+        Maximum number of edges per bag. If a bag has more, this many are drawn, with higher weights. A bag of n
+        instances has about n² / 4 edges, and all pairs of edges are compared: the largest bag of MUSK2, with 1044
+        instances, would have a quarter of a million edges.
     random_state : int, RandomState or None
-        Draws the edges. A bag's draw does not depend on the other bags.
+        Random seed of the drawn edges. The draw of a bag does not depend on the other bags.
 
     Attributes
     ----------
     support_bags_ : BagGraphs
-        The training bags that decide.
+        The support vectors.
     dual_coef_ : array of shape (n_support_bags,)
     intercept_ : float
     gamma_, edge_gamma_ : float
     seed_ : int
-        With which the edges of each bag are drawn.
+        Seed with which the edges of each bag are drawn.
     classes_ : array of shape (2,)
 
     Notes
     -----
-    Large bags have far more pairs of edges than of instances, so that there the edges decide nearly alone.
+    Large bags have far more pairs of edges than of instances, so their edges dominate the kernel.
 
-    Departures: distances within a bag are ``1 - exp(-gamma * |x - y|^2)``, with the kernel's own gamma, so that gamma
-    changes the graph, too; edges are drawn where there are more than ``max_edges``; an edge weighs the likeness of its
-    ends instead of the reciprocal of their distance, which is infinite between equal instances; and its ends come in
-    an order that does not depend on that of the instances.
+    Differences from the original: distances within a bag are ``1 - exp(-gamma * |x - y|^2)`` with the kernel's own
+    gamma, so gamma also changes the graph; edges are sampled if there are more than ``max_edges``; the weight of an
+    edge is the likeness of its ends instead of the reciprocal of their distance, which is infinite for equal instances;
+    and the order of its ends does not depend on the order of the instances.
 
     References
     ----------
@@ -219,6 +223,8 @@ class MIGraph(BagKernelSVM):
     >>> model.predict([[[0.1], [5.2]], [[2.1], [6.5]]]).tolist()
     [1, 0]
     """
+
+    _checks = MiGraph._checks | checks(edge_gamma=word_or_positive("scale"), max_edges=integer(1))
 
     def __init__(
         self,
@@ -236,16 +242,15 @@ class MIGraph(BagKernelSVM):
         self.random_state = random_state
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("max_edges", self.max_edges, 1)
         self.gamma_ = kernel_width(self.gamma, bags.instances)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31))
         described = np.concatenate([self._drawn(edge_features(bag, self.gamma_)) for bag in bags])
-        self.edge_gamma_ = kernel_width(self.edge_gamma, described, "edge_gamma")
+        self.edge_gamma_ = kernel_width(self.edge_gamma, described)
 
     def _drawn(self, features: Array) -> Array:
         if len(features) <= self.max_edges:
             return features
-        rng = np.random.default_rng(self.seed_)  # anew for each bag, so that its draw depends on nothing else
+        rng = np.random.default_rng(self.seed_)  # restarted for each bag, so that bags are independent
         return features[rng.choice(len(features), self.max_edges, replace=False)]
 
     def _describe(self, bags: Bags) -> BagGraphs:

@@ -1,4 +1,4 @@
-"""MILES: bags described by their likeness to every training instance, and a sparse linear machine on that."""
+"""MILES: a sparse linear classifier on the likeness of bags to training instances."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sklearn.utils.extmath import row_norms
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, check_real
+from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
 from fuzzymil.comparators._instance_kernel import kernel_width
 
 __all__ = ["MILES", "bag_likeness", "one_norm_machine"]
 
 
 def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
-    """Return the likeness of each bag's nearest instance to each prototype, ``exp(-gamma * |x - y|^2)``.
+    """Return the likeness ``exp(-gamma * |x - y|^2)`` of each prototype to the nearest instance of each bag.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
 
 
 def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array, float]:
-    """Return weights and intercept of the linear machine with the least sum of absolute weights and errors.
+    """Return the weights and the intercept of the 1-norm support vector machine.
 
-    Minimizes ``sum(|w|) + C * sum(max(0, 1 - y * (rows @ w + b)))`` with y = 1 for positive rows and -1 for
-    others, as a linear programme (HiGHS).
+    Minimizes ``sum(|w|) + C * sum(max(0, 1 - y * (rows @ w + b)))``, with y = 1 for positive rows and -1 for the
+    others, as a linear program (HiGHS).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array,
     """
     n, d = rows.shape
     signed = np.where(positive, 1.0, -1.0)[:, None] * np.column_stack([rows, -rows, np.ones(n)])
-    # Unknowns: positive and negative parts of the weights, the intercept, and each row's error.
+    # Unknowns: positive and negative parts of the weights, the intercept, and the error of each row.
     found = linprog(
         np.concatenate([np.ones(2 * d), [0.0], np.full(n, float(C))]),
         A_ub=-np.column_stack([signed, np.eye(n)]),
@@ -75,37 +75,36 @@ def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array,
     return found.x[:d] - found.x[d : 2 * d], float(found.x[2 * d])
 
 
+@comparator("MILES", search_grid={"C": [1.0, 10.0]}, fit_seconds=0.12)
 class MILES(InstanceScores):
-    """A sparse linear machine on bags' likeness to instances.
+    """MILES: a sparse linear classifier on the likeness of bags to training instances.
 
-    Every instance of the training bags is an axis; a bag lies on it at the likeness of its nearest instance,
-    ``exp(-gamma * |x - y|^2)``. A support vector machine with the 1-norm, which leaves most weights at 0,
-    chooses the instances that tell the classes apart and weighs them.
+    Every training instance y is a feature of a bag: the likeness ``exp(-gamma * |x - y|^2)`` of the bag's nearest
+    instance x. A 1-norm support vector machine, which sets most weights to 0, selects and weights the instances that
+    separate the classes.
 
     Parameters
     ----------
     C : float
-        Weight of errors against the sum of absolute weights.
+        Penalty on training errors, relative to the sum of absolute weights.
     gamma : "scale" or float
-        How fast likeness falls with distance; "scale" is one over the sum of the features' variances.
+        How fast likeness falls with distance; "scale" is one over the sum of the variances of the features.
 
     Attributes
     ----------
     prototypes_ : array of shape (n_prototypes, n_features)
-        The instances with weights other than 0.
+        The instances with nonzero weights.
     weights_ : array of shape (n_prototypes,)
     intercept_ : float
     gamma_ : float
     classes_ : array of shape (2,)
 
-    Notes
-    -----
-    An instance's score is its part in the decision about its bag: the sum of weight times likeness over the
-    prototypes to which no other instance of the bag is nearer (equally near ones share). A bag's scores and
-    the intercept add up to its decision value.
+    Notes ----- The score of an instance is its contribution to the decision value of its bag: the sum of weight times
+    likeness over the prototypes to which it is the nearest instance of the bag (equally near instances share). The
+    decision value of a bag is the sum of its scores plus the intercept.
 
-    Departures: errors on both classes weigh the same; the original's two weights and its trade-off are the one
-    setting ``C`` here (its even trade-off is ``C=0.5``).
+    Differences from the original: errors on both classes have the same penalty; the original's two weights and its
+    trade-off are the single parameter ``C`` here (its even trade-off is ``C=0.5``).
 
     References
     ----------
@@ -122,12 +121,13 @@ class MILES(InstanceScores):
     True
     """
 
+    _checks = checks(C=above_zero, gamma=word_or_positive("scale"))
+
     def __init__(self, C: float = 10.0, *, gamma: float | str = "scale") -> None:
         self.C = C
         self.gamma = gamma
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_real("C", self.C, low=0.0, open_low=True)
         self.gamma_ = kernel_width(self.gamma, bags.instances)
         likeness = bag_likeness(bags, bags.instances, self.gamma_)
         weights, self.intercept_ = one_norm_machine(likeness, positive, self.C)
@@ -138,7 +138,7 @@ class MILES(InstanceScores):
         return np.asarray(np.add.reduceat(self._decide_instances(bags), bags.offsets[:-1]) + self.intercept_)
 
     def _decide_instances(self, bags: Bags) -> Array:
-        distances = cdist(bags.instances, self.prototypes_, "sqeuclidean")  # exact: equally near ones must tie
+        distances = cdist(bags.instances, self.prototypes_, "sqeuclidean")  # exact, so that equally near instances tie
         starts, owner = bags.offsets[:-1], bags.bag_index
         nearest = distances == np.minimum.reduceat(distances, starts, axis=0)[owner]
         shares = nearest / np.add.reduceat(nearest, starts, axis=0, dtype=float)[owner]

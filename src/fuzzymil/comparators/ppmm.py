@@ -1,4 +1,4 @@
-"""PPMM kernel: bags compared by how often each component of a mixture occurs in them, to a power that is learned."""
+"""PPMM kernel: a kernel on the frequencies of mixture components in bags, raised to a learned power."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, check_integer, check_real
+from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_positive
 from fuzzymil.comparators.bag_kernel import BagKernelSVM
+from fuzzymil.estimators.parameters import choice, integer
 
 __all__ = ["PPMMKernel", "alignment", "posterior_kernel"]
 
-POWERS = np.geomspace(1 / 16, 4, 25)  # among which the best aligned is taken
+POWERS = np.geomspace(1 / 16, 4, 25)  # candidates for the best aligned one
 
 
 def posterior_kernel(first: Array, second: Array, power: float) -> Array:
-    """Return the kernel of bags described by the shares of components in them.
+    """Return the kernel of bags described by their shares of components.
 
-    The kernel is the cosine of the angle between the shares raised to the power, averaged over mixtures.
-    Small powers ask only which components occur in a bag at all, great ones which occurs most.
+    The kernel is the cosine of the angle between the shares raised to a power, averaged over mixtures. With small
+    powers it depends only on which components occur in a bag, with large ones on the most frequent component.
 
     Parameters
     ----------
     first, second : arrays of shape (n_mixtures, n_bags, n_components)
-        Not negative; those of a bag sum to one.
+        Nonnegative; the shares of a bag sum to 1.
     power : float
 
     Returns
@@ -46,14 +46,16 @@ def posterior_kernel(first: Array, second: Array, power: float) -> Array:
 
 
 def _unit_powers(shares: Array, power: float) -> Array:
-    powers = (shares / shares.max(axis=-1, keepdims=True)) ** power  # the greatest is 1: a great power cannot lose all
+    powers = (
+        shares / shares.max(axis=-1, keepdims=True)
+    ) ** power  # the largest is 1, so that no power underflows to all zeros
     return np.asarray(powers / np.linalg.norm(powers, axis=-1, keepdims=True))
 
 
 def alignment(kernel: Array, positive: BoolArray) -> float:
-    """Return the correlation of a kernel (n_bags, n_bags) with that of perfect knowledge of the classes.
+    """Return the centered alignment of a kernel (n_bags, n_bags) with the ideal kernel of the classes.
 
-    Both are centered first; 1 is perfect, and a constant kernel has none.
+    1 is perfect; a constant kernel has alignment 0.
 
     Examples
     --------
@@ -66,43 +68,43 @@ def alignment(kernel: Array, positive: BoolArray) -> float:
     return float(target @ centered @ target / (size * (target @ target))) if size > 0 else 0.0
 
 
+@comparator("PPMM-kernel", fit_seconds=0.3)
 class PPMMKernel(BagKernelSVM):
-    """PPMM kernel: a support vector machine by a kernel that learns how instances make a bag's class.
+    """PPMM kernel: a support vector machine with an adaptive kernel on mixture posteriors.
 
-    Mixtures of Gaussians are fitted to all instances. A bag is described by the mean posterior probability of each
-    component over its instances, raised to a power p; the kernel is the cosine of two such descriptions.
-    The power, which tells whether rare or frequent kinds of instances matter, is the one that aligns the kernel
-    best with the classes of the training bags.
+    Gaussian mixtures are fitted to all instances. A bag is described by the mean posterior probability of each
+    component over its instances, raised to a power p; the kernel is the cosine of two such descriptions. The power,
+    which sets whether rare or frequent kinds of instances matter, is the one whose kernel is best aligned with the
+    classes of the training bags.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     n_components : int
-        Components of each mixture; never more than there are different instances.
+        Number of components per mixture, at most the number of distinct instances.
     n_mixtures : int
-        Mixtures from different starts, whose kernels are averaged.
+        Number of mixtures with different starts, whose kernels are averaged.
     covariance_type : {"spherical", "diag"}
-        Whether a component has one width or one for each feature.
+        Whether a component has one width, or one width per feature.
     power : "align" or float
-        The exponent p; "align" takes the best aligned of 25 from 1/16 to 4.
+        The power p; "align" chooses the best aligned of 25 powers from 1/16 to 4.
     random_state : int, RandomState or None
-        Where the mixtures start.
+        Random seed of the mixtures.
 
     Attributes
     ----------
     mixtures_ : list of sklearn.mixture.GaussianMixture
     power_ : float
     support_bags_ : array of shape (n_mixtures, n_support_bags, n_components)
-        The training bags that decide, as shares of components.
+        The support vectors, as shares of components.
     dual_coef_ : array of shape (n_support_bags,)
     intercept_ : float
     classes_ : array of shape (2,)
 
-    Notes
-    -----
-    Departures: several mixtures, whose averaged kernel depends less on the start; the power is sought on a grid;
-    the alignment is of centered kernels. Variances are kept above a thousandth of the features' mean variance.
+    Notes ----- Differences from the original: several mixtures, whose averaged kernel depends less on the start; the
+    power is chosen on a grid; the alignment is that of centered kernels. Variances are at least a thousandth of the
+    mean variance of the features.
 
     References
     ----------
@@ -116,6 +118,13 @@ class PPMMKernel(BagKernelSVM):
     >>> model.predict([[[0.1], [5.2]], [[2.1], [6.5]]]).tolist()
     [1, 0]
     """
+
+    _checks = BagKernelSVM._checks | checks(
+        n_components=integer(1),
+        n_mixtures=integer(1),
+        covariance_type=choice(("spherical", "diag")),
+        power=word_or_positive("align"),
+    )
 
     def __init__(
         self,
@@ -135,13 +144,6 @@ class PPMMKernel(BagKernelSVM):
         self.random_state = random_state
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
-        check_integer("n_components", self.n_components, 1)
-        check_integer("n_mixtures", self.n_mixtures, 1)
-        known_name("covariance_type", self.covariance_type, ("spherical", "diag"))
-        if not isinstance(self.power, str):
-            check_real("power", self.power, low=0.0, open_low=True)
-        elif self.power != "align":
-            raise ParameterError(f"power must be 'align' or a number above 0, got {self.power!r}.")
         rng = check_random_state(self.random_state)
         spread = float(np.var(bags.instances, axis=0).mean())
         self.mixtures_ = [

@@ -1,4 +1,4 @@
-"""RBF-Bag-Unit: a radial basis function network each of whose units is a bag."""
+"""RBF-Bag-Unit: a radial basis function network whose units are bags."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, check_real
-from fuzzymil.comparators.citation_knn import HAUSDORFF, hausdorff_distances
-from fuzzymil.comparators.rbf_mip import mean_gap, responses
+from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator
+from fuzzymil.comparators.citation_knn import hausdorff_distances
+from fuzzymil.comparators.rbf_mip import CHECKS, mean_gap, responses
 
 __all__ = ["RBFBagUnit", "medoids"]
 
 
 def medoids(distances: Array, n_medoids: int) -> Array:
-    """Return the positions of objects that stand for all: each is the most central of those nearest to it.
+    """Return the positions of medoids: objects that are the most central of those nearest to them.
 
-    Starts from the most central object and, one after another, the object farthest from those chosen.
+    The search starts from the most central object and, one after another, the object farthest from those chosen.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ def medoids(distances: Array, n_medoids: int) -> Array:
     chosen = [int(distances.sum(axis=1).argmin())]
     while len(chosen) < n_medoids:
         from_chosen = distances[:, chosen].min(axis=1)
-        from_chosen[chosen] = -np.inf  # objects that coincide with a chosen one may still be needed
+        from_chosen[chosen] = -np.inf  # objects equal to a chosen one may still be needed
         chosen.append(int(from_chosen.argmax()))
     medoid = np.sort(chosen)
     while True:
@@ -50,7 +49,7 @@ def medoids(distances: Array, n_medoids: int) -> Array:
         groups = [np.flatnonzero(nearest == m) for m in range(n_medoids)]
         central = [group[distances[np.ix_(group, group)].sum(axis=1).argmin()] for group in groups]
         moved = np.sort(central)
-        if _cost(distances, moved) >= _cost(distances, medoid):  # each round must gain, so that there is an end
+        if _cost(distances, moved) >= _cost(distances, medoid):  # each round must improve, so that the search ends
             return medoid
         medoid = moved
 
@@ -59,43 +58,44 @@ def _cost(distances: Array, medoid: Array) -> float:
     return float(distances[:, medoid].min(axis=1).sum())
 
 
+@comparator("RBF-Bag-Unit", search_grid={"fraction": [0.6, 1.0]}, fit_seconds=0.06)
 class RBFBagUnit(BagClassifier):
     """RBF-Bag-Unit: Gaussian units around single bags, and a linear second layer.
 
-    Each hidden unit is a training bag, and responds to a bag by the Hausdorff distance between the two. The
-    units are the medoids of each class; the second layer is a ridge regression of the targets -1 and 1 on
-    the responses.
+    Each hidden unit is a training bag; its response to a bag is a Gaussian of the Hausdorff distance between the two.
+    The units are the medoids of each class. The second layer is a ridge regression of the targets -1 and 1 on the
+    responses.
 
     Parameters
     ----------
     fraction : float
-        Units a training bag, in each class; 1 makes every bag a unit.
+        Number of units divided by the number of training bags, in each class; 1 makes every bag a unit.
     width : float
-        Width of the Gaussians, in mean distances between units.
+        Width of the Gaussians, relative to the mean distance between units.
     ridge : float
         Penalty on the squared coefficients of the second layer.
     distance : {"maximal", "minimal"}
-        The Hausdorff distance, see `fuzzymil.comparators.citation_knn.hausdorff_distances`.
+        The Hausdorff distance; see `fuzzymil.comparators.citation_knn.hausdorff_distances`.
 
     Attributes
     ----------
     units_ : Bags
-        The bags that are units.
+        The bags used as units.
     width_ : float
-        Width of the Gaussians, in the features' units.
+        Width of the Gaussians, in the units of the features.
     output_ : Ridge
         The second layer.
     classes_ : array of shape (2,)
 
     See Also
     --------
-    RBFMIP : its units are unions of merged bags.
+    RBFMIP : Its units are clusters of bags.
 
     Notes
     -----
-    Departures: a reconstruction from the idea that gives the method its name, one bag a hidden unit. How units are
-    chosen (k-medoids in each class, from a fixed start), their common width and the ridge penalty are choices
-    made here, and may differ from the original's.
+    Differences from the original: this is a reconstruction from the idea that gives the method its name, one bag per
+    hidden unit. The choice of units (k-medoids in each class, from a fixed start), their common width and the ridge
+    penalty are choices made here and may differ from the original's.
 
     References
     ----------
@@ -112,6 +112,8 @@ class RBFBagUnit(BagClassifier):
     [1, 0]
     """
 
+    _checks = CHECKS | checks(ridge=above_zero)
+
     def __init__(
         self, fraction: float = 0.6, *, width: float = 0.5, ridge: float = 0.1, distance: str = "maximal"
     ) -> None:
@@ -121,10 +123,6 @@ class RBFBagUnit(BagClassifier):
         self.distance = distance
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_real("fraction", self.fraction, low=0.0, high=1.0, open_low=True)
-        check_real("width", self.width, low=0.0, open_low=True)
-        check_real("ridge", self.ridge, low=0.0, open_low=True)
-        known_name("distance", self.distance, HAUSDORFF)
         distances = hausdorff_distances(bags, distance=self.distance)
         units = np.sort(np.concatenate([self._units(distances, np.flatnonzero(c)) for c in (positive, ~positive)]))
         self.units_ = bags[units]

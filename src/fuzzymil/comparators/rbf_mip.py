@@ -9,35 +9,39 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, known_name
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, check_real
+from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator
 from fuzzymil.comparators.citation_knn import hausdorff_distances
+from fuzzymil.estimators.parameters import choice, real
 
-__all__ = ["RBFMIP", "Clusters", "merge_bags", "mean_gap", "responses"]
+__all__ = ["CHECKS", "RBFMIP", "Clusters", "mean_gap", "merge_bags", "responses"]
 
-# How the instances' distances to the nearest instance of a set make the distance to that set.
+# How the distances of instances to the nearest instance of a set give the distance to that set.
 OVER_INSTANCES = {"minimal": np.minimum, "maximal": np.maximum}
+
+CHECKS = checks(fraction=real(low=0.0, high=1.0, open_low=True), width=above_zero, distance=choice(OVER_INSTANCES))
+"""Checks of the parameters that both RBF networks have."""
 
 
 class Clusters(NamedTuple):
-    """Training bags merged to clusters, in the order of each cluster's first bag."""
+    """Training bags merged into clusters, in the order of the first bag of each cluster."""
 
-    of_bags: Array  # (b,) the cluster of each bag
-    from_bags: Array  # (b, u) distance of each bag to each cluster
-    between: Array  # (u, u) distances of the clusters
+    of_bags: Array  # (b,) cluster of each bag
+    from_bags: Array  # (b, u) distances of bags from clusters
+    between: Array  # (u, u) distances between clusters
 
 
 def merge_bags(bags: Bags, n_clusters: int, distance: str = "maximal") -> Clusters:
-    """Merge the two nearest clusters of bags again and again; a cluster is the union of its bags.
+    """Merge bags bottom up: repeatedly, the two nearest clusters; a cluster is the union of its bags.
 
     Parameters
     ----------
     bags : Bags
     n_clusters : int
-        At most the number of bags, which are the first clusters.
+        At most the number of bags, which are the initial clusters.
     distance : {"minimal", "maximal"}
-        The Hausdorff distance between bags and between clusters, see
+        The Hausdorff distance between bags and between clusters; see
         `fuzzymil.comparators.citation_knn.hausdorff_distances`.
 
     Examples
@@ -51,8 +55,8 @@ def merge_bags(bags: Bags, n_clusters: int, distance: str = "maximal") -> Cluste
     """
     over = OVER_INSTANCES[distance]
     starts = bags.offsets[:-1]
-    # Distance of each instance to the nearest one of each cluster: (i, u). Unlike the distance between
-    # clusters, it follows a merger by a mere minimum.
+    # Distance of each instance to the nearest one of each cluster, (i, u). Unlike the distance between clusters, it is
+    # updated by a minimum when clusters are merged.
     nearest = np.stack([cdist(bags.instances, bag).min(axis=1) for bag in bags], axis=1)
     bag_to_bag = over.reduceat(nearest, starts, axis=0)
     one_way = bag_to_bag.copy()  # (from u, to u)
@@ -77,13 +81,13 @@ def merge_bags(bags: Bags, n_clusters: int, distance: str = "maximal") -> Cluste
 
 
 def _of_clusters(over: np.ufunc, of_bags: Array, cluster: Array) -> Array:
-    """Join values (b, ...) of the bags of each cluster."""
+    """Reduce values (b, ...) over the bags of each cluster."""
     order = np.argsort(cluster, kind="stable")
     return np.asarray(over.reduceat(of_bags[order], np.unique(cluster[order], return_index=True)[1], axis=0))
 
 
 def mean_gap(between: Array) -> float:
-    """Return the mean distance (u, u) of two different units.
+    """Return the mean of the distances (u, u) between different units.
 
     Examples
     --------
@@ -94,8 +98,8 @@ def mean_gap(between: Array) -> float:
     gap = float(between.sum() / (n_units * (n_units - 1)))
     if gap == 0:
         raise InputError(
-            "The units of the network are at a distance of 0 from one another, so that no width follows from it: "
-            "give bags that differ, or distance='maximal'."
+            "All units of the network are at distance 0 from each other, so there is no scale for their width: pass "
+            "bags that differ, or distance='maximal'."
         )
     return gap
 
@@ -111,40 +115,39 @@ def responses(distances: Array, width: float) -> Array:
     return np.asarray(np.exp(-0.5 * np.square(distances / width)))
 
 
+@comparator("RBF-MIP", fit_seconds=0.07)
 class RBFMIP(BagClassifier):
-    """RBF-MIP: Gaussian units around clusters of bags, and linear least squares on their responses.
+    """RBF-MIP: Gaussian units around clusters of bags, and a linear second layer.
 
-    The first layer has a unit a cluster of training bags; clusters are merged bottom up, and a unit
-    responds to a bag by its Hausdorff distance to the union of the cluster's bags. The second layer is a
-    linear function of the responses, fitted to the targets -1 and 1 by least squares (a singular value
+    The first layer has one unit per cluster of training bags. Clusters are merged bottom up, and the response of a unit
+    to a bag is a Gaussian of the Hausdorff distance between the bag and the union of the cluster's bags. The second
+    layer is a linear function of the responses, fitted to the targets -1 and 1 by least squares (a singular value
     decomposition).
 
     Parameters
     ----------
     fraction : float
-        Clusters a training bag, at least two in all; 1 merges none.
+        Number of clusters (at least two) divided by the number of training bags; 1 merges none.
     width : float
-        Width of the Gaussians, in mean distances between clusters.
+        Width of the Gaussians, relative to the mean distance between clusters.
     distance : {"maximal", "minimal"}
-        The Hausdorff distance, see `fuzzymil.comparators.citation_knn.hausdorff_distances`.
+        The Hausdorff distance; see `fuzzymil.comparators.citation_knn.hausdorff_distances`.
 
     Attributes
     ----------
     units_ : Bags
         The clusters, as bags.
     width_ : float
-        Width of the Gaussians, in the features' units.
+        Width of the Gaussians, in the units of the features.
     coef_ : array of shape (n_units,)
     intercept_ : float
         The second layer.
     classes_ : array of shape (2,)
 
-    Notes
-    -----
-    Clusters by the Hausdorff distance, mergers, least squares, a number of clusters that is a fraction of the bags and
-    a width in units of the mean distance between clusters follow the original as far as its text could be had; the
-    default values are our own. Where the responses do not determine the second layer, the solution of least norm is
-    taken.
+    Notes ----- Differences from the original: as far as its text was available, the clustering by Hausdorff distance,
+    the least squares, the number of clusters as a fraction of the bags and the width relative to the mean distance
+    between clusters are those of the original; the default values are choices made here. If the responses do not
+    determine the second layer, the solution of minimum norm is used.
 
     References
     ----------
@@ -155,11 +158,13 @@ class RBFMIP(BagClassifier):
     --------
     >>> bags = [[[0.0], [5.0]], [[0.2], [5.1]], [[2.0]], [[2.1], [2.4]]]
     >>> model = RBFMIP(fraction=0.5).fit(bags, [1, 1, 0, 0])
-    >>> model.units_
-    Bags(2 bags, 7 instances, 1 feature, 3-4 instances per bag)
+    >>> model.units_.sizes.tolist()
+    [4, 3]
     >>> model.predict([[[0.1], [5.0]], [[2.2]]]).tolist()
     [1, 0]
     """
+
+    _checks = CHECKS
 
     def __init__(self, fraction: float = 0.7, *, width: float = 0.5, distance: str = "maximal") -> None:
         self.fraction = fraction
@@ -167,9 +172,6 @@ class RBFMIP(BagClassifier):
         self.distance = distance
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        check_real("fraction", self.fraction, low=0.0, high=1.0, open_low=True)
-        check_real("width", self.width, low=0.0, open_low=True)
-        known_name("distance", self.distance, OVER_INSTANCES)
         clusters = merge_bags(bags, max(math.ceil(self.fraction * bags.n_bags), 2), self.distance)
         order = np.argsort(clusters.of_bags, kind="stable")
         sizes = np.bincount(clusters.of_bags, weights=bags.sizes).astype(int)

@@ -1,4 +1,4 @@
-"""MI-SVM and mi-SVM: support vector machines that guess which instances of a positive bag are positive."""
+"""MI-SVM and mi-SVM: support vector machines that alternate with the labels of instances in positive bags."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError, known_name, warn_user
+from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, check_integer, check_real
-from fuzzymil.comparators._instance_kernel import kernel_width
+from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
+from fuzzymil.comparators._instance_kernel import SEARCH_GRID, kernel_width
+from fuzzymil.estimators.parameters import choice, flag, integer
 
 __all__ = ["AlternatingSVM", "InstanceSVM", "MISVM", "MiSVM", "bag_means", "witnesses"]
 
 
 def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
-    """Return for each bag (n_bags,) the row of its instance with the greatest score, the last of equal ones.
+    """Return the row of the highest-scoring instance of each bag (n_bags,), the last one if several are equal.
 
     Examples
     --------
@@ -41,16 +42,15 @@ def bag_means(bags: Bags) -> Array:
 
 
 class InstanceSVM(InstanceScores):
-    """What methods share whose answer is one support vector machine on instances, ``machine_``."""
+    """Base class of methods that end with one support vector machine on instances, ``machine_``."""
 
+    _checks = checks(C=above_zero, kernel=choice(("rbf", "linear")), gamma=word_or_positive("scale"))
     C: float
     kernel: str
     gamma: float | str
 
     def _unfitted(self, bags: Bags, **settings: Any) -> Any:
-        """Return the machine to fit; its kernel keeps one width, whichever instances it is fitted on."""
-        check_real("C", self.C, low=0.0, open_low=True)
-        known_name("kernel", self.kernel, ("rbf", "linear"))
+        """Return the unfitted machine; the width of its kernel does not depend on the instances it is fitted on."""
         return SVC(C=self.C, kernel=self.kernel, gamma=kernel_width(self.gamma, bags.instances), **settings)
 
     def _decide_instances(self, bags: Bags) -> Array:
@@ -58,7 +58,9 @@ class InstanceSVM(InstanceScores):
 
 
 class AlternatingSVM(InstanceSVM):
-    """What MI-SVM and mi-SVM share: their settings, and fits in turn with guesses until these come back."""
+    """Base class of MI-SVM and mi-SVM, which alternate between fits and labels until the labels repeat."""
+
+    _checks = InstanceSVM._checks | checks(balanced=flag, max_iter=integer(1))
 
     def __init__(
         self,
@@ -76,34 +78,32 @@ class AlternatingSVM(InstanceSVM):
         self.max_iter = max_iter
 
     def _unfitted(self, bags: Bags, **settings: Any) -> Any:
-        check_integer("max_iter", self.max_iter, 1)
-        if not isinstance(self.balanced, bool | np.bool_):
-            raise ParameterError(f"balanced must be True or False, got {self.balanced!r}.")
         return super()._unfitted(bags, class_weight="balanced" if self.balanced else None, **settings)
 
     def _warn_unsettled(self) -> None:
-        message = f"{type(self).__name__} still changed its guesses after {self.max_iter} fits: raise max_iter."
+        message = f"{type(self).__name__} did not converge in max_iter={self.max_iter} fits: increase max_iter."
         warn_user(message, ConvergenceWarning)
 
 
+@comparator("MI-SVM", search_grid=SEARCH_GRID, fit_seconds=0.08)
 class MISVM(AlternatingSVM):
-    """MI-SVM: the widest margin between bags, where a positive bag stands for its most positive instance.
+    """MI-SVM: maximum margin between bags, with one witness per positive bag.
 
-    A machine is fitted on one witness of each positive bag, at first the mean of its instances, and on all
-    instances of negative bags. Each positive bag's instance with the greatest score is its next witness, and
-    so on until the witnesses stay.
+    A support vector machine is fitted on one witness of each positive bag, initially the mean of its instances, and on
+    all instances of negative bags. The highest-scoring instance of each positive bag is its next witness, until the
+    witnesses no longer change.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     kernel : {"rbf", "linear"}
     gamma : "scale" or float
-        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the features' variances.
+        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the features.
     balanced : bool
-        Whether errors weigh the more, the rarer their class; there are fewer witnesses than negative instances.
+        Whether to weight errors inversely to class frequencies; there are fewer witnesses than negative instances.
     max_iter : int
-        Greatest number of fits; there is a warning if witnesses still change then.
+        Maximum number of fits; a warning is issued if the witnesses still change.
 
     Attributes
     ----------
@@ -113,10 +113,8 @@ class MISVM(AlternatingSVM):
         Number of fits.
     classes_ : array of shape (2,)
 
-    Notes
-    -----
-    Departures: every instance of a negative bag has a slack of its own, where the original has one for the
-    bag. The search also ends with witnesses it has had before, where the original would go round for ever.
+    Notes ----- Differences from the original: every instance of a negative bag has its own slack, where the original
+    has one per bag. The alternation also ends if witnesses repeat, where the original would cycle forever.
 
     References
     ----------
@@ -135,7 +133,7 @@ class MISVM(AlternatingSVM):
         machine = self._unfitted(bags)
         ours = np.repeat(positive, bags.sizes)
         taken = ~ours
-        taken[bags.offsets[:-1][positive]] = True  # a place for each positive bag, whoever its witness is
+        taken[bags.offsets[:-1][positive]] = True  # one row per positive bag, for its witness
         rows, labels = bags.instances[taken], ours[taken]
         rows[labels] = bag_means(bags)[positive]
         seen: set[bytes] = set()
@@ -152,24 +150,25 @@ class MISVM(AlternatingSVM):
         self.machine_ = machine
 
 
+@comparator("mi-SVM", search_grid=SEARCH_GRID, fit_seconds=0.16)
 class MiSVM(AlternatingSVM):
-    """mi-SVM: the widest margin between instances, whose labels in positive bags are guessed.
+    """mi-SVM: maximum margin between instances, with latent labels in positive bags.
 
-    A machine is fitted on all instances, at first with the labels of their bags. Instances of positive bags
-    then take the labels it gives them, but the one with the greatest score is always positive; and so on
-    until the labels stay.
+    A support vector machine is fitted on all instances, initially with the labels of their bags. Instances of positive
+    bags then get the labels that it predicts, except that the highest-scoring one is always positive, until the labels
+    no longer change.
 
     Parameters
     ----------
     C : float
-        Weight of errors against a wide margin.
+        Penalty on training errors.
     kernel : {"rbf", "linear"}
     gamma : "scale" or float
-        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the features' variances.
+        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the features.
     balanced : bool
-        Whether errors weigh the more, the rarer their class.
+        Whether to weight errors inversely to class frequencies.
     max_iter : int
-        Greatest number of fits; there is a warning if labels still change then.
+        Maximum number of fits; a warning is issued if the labels still change.
 
     Attributes
     ----------
@@ -181,7 +180,7 @@ class MiSVM(AlternatingSVM):
 
     Notes
     -----
-    Departures: the search also ends with labels it has had before, where the original would go round for ever.
+    Differences from the original: the alternation also ends if labels repeat, where the original would cycle forever.
 
     References
     ----------

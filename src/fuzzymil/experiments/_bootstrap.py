@@ -1,4 +1,4 @@
-"""Paired bootstrap of areas under ROC curves and of detection rates, over the folds of cross-validations."""
+"""Paired bootstrap of areas under the ROC curve and detection rates, over the folds of cross-validations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Run:
     Attributes
     ----------
     scores : array of shape (n_bags,)
-        Each by a model that had not seen the bag. Scores of different folds are never compared.
+        Each from a model that was not trained on the bag. Scores of different folds are never compared.
     folds : array of int, shape (n_bags,)
     """
 
@@ -29,7 +29,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Interval:
-    """A number and where 95 % of its bootstrap replicates lie."""
+    """A number and the interval that holds 95 % of its bootstrap replicates."""
 
     value: float
     low: float
@@ -37,19 +37,19 @@ class Interval:
 
 
 def draw_weights(groups: Array, n_replicates: int, rng: np.random.RandomState) -> Array:
-    """Draw how often each bag comes in each replicate: with replacement, within its group.
+    """Draw how often each bag occurs in each replicate, with replacement within its group.
 
     Parameters
     ----------
     groups : array of shape (n_bags,)
-        Replicates have as many bags of each group as there are.
+        Each replicate has as many bags of each group as the data.
     n_replicates : int
     rng : RandomState
 
     Returns
     -------
     array of shape (n_replicates + 1, n_bags)
-        The first row is the bags as they are, each once.
+        The first row is the data itself: each bag once.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def draw_weights(groups: Array, n_replicates: int, rng: np.random.RandomState) -
 
 
 def areas(truth: Array, runs: Sequence[Run], weights: Array) -> Array:
-    """Return the area under the ROC curve, mean over folds and runs, of each row of weights.
+    """Return the area under the ROC curve, averaged over folds and runs, for each row of weights.
 
     Parameters
     ----------
     truth : array of bool, shape (n_bags,)
     runs : sequence of Run
     weights : array of shape (n, n_bags)
-        A fold without weight on one of the classes does not count in that row.
+        A fold in which one class has no weight is left out of that row's average.
 
     Returns
     -------
@@ -93,9 +93,9 @@ def areas(truth: Array, runs: Sequence[Run], weights: Array) -> Array:
 
 
 def rates_detected(truth: Array, runs: Sequence[Run], weights: Array, false_rate: float) -> Array:
-    """Return the share of positives detected at a false-alarm rate, mean over folds and runs, of each row of weights.
+    """Return the share of positives detected at a false-alarm rate, averaged over folds and runs, per row of weights.
 
-    Between two points of a ROC curve it is interpolated, and of a vertical stretch the upper end counts.
+    ROC curves are interpolated linearly; the upper end of a vertical segment counts.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def rates_detected(truth: Array, runs: Sequence[Run], weights: Array, false_rate
 
 
 def _folds(truth: Array, runs: Sequence[Run], weights: Array) -> list[tuple[Array, Array, Array]]:
-    """Return for each fold of each run scores (n,), which are positive (n,), and the weights (rows, n)."""
+    """Return for each fold of each run the scores (n,), the labels (n,) and the weights (rows, n)."""
     return [
         (run.scores[inside], truth[inside], weights[:, inside])
         for run in runs
@@ -142,20 +142,20 @@ def _folds(truth: Array, runs: Sequence[Run], weights: Array) -> list[tuple[Arra
 
 
 def _ratio(part: Array, whole: Array) -> Array:
-    """Divide; NaN where there is no whole."""
+    """Divide, with NaN where the divisor is 0."""
     known = np.broadcast_to(whole > 0, part.shape)
     return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=known))
 
 
 def interval(replicates: Array, *, centered: bool = False) -> Interval:
-    """Summarize replicates (n,) of which the first is the number itself.
+    """Summarize replicates (n,), the first of which is the value on the data itself.
 
     Parameters
     ----------
     replicates : array of shape (n,)
     centered : bool
-        Move the interval by what the replicates are off on average, so that it lies around the number. Replicates of
-        detection rates are too great: bags that come twice make a ROC curve's steps higher, whose upper ends count.
+        Shift the interval by the mean deviation of the replicates from the value. Replicates of detection rates are
+        too high on average: a bag drawn twice makes the steps of the ROC curve higher, and their upper ends count.
 
     Examples
     --------

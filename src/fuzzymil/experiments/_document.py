@@ -1,28 +1,31 @@
-"""A report in parts (text, tables, figures) that the terminal and the page both show."""
+"""The parts of a report (text, tables, figures), shown both in the terminal and on the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
-__all__ = ["Figure", "Section", "Table", "Text", "as_markdown", "show"]
+__all__ = ["Block", "Figure", "Section", "Table", "Text", "as_markdown", "show"]
 
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; ``finding`` for one that was written from the results."""
+    """A paragraph; ``finding`` marks one that was generated from the results."""
 
+    kind: ClassVar[str] = "text"
     words: str
     finding: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under headings; the first column names the rows, ``quoted`` those that are not measured here."""
+    """Rows of text under headings; ``quoted`` names the rows (by first cell) whose numbers were not measured here."""
 
+    kind: ClassVar[str] = "table"
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -32,8 +35,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of an experiment: file name without ending, and what it shows."""
+    """A figure of an experiment: file name without extension, and caption."""
 
+    kind: ClassVar[str] = "figure"
     stem: str
     caption: str
 
@@ -43,7 +47,7 @@ Block = Text | Table | Figure
 
 @dataclass
 class Section:
-    """One experiment on the page."""
+    """The section of one experiment."""
 
     name: str
     title: str
@@ -51,12 +55,12 @@ class Section:
 
 
 def show(section: Section, console: Console) -> None:
-    """Print findings and tables; figures and background are for the page."""
+    """Print the findings and tables of a section; figures and background are only on the page."""
     for block in section.blocks:
         if isinstance(block, Table):
             console.print(_rich(block))
         elif isinstance(block, Text) and block.finding:
-            console.print(f"[bold]Found:[/bold] {block.words}", highlight=False)
+            console.print(f"[bold]Result:[/bold] {block.words}", highlight=False)
 
 
 def as_markdown(table: Table) -> str:

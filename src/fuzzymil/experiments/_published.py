@@ -1,4 +1,4 @@
-"""What the paper prints: settings, results, and where this reproduction has to part from the text."""
+"""Numbers printed in the paper: settings and results; and the differences of this reproduction from the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["DIFFERENCES", "DROPOUT", "IRRELEVANT_OUTPUTS", "PRINTED", "QUOTED", 
 
 @dataclass(frozen=True)
 class Printed:
-    """One data set: settings (table MIANFISparms) and accuracies in percent with deviations (resultstableANIFSes)."""
+    """Settings of a data set (table MIANFISparms), and accuracies in percent with ± (table resultstableANIFSes)."""
 
     title: str
     n_rules: int
@@ -50,17 +50,17 @@ QUOTED: dict[str, dict[str, float]] = {
     "ALP-SVM": {"musk1": 86.3, "musk2": 86.2, "fox": 66.0, "tiger": 86.0, "elephant": 83.5},
     "MIForest": {"musk1": 85.0, "musk2": 82.0, "fox": 64.0, "tiger": 82.0, "elephant": 84.0},
 }
-"""Accuracies in percent of the paper's table resultstable, taken from other papers with protocols of their own."""
+"""Accuracies in percent in the paper's table resultstable, copied from other papers with different protocols."""
 
 IRRELEVANT_OUTPUTS = {1: -0.3, 3: -0.06, 5: -0.12}
-"""Conclusions of the rules that the paper calls irrelevant on its two-concept data."""
+"""Conclusions of the rules that the paper calls irrelevant, on its two-concept data."""
 
 DROPOUT = {"with": 0.1123, "without": 0.1451}
-"""Test errors at the end of the paper's one split."""
+"""Final test errors on the one split shown in the paper."""
 
 
 class Difference(NamedTuple):
-    """A place where following the text to the letter is impossible or unwise."""
+    """A place where following the text literally is impossible or unwise."""
 
     experiments: tuple[str, ...]
     paper: str
@@ -71,123 +71,128 @@ class Difference(NamedTuple):
 DIFFERENCES = (
     Difference(
         ("synthetic", "benchmarks", "dropout", "convergence"),
-        "The printed update of centers and widths leaves out how one rule's strength changes the share of the others.",
-        "The library follows the exact gradient; the “paper” columns use the printed update.",
-        "The printed update is not the gradient of the printed error and now and then points uphill; the "
-        "convergence study compares both.",
+        "The printed update of centers and widths ignores how one rule's strength changes the shares of the others.",
+        "The library uses the exact gradient; the “paper” columns use the printed update.",
+        "The printed update is not the gradient of the printed error and sometimes points uphill. The convergence "
+        "experiment compares both.",
     ),
     Difference(
         ("benchmarks", "dropout", "convergence"),
-        "All rules start with the conclusion 1.",
-        "Kept in the “paper” columns; the default starts each rule at the mean label of the bags that fire it.",
-        "With equal conclusions the output is 1 whatever the rules' premises, so that the exact gradient with "
-        "respect to centers and widths is zero at the first step.",
+        "All rules start with conclusion 1.",
+        "Kept in the “paper” columns. By default, each rule starts at the mean label of the bags that fire it.",
+        "With equal conclusions the output is 1 whatever the premises, so the exact gradient with respect to centers "
+        "and widths is zero at the first step.",
     ),
     Difference(
         ("benchmarks",),
-        "PCA and clustering are applied; on which bags, and whether features are scaled, is not said.",
-        "Everything is fitted on the training folds alone. “Paper” columns use raw units, where widths of 100 and 10 "
-        "make sense; the default standardizes, limits outliers, uses no PCA and lets widths grow with the square "
+        "PCA and clustering are used; on which bags, and whether features are scaled, is not stated.",
+        "Everything is fitted on the training folds only. The “paper” columns use raw units, for which widths of 100 "
+        "and 10 make sense. The default standardizes, clips outliers, uses no PCA and scales widths with the square "
         "root of the number of features.",
-        "Fitting on all bags would let test bags into the model.",
+        "Fitting on all bags would leak test bags into the model.",
     ),
     Difference(
         ("benchmarks",),
-        "Rules, widths and rates were found by trial and error on the data that is reported.",
-        "Three columns: the paper's settings as they are, one default for all sets, and settings chosen by "
-        "cross-validation inside each training fold.",
-        "Choosing on the reported folds flatters a method.",
+        "Rules, widths and learning rates were found by trial and error on the reported data.",
+        "Three columns: the paper's settings, one default for all data sets, and settings tuned by cross-validation "
+        "inside each training fold.",
+        "Tuning on the reported folds biases the results in favor of a method.",
     ),
     Difference(
         ("benchmarks",),
-        "± is said to be over ten folds, but is smaller than ten folds of these sizes can have on four of five sets.",
-        "The deviation over repeats of the whole cross-validation, and beside it the deviation over folds.",
-        "The number of repeats behind the printed ± is not known.",
+        "± is said to be over ten folds, but on four of five data sets it is smaller than ten folds of these sizes "
+        "allow.",
+        "The standard deviation over repeats of the whole cross-validation and, separately, over folds.",
+        "The number of repeats behind the printed ± is unknown.",
     ),
     Difference(
         ("benchmarks",),
-        "The larger gain on the MUSK sets is put down to more instances per bag.",
-        "Not repeated here.",
-        "MUSK 1 has the fewest instances per bag of the five sets (about 5; the picture sets 6 to 7, MUSK 2 65).",
+        "The larger gain on the MUSK data sets is attributed to more instances per bag.",
+        "Not claimed here.",
+        "MUSK 1 has the fewest instances per bag of the five data sets (about 5; the image data sets have 6 to 7, "
+        "MUSK 2 has 65).",
     ),
     Difference(
         ("benchmarks", "dropout"),
-        "Rate 0.1 on the error summed over all bags, so it reads.",
-        "“Paper” columns update bag by bag in random order; batches use the mean error.",
-        "On the sum, a rate of 0.1 makes the conclusions explode on all five sets.",
+        "The text suggests a learning rate of 0.1 on the error summed over all bags.",
+        "The “paper” columns update bag by bag in random order; batches use the mean error.",
+        "On the sum, a rate of 0.1 makes the conclusions diverge on all five data sets.",
     ),
     Difference(
         ("benchmarks", "dropout"),
-        "Labels and threshold are not stated; epochs “fewer than 150”.",
-        "Targets 0 and 1, threshold 0.5, the last of 150 epochs (100 in the dropout study).",
-        "The printed conclusions lie near 0 and 1. The best epoch on test bags would be a leak.",
+        "Labels and threshold are not stated; epochs are “fewer than 150”.",
+        "Targets 0 and 1, threshold 0.5, the last of 150 epochs (100 in the dropout experiment).",
+        "The printed conclusions are near 0 and 1. Choosing the best epoch on the test bags would be a leak.",
     ),
     Difference(
         ("dropout",),
         "“SSE” of 0.11 and 0.15 on twenty test bags.",
         "Mean squared errors.",
-        "A sum over twenty bags this small would mean errors far below any accuracy it reports: almost surely a mean.",
+        "Such a small sum over twenty bags would mean errors far below any reported accuracy; it is almost certainly "
+        "a mean.",
     ),
     Difference(
         ("dropout",),
-        "Rules are dropped after normalization and outputs scaled at test time; one split is shown.",
-        "That form, beside one that drops rules before normalization and needs no scaling; 50 splits.",
-        "The printed form pulls outputs towards 0 when few rules are active. One split of twenty bags cannot tell.",
+        "Rules are dropped after normalization, and outputs are scaled at test time; one split is shown.",
+        "The same, and a variant that drops rules before normalization and needs no scaling; 50 splits.",
+        "The printed form pulls outputs towards 0 when few rules are active. One split of twenty bags cannot settle "
+        "it.",
     ),
     Difference(
         ("synthetic", "convergence"),
         "The spread of the concepts and alpha are not given for the two-concept data.",
-        "Discs of radius 0.2; alpha 1, as in the paper's table for the benchmarks, and 5.",
-        "With alpha 1 and truths between 0 and 1 the pooling is close to a mean; 5 comes nearer to the idea that one "
-        "instance makes a bag positive.",
+        "Discs of radius 0.2; alpha 1, as in the paper's table for the benchmarks, and alpha 5.",
+        "With alpha 1 and truth values between 0 and 1, the aggregation is close to a mean; 5 is closer to the idea "
+        "that one instance makes a bag positive.",
     ),
     Difference(
         ("table",),
-        "Figures of 19 other methods are copied from other papers: other folds, other preprocessing, settings often "
-        "chosen on the reported data.",
-        "Every method is measured here: the same folds, features standardized by the training folds, settings chosen "
-        "inside them from small grids.",
-        "Figures of unlike protocols cannot be ranked.",
+        "The numbers of 19 other methods are copied from other papers: other folds, other preprocessing, settings "
+        "often chosen on the reported data.",
+        "Every method is measured: the same folds, features standardized by the training folds, parameters tuned "
+        "inside them on small grids.",
+        "Numbers from different protocols cannot be ranked.",
     ),
     Difference(
         ("table",),
-        "MI-kernel is cited to the paper on MIGraph, from which its figures were taken.",
-        "Implemented after its own: Gärtner and others (2002). The docstrings of fuzzymil.comparators name the source "
-        "of every method, and where ours departs from it.",
+        "MI-kernel is cited from the paper on MIGraph, the source of its numbers.",
+        "Implemented after the original: Gärtner et al. (2002). The docstrings of fuzzymil.comparators name the source "
+        "of each method and the differences from it.",
         "Some originals leave steps open; those are reconstructions.",
     ),
     Difference(
         ("landmine",),
         "Radar data measured over mine lanes: 319 high-metal and 422 low-metal encounters.",
-        "As many simulated alarms, and as many of clutter; the simulator, the detectors and the features are in "
-        "fuzzymil.datasets.gpr.",
-        "The measured data was never published. What is found on simulated alarms need not hold on measured ones.",
+        "As many simulated mines, and as many clutter alarms as mines; the simulator, the detectors and the features "
+        "are in fuzzymil.datasets.gpr.",
+        "The measured data were never published. Findings on simulated alarms may not hold on measured ones.",
     ),
     Difference(
         ("landmine",),
-        "An expert labels the windows that ANFIS and Mamdani learn from; how well is not known.",
-        "Twice: the simulator's truth, and a simulated expert who is off by a few windows where mines are faint.",
-        "The labels are what those methods have and MI-ANFIS has not, so their quality decides the comparison.",
+        "An expert labels the windows that ANFIS and Mamdani learn from; how well is unknown.",
+        "Both the simulator's truth and the labels of a simulated expert who is off by a few windows for faint mines.",
+        "These labels are the information that those methods have and MI-ANFIS does not, so their quality decides the "
+        "comparison.",
     ),
     Difference(
         ("landmine",),
-        "The discriminators EHDDT and EHDCT come from earlier work.",
-        "Reconstructed after Frigui and Gader (2009). Our own choices: an edge needs a response of 2, with operators "
-        "scaled to a deviation of 1 on noise; Hellinger distances of histograms; 30 prototypes of mines, 30 of loud "
-        "and 10 of quiet windows of clutter, all simulated.",
-        "Published text leaves these open. The prototypes come from alarms that are not among those reported.",
+        "The detectors EHDDT and EHDCT come from earlier work.",
+        "Reconstructed after Frigui and Gader (2009). Choices made here: an edge needs a response of 2, with operators "
+        "scaled to a standard deviation of 1 on noise; Hellinger distances of histograms; 30 prototypes of mines, 30 "
+        "of loud and 10 of quiet clutter windows, all simulated.",
+        "The published text leaves these open. The prototypes come from alarms that are not among those reported.",
     ),
     Difference(
         ("landmine",),
         "Five rules with widths and conclusions of 1.",
-        "“The paper's start” and “the paper's settings” have these, on standardized features.",
-        "In the features' own units (confidences from 0 to 1, meters) a width of 1 would hold nearly everything.",
+        "“The paper's start” and “the paper's settings” use these, on standardized features.",
+        "In the features' own units (confidences from 0 to 1, meters), a width of 1 would cover nearly everything.",
     ),
     Difference(
         ("rules",),
         "A rule has a condition on every feature or component.",
-        "Rules with few conditions, searched or shortened; rules that somebody wrote, refined by training. The paper "
-        "has no such study.",
-        "The paper promises rules that people can read: nobody reads 166 conditions.",
+        "Rules with few conditions, searched or shortened, and rules written by an expert and refined by training. The "
+        "paper has no such study.",
+        "The paper promises readable rules, but nobody reads 166 conditions.",
     ),
 )

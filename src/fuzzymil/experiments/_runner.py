@@ -1,4 +1,4 @@
-"""Running experiments: checks first, every finished unit kept, then numbers, figures and the page."""
+"""Run experiments: check everything first, save each finished unit, then write numbers, figures and the page."""
 
 from __future__ import annotations
 
@@ -24,29 +24,35 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil._version import __version__
 from fuzzymil.experiments._document import show
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit
 from fuzzymil.experiments._page import render
-from fuzzymil.experiments._storage import Parts
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit
-from fuzzymil.experiments.benchmarks import BENCHMARK
+from fuzzymil.experiments._parts import Parts
+from fuzzymil.experiments.benchmarks.experiment import BENCHMARK
 from fuzzymil.experiments.convergence import CONVERGENCE
 from fuzzymil.experiments.dropout import DROPOUT
-from fuzzymil.experiments.landmine import LANDMINE
-from fuzzymil.experiments.rules import RULES
+from fuzzymil.experiments.landmine.experiment import LANDMINE
+from fuzzymil.experiments.rules.experiment import RULES
 from fuzzymil.experiments.synthetic import SYNTHETIC
-from fuzzymil.experiments.table import TABLE
+from fuzzymil.experiments.table.experiment import TABLE
 
 __all__ = ["EXPERIMENTS", "Stopped", "reproduce"]
 
 EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE, LANDMINE)}
 KIND, VERSION = "fuzzymil-results", 1
-ROOM = 50 * 2**20  # bytes that all files of a full run stay well below
+DISK_SPACE = 50 * 2**20  # bytes; all files of a full run stay well below
 
 
 class Stopped(Exception):
-    """The user pressed Ctrl-C; what was finished is kept."""
+    """The user pressed Ctrl-C; finished units are saved.
+
+    Parameters
+    ----------
+    done, total : int
+        Number of finished units, and of all units.
+    """
 
     def __init__(self, done: int, total: int) -> None:
-        super().__init__(f"{done} of {total} parts are finished and kept")
+        super().__init__(f"{done} of {total} units finished and saved")
         self.done, self.total = done, total
 
 
@@ -56,33 +62,34 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
     Parameters
     ----------
     names : sequence of str
-        Of `EXPERIMENTS`.
+        Keys of `EXPERIMENTS`.
     output : Path
-        Folder; results of an earlier run with the same settings are used again.
+        Output folder. Results of an earlier run with the same settings are reused.
     options : Options
     console : Console
 
     Returns
     -------
     dict
-        By name what is in ``results.json``.
+        The contents of each experiment's ``results.json``, by name.
 
     Raises
     ------
     InputError
-        Data missing or damaged, output folder not usable: before any work.
+        If data are missing or damaged, or the output folder cannot be written to. Raised before any work.
     Stopped
-        After Ctrl-C.
+        On Ctrl-C.
     """
-    mpl.use("Agg")  # files only: no window, no display needed
+    mpl.use("Agg")  # files only: needs no display
     chosen = [EXPERIMENTS[name] for name in names]
     _check_output(output)
     for experiment in chosen:
-        experiment.check(options)
+        if experiment.check is not None:
+            experiment.check(options)
     plans = {e.name: (Parts(output / e.name / "parts"), e.units(options)) for e in chosen}
     _introduce(plans, output, options, console)
     found: dict[str, Results] = {}
-    with _bar(console) as bar, _heard() as heard:
+    with _bar(console) as bar, _ctrl_c() as pressed:
         task = bar.add_task("", total=sum(unit.cost for _, units in plans.values() for unit in units))
         done = 0
         for experiment in chosen:
@@ -91,7 +98,7 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
             for unit in units:
                 bar.update(task, description=f"{experiment.name}: {unit.label}")
                 try:
-                    results.append(_result(parts, unit, heard, [results[place] for place in unit.needs]))
+                    results.append(_result(parts, unit, pressed, [results[place] for place in unit.needs]))
                 except KeyboardInterrupt:
                     raise Stopped(done, sum(len(units) for _, units in plans.values())) from None
                 done += 1
@@ -99,34 +106,34 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
             found[experiment.name] = _finish(experiment, output / experiment.name, options, results)
             show(experiment.section(found[experiment.name]), bar.console)
     storage.write_atomically(output / "index.html", _page(output))
-    console.print(f"Wrote {output}/index.html, and for each experiment results.json and figures (PNG, SVG).")
+    console.print(f"Wrote {output}/index.html, and results.json and figures (PNG, SVG) for each experiment.")
     return found
 
 
 def _check_output(output: Path) -> None:
-    """Raise before any work when results could not be written."""
+    """Raise an error before any work if the results could not be written."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=output) as probe:
-            probe.write(b"can be written")
+            probe.write(b"writable")
         free = shutil.disk_usage(output).free
     except OSError as problem:
         raise InputError(f"Cannot write to {output}: {problem.strerror}.") from None
-    if free < ROOM:
+    if free < DISK_SPACE:
         raise InputError(
-            f"Cannot write to {output}: only {free // 2**20} MB are free there and {ROOM // 2**20} MB are wanted."
+            f"Cannot write to {output}: {free // 2**20} MB of disk space free, {DISK_SPACE // 2**20} MB needed."
         )
 
 
 def _introduce(plans: dict[str, tuple[Parts, list[Unit]]], output: Path, options: Options, console: Console) -> None:
     console.print(
-        f"[bold]fuzzymil {__version__}[/bold]: the paper's experiments, {'quick' if options.quick else 'full'}"
+        f"[bold]fuzzymil {__version__}[/bold]: the paper's experiments, {'quick' if options.quick else 'full'} run"
     )
-    console.print(f"Seed {options.seed}, results in {output}")
+    console.print(f"Seed {options.seed}, output folder {output}")
     for name, (parts, units) in plans.items():
-        kept = sum(parts.path(unit).exists() for unit in units)
-        again = f", {kept} kept from an earlier run" if kept else ""
-        console.print(f"  {name}: {len(units)} parts{again}", highlight=False)
+        saved = sum(parts.path(unit).exists() for unit in units)
+        reused = f", {saved} already finished" if saved else ""
+        console.print(f"  {name}: {len(units)} units{reused}", highlight=False)
 
 
 def _bar(console: Console) -> Progress:
@@ -141,8 +148,8 @@ def _bar(console: Console) -> Progress:
 
 
 @contextlib.contextmanager
-def _heard() -> Iterator[threading.Event]:
-    """Remember Ctrl-C: training answers it by keeping a model half trained, which must not become a result."""
+def _ctrl_c() -> Iterator[threading.Event]:
+    """Record Ctrl-C: training answers it by returning a half-trained model, which must not become a result."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
@@ -159,16 +166,16 @@ def _heard() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _result(parts: Parts, unit: Unit, heard: threading.Event, given: Sequence[Results] = ()) -> Results:
-    kept = parts.find(unit)
-    if kept is not None:
-        return kept
-    # One thread for BLAS: it gains nothing at these sizes and fights with the compiled code for the cores.
+def _result(parts: Parts, unit: Unit, pressed: threading.Event, given: Sequence[Results] = ()) -> Results:
+    saved = parts.find(unit)
+    if saved is not None:
+        return saved
+    # One BLAS thread: more gain nothing at these sizes and compete with the compiled code for the cores.
     with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # divergence is counted in the results
         warnings.filterwarnings("ignore", "Training was interrupted", UserWarning)
         result = unit.work(*given)
-    if heard.is_set():
+    if pressed.is_set():
         raise KeyboardInterrupt
     return parts.keep(unit, result)
 
@@ -192,7 +199,7 @@ def _versions() -> dict[str, str]:
 
 
 def _page(output: Path) -> str:
-    """Render all experiments whose results lie in the folder, also those of earlier commands."""
+    """Render all experiments with results in the folder, including those of earlier commands."""
     sections = []
     for experiment in EXPERIMENTS.values():
         folder = output / experiment.name
@@ -202,13 +209,11 @@ def _page(output: Path) -> str:
         except (FileNotFoundError, ModelFileError, KeyError):
             continue  # not run yet, or by another version
         facts = {
-            "Run": "quick: fewer data sets, repeats and starts than the paper's protocol"
-            if results["quick"]
-            else "full",
+            "Run": "quick (fewer data sets, repeats and starts than the paper)" if results["quick"] else "full",
             "Seed": str(results["seed"]),
             "Versions": ", ".join(f"{name} {number}" for name, number in results["versions"].items()),
             "Numbers": f"{experiment.name}/results.json",
         }
         sections.append((section, folder, facts))
-    command = "fuzzymil reproduce all --output FOLDER (--quick for a few minutes; --seed N for other random numbers)"
-    return render(sections, {"Run it again": command})
+    command = "fuzzymil reproduce all --output FOLDER (add --quick for a few minutes, --seed N for another random seed)"
+    return render(sections, {"Command": command})

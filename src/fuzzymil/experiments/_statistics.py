@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ __all__ = [
     "Spread",
     "corrected_t_test",
     "holm",
+    "padded",
     "paired_difference",
     "quartiles",
     "ranking",
@@ -26,14 +28,14 @@ class Spread:
     """Results of r repeats of a k-fold cross-validation."""
 
     mean: float
-    over_repeats: float | None  # deviation of the r means; None for a single repeat
-    over_folds: float  # deviation of all r * k folds
+    over_repeats: float | None  # standard deviation of the r means; None for a single repeat
+    over_folds: float  # standard deviation of all r * k folds
     n_repeats: int
     n_folds: int
 
 
 def spread(values: npt.ArrayLike) -> Spread:
-    """Summarize results of shape (n_repeats, n_folds); deviations divide by n - 1.
+    """Summarize results of shape (n_repeats, n_folds); standard deviations divide by n - 1.
 
     Examples
     --------
@@ -54,7 +56,7 @@ def spread(values: npt.ArrayLike) -> Spread:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """A difference of two methods on the same data."""
+    """The difference of two methods on the same data."""
 
     mean: float
     low: float  # 95 % interval of the mean difference
@@ -66,16 +68,16 @@ class PairedTest:
 def corrected_t_test(differences: npt.ArrayLike, test_share: float) -> PairedTest:
     """Compare two methods over repeated cross-validation (Nadeau and Bengio's corrected resampled t-test).
 
-    Folds share training bags, so that their differences are not independent; the variance of their mean is
-    taken as ``1/n + n_test/n_train`` times their own instead of ``1/n``. Without any spread the answer is
-    certain: p is 1 for no difference, else 0.
+    Folds share training bags, so their differences are not independent. The variance of the mean difference is
+    therefore taken as ``1/n + n_test/n_train`` times the sample variance instead of ``1/n``. If all differences are
+    equal, p is 1 for a difference of zero and 0 otherwise.
 
     Parameters
     ----------
     differences : array of shape (n,)
-        One a fold of a repeat.
+        One value per fold and repeat.
     test_share : float
-        Test bags by training bags, 1/9 for ten folds.
+        Number of test bags divided by the number of training bags: 1/9 for ten folds.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def _tested(mean: float, error: float, n: int) -> PairedTest:
 
 
 def paired_difference(one: npt.ArrayLike, other: npt.ArrayLike) -> PairedTest:
-    """Compare two methods over pairs: the mean of ``one - other``, its t-interval, and Wilcoxon's signed-rank p.
+    """Compare paired results: the mean of ``one - other``, its t-interval, and Wilcoxon's signed-rank p-value.
 
     Examples
     --------
@@ -112,7 +114,7 @@ def paired_difference(one: npt.ArrayLike, other: npt.ArrayLike) -> PairedTest:
 
 
 def quartiles(values: npt.ArrayLike) -> tuple[float, float, float]:
-    """Return lower quartile, median, upper quartile.
+    """Return the lower quartile, the median and the upper quartile.
 
     Examples
     --------
@@ -125,20 +127,20 @@ def quartiles(values: npt.ArrayLike) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of k methods on n data sets, the best being rank 1."""
+    """Average ranks of k methods on n data sets; rank 1 is best."""
 
     ranks: tuple[float, ...]
-    p: float  # of Friedman's test that all methods are alike; NaN below three methods or on a single data set
-    critical_difference: float  # of average ranks, at 5 % (Nemenyi)
+    p: float  # Friedman's test that all methods are equal; NaN with fewer than three methods or with one data set
+    critical_difference: float  # of average ranks, at the 5 % level (Nemenyi)
 
 
 def ranking(scores: npt.ArrayLike) -> Ranking:
-    """Rank methods as Demšar proposes: Friedman's test, then Nemenyi's critical difference.
+    """Rank methods as proposed by Demšar: Friedman's test, then Nemenyi's critical difference.
 
     Parameters
     ----------
     scores : array of shape (n_sets, n_methods)
-        Greater is better; equal scores share their mean rank.
+        Higher is better; equal scores share their mean rank.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def ranking(scores: npt.ArrayLike) -> Ranking:
 
 
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return p values (n,) made safe for n tests at once, by Holm's steps.
+    """Return p-values (n,) corrected for n simultaneous tests by Holm's method.
 
     Examples
     --------
@@ -168,3 +170,25 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(raised, 1.0)
     return adjusted
+
+
+def padded(curves: Sequence[npt.ArrayLike], length: int | None = None) -> npt.NDArray[np.float64]:
+    """Return curves as rows of one array, with NaN after the end of those that stopped early (training diverged).
+
+    Parameters
+    ----------
+    curves : sequence of arrays
+    length : int, optional
+        Number of columns. Default: the length of the longest curve.
+
+    Examples
+    --------
+    >>> padded([[0.5, 0.25], [0.75]])
+    array([[0.5 , 0.25],
+           [0.75,  nan]])
+    """
+    values = [np.array(curve, float) for curve in curves]  # None becomes NaN
+    rows = np.full((len(values), length or max(map(len, values))), np.nan)
+    for row, curve in zip(rows, values, strict=True):
+        row[: len(curve)] = curve
+    return rows

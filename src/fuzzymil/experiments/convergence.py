@@ -1,4 +1,4 @@
-"""How often training converges: exact against printed update rule, on-line against batch (the paper's future work)."""
+"""How often training converges: exact or printed update, on-line or batch (future work in the paper)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import MIANFISClassifier, fit_together
 from fuzzymil.experiments._document import Figure, Section, Table, Text
-from fuzzymil.experiments._statistics import quartiles
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
+from fuzzymil.experiments._statistics import padded, quartiles
 from fuzzymil.experiments.synthetic import RADIUS, concepts_found, two_concept_estimator, two_concept_settings
 from fuzzymil.plots import CurvesDisplay, DistributionDisplay, Line, save_figure
 
 __all__ = ["CONVERGENCE"]
 
-THRESHOLD = 0.05  # training error that counts as converged; answering the mean label gives 2/9
+THRESHOLD = 0.05  # training MSE below which a start has converged; predicting the mean label gives 2/9
 EPOCHS = 150
 ALPHA = 5.0
 MODES: dict[str, dict[str, Any]] = {
@@ -44,9 +44,7 @@ def _train(options: Options, mode: str, update: str) -> Results:
     seeds = _starts(options)
     models = fit_together([_estimator(mode, update, seed) for seed in seeds], [bags] * len(seeds))
     target = np.asarray(bags.labels, float)
-    curves = np.full((len(models), EPOCHS), np.nan)
-    for row, model in zip(curves, models, strict=True):
-        row[: len(model.history_["rmse"])] = model.history_["rmse"]
+    curves = padded([model.history_["rmse"] for model in models], EPOCHS)
     return {
         "mse": [float(np.mean((model.rules_.infer(bags).output[:, 0] - target) ** 2)) for model in models],
         "accuracy": [float(model.score(bags, bags.labels)) for model in models],
@@ -66,7 +64,7 @@ def _units(options: Options) -> list[Unit]:
                 "experiment": "convergence",
                 "seed": options.seed,
                 "n_starts": len(seeds),
-                "estimator": parameters(_estimator(mode, update)),
+                "estimator": described(_estimator(mode, update)),
                 "radius": RADIUS,
             },
             0.06 * len(seeds) if MODES[mode]["batch_size"] else 2.0,
@@ -103,10 +101,10 @@ def _draw(results: Results, folder: Path) -> None:
     ways = results["ways"]
     display = DistributionDisplay(
         {words: {mode: ways[f"{mode}, {words}"]["mse"] for mode in MODES} for words in UPDATES.values()},
-        "training MSE at the end",
-        {f"converged: below {THRESHOLD:g}": THRESHOLD, "answering the mean label": 2 / 9},
+        "final training MSE",
+        {f"converged: below {THRESHOLD:g}": THRESHOLD, "predicting the mean label": 2 / 9},
     )
-    title = f"Where {results['settings']['n_starts']} starts end after {EPOCHS} epochs"
+    title = f"Final error of {results['settings']['n_starts']} starts after {EPOCHS} epochs"
     save_figure(display.plot(title), folder / "final_mse.png")
     panels = {
         mode: [
@@ -116,7 +114,7 @@ def _draw(results: Results, folder: Path) -> None:
         ]
         for mode in MODES
     }  # fmt: skip
-    curves = CurvesDisplay(panels, "training RMSE", "mean over all starts; bands: their middle half")
+    curves = CurvesDisplay(panels, "training RMSE", "mean over all starts; bands: interquartile range")
     save_figure(curves.plot("Training error by epoch"), folder / "rmse.png")
 
 
@@ -138,20 +136,20 @@ def _section(results: Results) -> Section:
         "How often training converges",
         [
             Text(
-                f"The two-concept data once, {n_starts} random starts of six rules, {EPOCHS} epochs, alpha {ALPHA:g}; "
-                "the same starts for every way of training. On-line steps visit one bag after another, at the paper's "
-                "rate of 0.1 and at 0.01, and move the widths themselves; a batch epoch is a single step on the "
-                "mean error (Adam at 0.03, plain descent at 0.1). A start has "
-                f"converged when its training MSE ends below {THRESHOLD:g}; answering the mean label would give "
-                f"{2 / 9:.3f}. Errors by epoch of the other experiments stand in their own sections."
+                f"One two-concept data set, {n_starts} random starts of six rules, {EPOCHS} epochs, alpha {ALPHA:g}; "
+                "the same starts for every kind of training. On-line training takes one step per bag, at the paper's "
+                "learning rate of 0.1 and at 0.01, and updates the widths directly; a batch epoch is a single step on "
+                "the mean error (Adam at 0.03, gradient descent at 0.1). A start has converged if its final training "
+                f"MSE is below {THRESHOLD:g}; predicting the mean label gives {2 / 9:.3f}. The error curves of the "
+                "other experiments are in their own sections."
             ),
             Table(
-                f"Of {n_starts} starts",
-                ["way of training", "converged", "both concepts found", "median MSE", "quartiles", "diverged"],
+                f"Convergence of {n_starts} starts",
+                ["training", "converged", "both concepts found", "median MSE", "quartiles", "diverged"],
                 rows,
             ),
             *[Text(words, finding=True) for words in _findings(results)],
-            Figure("final_mse", "Training MSE at the end: curves further to the upper left are better."),
+            Figure("final_mse", "Final training MSE: curves closer to the upper left are better."),
             Figure("rmse", "Training error by epoch."),
         ],
     )
@@ -165,17 +163,16 @@ def _findings(results: Results) -> list[str]:
         found.append(
             f"{mode[0].upper()}{mode[1:]}: {exact['converged_share']:.0%} of the starts converge with the exact "
             f"gradient and {printed['converged_share']:.0%} with the printed update (median MSE "
-            f"{exact['mse_quartiles'][1]:.3f} and {printed['mse_quartiles'][1]:.3f}); of the same start, the exact "
-            f"gradient ends lower in {np.mean(np.asarray(exact['mse']) < np.asarray(printed['mse'])):.0%} of cases."
+            f"{exact['mse_quartiles'][1]:.3f} and {printed['mse_quartiles'][1]:.3f}). From the same start, the exact "
+            f"gradient reaches a lower error in {np.mean(np.asarray(exact['mse']) < np.asarray(printed['mse'])):.0%} "
+            "of cases."
         )
     best = max(ways, key=lambda name: (ways[name]["converged_share"], -ways[name]["mse_quartiles"][1]))
     found.append(
-        f"The most reliable way here is “{best}”: {ways[best]['converged_share']:.0%} converge and "
+        f"The most reliable training is “{best}”: {ways[best]['converged_share']:.0%} converge and "
         f"{ways[best]['both_found_share']:.0%} find both concepts."
     )
     return found
 
 
-CONVERGENCE = Experiment(
-    "convergence", "How often training converges", lambda options: None, _units, _collect, _draw, _section
-)
+CONVERGENCE = Experiment("convergence", _units, _collect, _draw, _section)

@@ -1,4 +1,4 @@
-"""Rule Dropout on Elephant: with and without, one split as in the paper, then many."""
+"""Training with and without Rule Dropout on Elephant, on one split as in the paper and on many."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant
 from fuzzymil.estimators import MIANFISClassifier, PerInstance, Variant
 from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
 from fuzzymil.experiments._published import DROPOUT as PRINTED_ERRORS
 from fuzzymil.experiments._published import PRINTED
-from fuzzymil.experiments._statistics import paired_difference
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
+from fuzzymil.experiments._statistics import padded, paired_difference
+from fuzzymil.experiments._words import difference, p_value, verdict
 from fuzzymil.network.segments import pack
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
 from fuzzymil.training import Group, Plan, train_groups
@@ -31,12 +32,12 @@ FORMS: dict[str, dict[str, Any]] = {
     "Rule Dropout as printed": {"keep_prob": KEEP, "renormalize": False},
     "Rule Dropout, renormalized": {"keep_prob": KEEP, "renormalize": True},
 }
-WITHOUT, AS_PRINTED, RENORMALizED = FORMS
+WITHOUT, AS_PRINTED, RENORMALIZED = FORMS
 _ADAM: dict[str, Any] = {"max_epochs": 0, "variant": Variant(clip=None), "rule_keep_prob": None}
 
 
 def _regimes() -> dict[str, tuple[MIANFISClassifier, dict[str, Any], float]]:
-    """Return by name: who makes the first rules, how they are trained, and the learning rate."""
+    """Return by name: the estimator that makes the initial rules, the training options, and the learning rate."""
     literal = MIANFISClassifier.paper(RULES, PRINTED["elephant"].width, max_epochs=0)
     online = {"optimizer": "sgd", "batch_size": 1, "width_scale": "direct"}
     return {
@@ -46,16 +47,16 @@ def _regimes() -> dict[str, tuple[MIANFISClassifier, dict[str, Any], float]]:
 
 
 def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, Array]]:
-    """Train every form of dropout on one split.
+    """Train with every form of dropout on one split.
 
-    PCA, scaling and the first rules come from the training bags alone. Two twins of each fit train side by
-    side, equal in all but whose error is measured after each epoch: that of the test bags, or that of the
-    training bags with all rules taking part.
+    PCA, scaling and the initial rules come from the training bags only. Each fit runs twice, side by side; the two runs
+    differ only in the error measured after each epoch: that of the test bags, or that of the training bags, both
+    without dropout.
 
     Returns
     -------
     dict
-        By form: ``train`` and ``test``, mean squared errors (n_epochs,).
+        By form: mean squared errors ``train`` and ``test``, each of shape (n_epochs,).
     """
     labels = np.asarray(bags.labels)
     inside, outside = train_test_split(np.arange(len(bags)), test_size=TEST_SHARE, stratify=labels, random_state=seed)
@@ -88,14 +89,9 @@ def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, A
         )
         plan = Plan(operators, validate=True, **training, **dropout)
         (result,) = train_groups([group], plan, learning_rate=rate, max_epochs=EPOCHS, n_iter_no_change=EPOCHS + 1)
-        test, trained = (_complete(history["validation_loss"]) for history in result.history)
+        test, trained = padded([history["validation_loss"] for history in result.history], EPOCHS)
         curves[form] = {"train": trained, "test": test}
     return curves
-
-
-def _complete(values: Array) -> Array:
-    """Fill a curve that ends early, because training diverged, with NaN."""
-    return np.concatenate([values, np.full(EPOCHS - len(values), np.nan)])
 
 
 def _seeds(options: Options) -> list[int]:
@@ -119,7 +115,7 @@ def _units(options: Options) -> list[Unit]:
             settings = {
                 "experiment": "dropout",
                 "seed": seed,
-                "estimator": parameters(estimator),
+                "estimator": described(estimator),
                 "training": training,
                 "rate": rate,
                 "forms": FORMS,
@@ -145,7 +141,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "least": {form: float(np.nanmean(_least(curves[form]["test"]))) for form in FORMS},
             "diverged": {form: int(np.isnan(values).sum()) for form, values in ends.items()},
             "against_without": {
-                form: dataclasses.asdict(_compared(ends[form], ends[WITHOUT])) for form in (AS_PRINTED, RENORMALizED)
+                form: dataclasses.asdict(_compared(ends[form], ends[WITHOUT])) for form in (AS_PRINTED, RENORMALIZED)
             },
         }
     settings = {
@@ -185,7 +181,7 @@ def _draw(results: Results, folder: Path) -> None:
                 panels[f"{words}: {regime}"] = [
                     Line.mean_of(form, np.array(found["curves"][form][which][:only], float)) for form in FORMS
                 ]
-        note = "" if only else "mean over splits; bands: their middle half"
+        note = "" if only else "mean over splits; bands: interquartile range"
         save_figure(CurvesDisplay(panels, "mean squared error", note, columns=2).plot(title), folder / f"{stem}.png")
 
 
@@ -200,14 +196,14 @@ def _section(results: Results) -> Section:
                     f"{regime}: {form}",
                     f"{found['end'][form]:.4f}",
                     f"{found['least'][form]:.4f}",
-                    "" if test is None else f"{test['mean']:+.4f} ({test['low']:+.4f} to {test['high']:+.4f})",
-                    "" if test is None else _p(test["p"]),
+                    difference(test, digits=4),
+                    "" if test is None else p_value(test["p"]),
                 ]
             )
     printed = [
-        ["the paper, one split: without", f"{PRINTED_ERRORS['without']:.4f}", "", "", ""],
+        ["printed, one split: without", f"{PRINTED_ERRORS['without']:.4f}", "", "", ""],
         [
-            "the paper, one split: with",
+            "printed, one split: with",
             f"{PRINTED_ERRORS['with']:.4f}",
             "",
             f"{PRINTED_ERRORS['with'] - PRINTED_ERRORS['without']:+.4f}",
@@ -219,49 +215,41 @@ def _section(results: Results) -> Section:
         "Rule Dropout",
         [
             Text(
-                f"Elephant, PCA to {settings['components']} features inside the training part, {settings['n_rules']} "
-                f"rules kept with probability {settings['keep_prob']:g}, {settings['epochs']} epochs, 90 % of the bags "
-                f"to train on; {settings['splits']} random splits. Twice: with the paper's settings for Elephant "
-                "(raw units, widths of 10, on-line, the printed update) and with this library's training "
-                "(standardized, Adam, all bags at once, the exact gradient). All errors are measured after an epoch "
-                "with all rules taking part."
+                f"Elephant, reduced to {settings['components']} features by a PCA on the training bags; "
+                f"{settings['n_rules']} rules, keep probability {settings['keep_prob']:g}, {settings['epochs']} "
+                f"epochs, 90 % of the bags for training; {settings['splits']} random splits. Once with the paper's "
+                "settings for Elephant (raw units, widths of 10, on-line training, the printed update) and once with "
+                "this library's training (standardized features, Adam, full batch, the exact gradient). All errors are "
+                "measured after an epoch, without dropout."
             ),
             Table(
-                f"Test error (MSE) at the end of training, mean over {settings['splits']} splits",
-                ["training", "at the end", "least epoch", "difference to without (95 % interval)", "p (Wilcoxon)"],
+                f"Test error (MSE) after training, mean over {settings['splits']} splits",
+                ["training", "last epoch", "best epoch", "difference from without (95 % interval)", "p (Wilcoxon)"],
                 [*rows, *printed],
-                "“Least epoch” looks at test bags and is no result one could have had; it shows how much is lost by "
-                "training on. Splits overlap, so intervals and p are somewhat too sure.",
+                "“Best epoch” is chosen on the test bags, so it is not an attainable result; it shows the loss from "
+                "overtraining. Splits overlap, so intervals and p-values are somewhat too small.",
                 frozenset(row[0] for row in printed),
             ),
             *[Text(_finding(regime, found), finding=True) for regime, found in regimes.items()],
             Figure("one_split", "Training and test error by epoch on the first split, as in the paper's figure."),
-            Figure("many_splits", "The same over all splits."),
+            Figure("many_splits", "Training and test error by epoch over all splits."),
         ],
     )
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _finding(regime: str, found: Results) -> str:
     words = []
     for form, test in found["against_without"].items():
-        clear = (test["low"] > 0 or test["high"] < 0) and test["p"] < 0.05
-        verdict = ("lower" if test["mean"] < 0 else "higher") if clear else "not clearly different"
-        words.append(f"{form}: {verdict} ({test['mean']:+.4f}, {_p_words(test['p'])}, n = {test['n']})")
+        clear = verdict(test) if test["p"] < 0.05 else 0
+        change = {1: "higher", 0: "not clearly different", -1: "lower"}[clear]
+        words.append(f"{form}: {change} ({test['mean']:+.4f}, {p_value(test['p'], name='p')}, n = {test['n']})")
     excess = found["end"][WITHOUT] - found["least"][WITHOUT]
     broken = {form: n for form, n in found["diverged"].items() if n}
     tail = f" Diverged: {', '.join(f'{form} {n}' for form, n in broken.items())}." if broken else ""
     return (
-        f"With {regime}, the test error at the end is, against training without dropout, {'; '.join(words)}. "
-        f"Without dropout the end lies {excess:.4f} above the best epoch.{tail}"
+        f"Final test error with {regime}, compared with training without dropout: {'; '.join(words)}. Without "
+        f"dropout, the final test error is {excess:.4f} above that of the best epoch.{tail}"
     )
 
 
-def _p_words(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
-
-
-DROPOUT = Experiment("dropout", "Rule Dropout", _check, _units, _collect, _draw, _section)
+DROPOUT = Experiment("dropout", _units, _collect, _draw, _section, _check)

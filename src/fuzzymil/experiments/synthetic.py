@@ -1,4 +1,4 @@
-"""Two concepts in the plane: which rules are found, and how often (section "Synthetic Data")."""
+"""Two concepts in the plane: which rules are learned, and how often (section "Synthetic Data" of the paper)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from fuzzymil.bags import Bags
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
 from fuzzymil.estimators import MIANFISClassifier, Variant
 from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
 from fuzzymil.experiments._published import IRRELEVANT_OUTPUTS
 from fuzzymil.experiments._statistics import quartiles
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, rounded, seeds_of
+from fuzzymil.experiments._words import plural
 from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
 __all__ = ["RADIUS", "SYNTHETIC", "concepts_found", "two_concept_estimator", "two_concept_settings"]
 
 RADIUS = 0.2
-N_TEST = (167, 166)  # bags of each concept, and negative ones: 500 in all
+N_TEST = (167, 166)  # test bags: (per concept, negative), 500 in all
 ALPHAS, RESTARTS = (1.0, 5.0), (1, 8)
-SHOWN = {"alpha": 5.0, "restarts": 1}  # the model in the figures
+SHOWN = {"alpha": 5.0, "restarts": 1}  # the model shown in the figures
 
 
 def two_concept_settings() -> dict[str, Any]:
-    """Return the paper's start: six rules from random partitions, widths of 0.5 in the units of the plane."""
+    """Return the paper's initialization: six rules from random partitions, with widths of 0.5 in raw units."""
     return {
         "n_rules": 6,
         "init": "random",
@@ -41,7 +42,7 @@ def two_concept_settings() -> dict[str, Any]:
 
 
 def two_concept_estimator(settings: Mapping[str, Any]) -> MIANFISClassifier:
-    """Return a classifier with these settings, those of its `Variant` among them.
+    """Return a classifier with these parameters, which may include those of its `Variant`.
 
     Examples
     --------
@@ -54,7 +55,7 @@ def two_concept_estimator(settings: Mapping[str, Any]) -> MIANFISClassifier:
 
 
 def concepts_found(rules: RuleBase) -> list[bool]:
-    """Tell for each concept whether a rule that concludes at least 0.5 has its center inside it.
+    """Return for each concept whether a rule that concludes at least 0.5 has its center inside it.
 
     Examples
     --------
@@ -94,13 +95,12 @@ def _units(options: Options) -> list[Unit]:
     units = []
     for alpha in ALPHAS:
         for restarts in RESTARTS:
-            settings = {**two_concept_settings(), "alpha": alpha, "n_init": restarts}
-            estimator = parameters(two_concept_estimator(settings))
+            estimator = two_concept_estimator({**two_concept_settings(), "alpha": alpha, "n_init": restarts})
             for number, seed in enumerate(_seeds(options)):
                 units.append(
                     Unit(
-                        f"alpha {alpha:g}, {restarts} start(s), data {number + 1}",
-                        {"experiment": "synthetic", "seed": seed, "estimator": estimator, "radius": RADIUS},
+                        f"alpha {alpha:g}, {plural(restarts, 'start')}, data set {number + 1}",
+                        {"experiment": "synthetic", "seed": seed, "estimator": described(estimator), "radius": RADIUS},
                         0.1 * restarts,
                         lambda seed=seed, alpha=alpha, restarts=restarts: _learn(seed, alpha, restarts),
                     )
@@ -150,7 +150,7 @@ def _draw(results: Results, folder: Path) -> None:
     train, _ = _data(shown["seed"])
     truth = np.maximum.reduceat(np.asarray(train.instance_labels), train.offsets[:-1])
     order = ("negative", "concept 1", "concept 2")
-    # A bag of middling size with one instance in concept 1: that one is what makes it positive.
+    # A bag of medium size with exactly one instance in concept 1, which makes the bag positive.
     inside = np.add.reduceat(np.asarray(train.instance_labels) == 1, train.offsets[:-1])
     candidates = np.flatnonzero(inside == 1)
     circled = int(candidates[np.argmin(np.abs(train.sizes[candidates] - 6))])
@@ -170,7 +170,7 @@ def _draw(results: Results, folder: Path) -> None:
         ]
         for alpha in ALPHAS
     }
-    note = f"mean over {len(results['settings']['seeds'])} data sets; bands: their middle half"
+    note = f"mean over {len(results['settings']['seeds'])} data sets; bands: interquartile range"
     save_figure(
         CurvesDisplay(panels, "training RMSE", note).plot("Training error on the two-concept data"),
         folder / "rmse.png",
@@ -202,33 +202,33 @@ def _section(results: Results) -> Section:
         "Two concepts in the plane",
         [
             Text(
-                "Bags of points; a positive bag has at least one point in one of two discs, and nobody tells which. "
-                f"Six rules start from random partitions with widths of 0.5 and learn from 150 bags. {n_sets} data "
-                "sets, each with its own start, are judged on 500 unseen bags."
+                "Bags of points; a positive bag has at least one point in one of two discs, but which one is not "
+                "given. Six rules are initialized from random partitions with widths of 0.5 and trained on 150 bags. "
+                f"{n_sets} data sets, each with its own start, are evaluated on 500 test bags."
             ),
             Table(
-                "Accuracy on unseen bags, and concepts found",
+                "Accuracy on test bags, and concepts found",
                 ["settings", "median", "quartiles", "both concepts found", "at least one"],
                 rows,
-                "Found: a rule that concludes 0.5 or more has its center inside the concept. "
-                "The paper shows one run, which found both, and gives no accuracy.",
+                "Found: a rule that concludes 0.5 or more has its center inside the concept. The paper shows one run, "
+                "which found both, and reports no accuracy.",
             ),
             Text(_finding(results, n_sets), finding=True),
-            Figure("data", "The data of the first set. The points of one bag of concept 1 are circled."),
+            Figure("data", "The first data set. The points of one bag of concept 1 are circled."),
             Figure(
                 "membership",
-                f"Fuzzy sets before and after training ({_model_words(shown)}); compare the paper's "
-                "figure of learned membership functions.",
+                f"Fuzzy sets before and after training ({_model_words(shown)}), corresponding to the paper's figure of "
+                "learned membership functions.",
             ),
             Figure(
                 "rules",
-                "The same rules in the plane. Dashed: conclude “negative”; some have moved out of the picture.",
+                "The same rules in the plane. Dashed: rules that conclude “negative”; some are outside the picture.",
             ),
             Table(
-                "What the rules conclude",
+                "Conclusions of the rules",
                 ["rule", "conclusion", "center", "width", "verdict"],
                 [_rule_row(rules, r) for r in range(rules.n_rules)],
-                "The paper's irrelevant rules conclude "
+                "Conclusions of the irrelevant rules in the paper: "
                 + ", ".join(f"{value:g} (rule {rule})" for rule, value in IRRELEVANT_OUTPUTS.items())
                 + ".",
             ),
@@ -244,10 +244,10 @@ def _model_words(shown: Results) -> str:
 def _rule_row(rules: RuleBase, r: int) -> list[str]:
     output, center = rules.coefs[r, 0, 0], rules.centers[r]
     distances = np.linalg.norm(CONCEPTS - center, axis=1)
-    verdict = "irrelevant: concludes negative"
+    verdict = "irrelevant (concludes negative)"
     if output >= 0.5:
         inside = distances.min() <= RADIUS
-        verdict = f"concept {int(distances.argmin()) + 1} found" if inside else "positive, outside the concepts"
+        verdict = f"concept {int(distances.argmin()) + 1} found" if inside else "positive, outside both concepts"
     points = [f"({a:.2f}, {b:.2f})" for a, b in (center, rules.widths[r])]
     return [str(r + 1), f"{output:.2f}", *points, verdict]
 
@@ -259,11 +259,9 @@ def _finding(results: Results, n_sets: int) -> str:
         f"alpha {column['alpha']:g}, {_starts(column['restarts'])}: {column['both_found']}" for column in columns
     )
     return (
-        f"Both concepts were found, of {n_sets} data sets, in ({found}). The best median accuracy, "
-        f"{best['quartiles'][1]:.1%}, came with alpha {best['alpha']:g} and {_starts(best['restarts'])}."
+        f"Data sets (of {n_sets}) in which both concepts were found: {found}. The best median accuracy, "
+        f"{best['quartiles'][1]:.1%}, is that of alpha {best['alpha']:g} and {_starts(best['restarts'])}."
     )
 
 
-SYNTHETIC = Experiment(
-    "synthetic", "Two concepts in the plane", lambda options: None, _units, _collect, _draw, _section
-)
+SYNTHETIC = Experiment("synthetic", _units, _collect, _draw, _section)

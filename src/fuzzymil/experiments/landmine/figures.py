@@ -1,4 +1,4 @@
-"""The figures of the landmine experiment; every title says that the alarms are simulated."""
+"""Figures of the landmine experiment; every title says that the alarms are simulated."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from fuzzymil.datasets.gpr.simulation import draw_alarm
-from fuzzymil.experiments._landmine_methods import PAPER, REFERENCE, START
-from fuzzymil.experiments._study import Results
+from fuzzymil.experiments._experiment import Results
+from fuzzymil.experiments._statistics import padded
+from fuzzymil.experiments.landmine.methods import PAPER, REFERENCE, START
 from fuzzymil.plots import CubeDisplay, CurvesDisplay, Line, MembershipDisplay, RocDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
 __all__ = ["draw", "shown_alarms"]
 
-# With bands, and without: bands of more than a few methods hide each other.
+# With bands and without: the bands of more than a few methods would hide each other.
 _BANDED = (REFERENCE, START, "ANFIS, expert's window labels", "NaiveANFIS")
 _PLAIN = (
     REFERENCE,
@@ -27,7 +28,7 @@ _PLAIN = (
     "logistic regression on bag statistics",
 )
 
-_RULES_SHOWN, _LEAST_SHARE = 3, 0.01  # of each alarm, those that fired most
+_RULES_SHOWN, _MIN_SHARE = 3, 0.01  # for each alarm, the rules that fired most
 
 
 def draw(results: Results, folder: Path) -> None:
@@ -42,10 +43,10 @@ def draw(results: Results, folder: Path) -> None:
             )
             save_figure(display.plot(f"Simulated alarms, {name}", bands=bands), folder / f"{stem}.png")
     curves = {
-        name: [Line.mean_of(method, np.array(_padded(runs), float)) for method, runs in _shown_errors(own)]
+        name: [Line.mean_of(method, padded(runs)) for method, runs in _shown_errors(own)]
         for name, own in difficulties.items()
     }
-    note = "mean over folds; bands: their middle half"
+    note = "mean over folds; bands: interquartile range"
     save_figure(
         CurvesDisplay(curves, "training RMSE", note).plot("Training error, simulated alarms"), folder / "rmse.png"
     )
@@ -69,19 +70,13 @@ def _shown_errors(own: Results) -> list[tuple[str, list[list[float]]]]:
     return [(name.removeprefix("MI-ANFIS, "), own["rmse"][name]) for name in shown]
 
 
-def _padded(runs: list[list[float]]) -> list[list[float]]:
-    """Fill curves that end early, because training diverged, with NaN."""
-    longest = max(map(len, runs))
-    return [run + [np.nan] * (longest - len(run)) for run in runs]
-
-
 def shown_alarms(own: Results, method: str) -> dict[str, int]:
-    """Choose by score, among test alarms of the first fold: the middle low-metal mine, and the clutter most like one.
+    """Choose two test alarms of the first fold by score: the median low-metal mine and the highest-scoring clutter.
 
     Returns
     -------
     dict
-        Place among the test alarms by the figure's name.
+        Position among the test alarms, by figure name.
     """
     outside = np.array(own["rules"][method]["outside"])
     scores = np.array(own["curves"][method])[outside]
@@ -100,7 +95,7 @@ def _draw_cube(own: Results, method: str, place: int, difficulty: str, path: Pat
     fired = {
         f"rule {r + 1} (y = {rules.rules[r].coefs[0][0]:.2f}, share {shares[r]:.0%})": kept["windows"][place][r]
         for r in np.argsort(-shares, kind="stable")[:_RULES_SHOWN]
-        if shares[r] >= _LEAST_SHARE
+        if shares[r] >= _MIN_SHARE
     }
     display = CubeDisplay.from_alarm(alarm, fired=fired)
     score = own["curves"][method][bag] + 0.5

@@ -1,4 +1,4 @@
-"""Finished units of work on disk: a run that was interrupted goes on where it stopped."""
+"""Finished units of work on disk, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
-from fuzzymil.experiments._study import Results, Unit
+from fuzzymil.experiments._experiment import Results, Unit
 
 __all__ = ["Parts"]
 
@@ -19,32 +19,32 @@ KIND, VERSION = "fuzzymil-part", 1
 
 
 class Parts:
-    """Results of units, one file each, named after the settings and the version of the library.
+    """Results of units, one file each, named after the unit's settings and the library version.
 
     Parameters
     ----------
     folder : Path
-        Made when the first result is kept.
+        Created when the first result is saved.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, unit: Unit) -> Path:
-        """Return the file that holds, or will hold, the result of ``unit``."""
+        """Return the path of the file that holds the result of a unit once it is saved."""
         return self.folder / f"{_digest(unit.settings)}.json"
 
     def find(self, unit: Unit) -> Results | None:
-        """Return the kept result, or None when there is none to trust."""
+        """Return the saved result, or None if there is no valid one."""
         try:
             document = storage.read_document(self.path(unit), {KIND: VERSION})
         except (FileNotFoundError, ModelFileError):
-            return None  # never made, or damaged from outside: make it (again)
+            return None  # never saved, or damaged: compute it (again)
         result = document.get("result")
         return result if isinstance(result, dict) else None
 
     def keep(self, unit: Unit, result: Results) -> Results:
-        """Write a result, and return it as it will be read: a resumed run must not differ in the last digit."""
+        """Save a result, and return it as it will be read: a resumed run must not differ in the last digit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {"library": __version__, "unit": unit.label, "settings": dict(unit.settings), "result": result}
         storage.write_document(self.path(unit), KIND, VERSION, content)

@@ -1,4 +1,4 @@
-"""Every method of the paper's result table on the same folds, measured and not quoted (table resultstable)."""
+"""All methods of the paper's table resultstable, measured on the same folds instead of quoted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -20,45 +19,46 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS
 from fuzzymil.estimators import PerInstance
-from fuzzymil.experiments._folds import INNER_FOLDS, splits
-from fuzzymil.experiments._methods import CONTESTANTS, Contestant, Grid
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, seeds_of
 from fuzzymil.experiments._published import PRINTED
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, seeds_of
-from fuzzymil.experiments._table_report import draw, section
-from fuzzymil.experiments.benchmarks import LOADERS
+from fuzzymil.experiments._recipe import INNER_FOLDS, best_candidates, measure, splits
+from fuzzymil.experiments.benchmarks.experiment import LOADERS
+from fuzzymil.experiments.table.methods import Contestant, Grid, contestants
+from fuzzymil.experiments.table.report import draw, section
 
 __all__ = ["TABLE", "measure_fold"]
 
 N_FOLDS = 10
-# Processor seconds of a fit, as a multiple of those on MUSK 1, for the time left.
+# Processor seconds per fit relative to MUSK 1, for the estimate of the remaining time.
 COST = {"musk1": 1.0, "musk2": 12.0, "fox": 3.0, "tiger": 3.0, "elephant": 3.0}
 
 
 def measure_fold(
     contestant: Contestant, grid: Grid, bags: Bags, split: tuple[Array, Array], n_inner: int, seed: int
 ) -> Results:
-    """Choose settings and fit on the training bags of a fold, and score its test bags.
+    """Tune and fit on the training bags of a fold, and score its test bags.
 
     Returns
     -------
     dict
-        ``accuracy``, ``auc``, ``seconds`` (processor time of the last fit) and the settings ``chosen``.
+        ``accuracy``, ``auc``, ``seconds`` (processor time of the final fit) and the ``chosen`` parameters.
     """
     inside, outside = split
     training, test = bags[inside], bags[outside]
     truth = np.asarray(training.labels)
     model = _prepared(contestant.estimator, seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # last epoch, whatever it is
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch counts
         chosen = _chosen(model, grid, training, truth, n_inner, seed)
         model.set_params(**chosen)
         before = time.process_time()
         model.fit(training, truth)
         seconds = time.process_time() - before
         scores = np.asarray(model.decision_function(test))
+    accuracy, auc = measure(np.asarray(test.labels), scores)
     return {
-        "accuracy": float(accuracy_score(test.labels, (scores > 0).astype(int))),
-        "auc": float(roc_auc_score(test.labels, scores)),
+        "accuracy": accuracy,
+        "auc": auc,
         "seconds": round(seconds, 3),
         "chosen": {name.removeprefix("method__"): value for name, value in chosen.items()},
     }
@@ -71,29 +71,21 @@ def _prepared(estimator: Any, seed: int) -> Pipeline:
 
 
 def _chosen(model: Pipeline, grid: Grid, bags: Bags, truth: Array, n_inner: int, seed: int) -> dict[str, Any]:
-    """Choose by accuracy, then AUC, then place in the grid."""
+    """Return the best parameters by cross-validation on these bags."""
     if not grid:
         return {}
-    inner = StratifiedKFold(n_inner, shuffle=True, random_state=seed)
-    search = GridSearchCV(
-        model,
-        {f"method__{name}": values for name, values in grid.items()},
-        scoring=["accuracy", "roc_auc"],
-        cv=inner,
-        refit=False,
-        error_score="raise",
-    ).fit(bags, truth)
-    found = search.cv_results_
-    # Rounded, because sums of equal accuracies in another order differ in the last digit.
-    merit = np.round(np.column_stack([found["mean_test_accuracy"], found["mean_test_roc_auc"]]), 9)
-    return dict(found["params"][max(range(len(merit)), key=lambda g: tuple(merit[g]))])
+    points = list(ParameterGrid({f"method__{name}": values for name, values in grid.items()}))
+    models = [clone(model).set_params(**point) for point in points]
+    everything = [np.arange(len(bags))]
+    (best,) = best_candidates(models, bags, truth, everything, [seed], lambda fold: fold.decisions, n_inner)
+    return dict(points[best])
 
 
 def _cross_validated(
     contestant: Contestant, grid: Grid, bags: Bags, n_folds: int, seeds: Sequence[int], jobs: int | None
 ) -> Results:
     labels = np.asarray(bags.labels)
-    # Processes, one thread each: most methods hold the interpreter's lock, and times a fit should compare.
+    # One thread per process: most methods hold the interpreter's lock, and the times of fits should be comparable.
     with parallel_config(backend="loky", inner_max_num_threads=1):
         folds = Parallel(n_jobs=jobs or -1)(
             delayed(measure_fold)(contestant, grid, bags, split, INNER_FOLDS, seed)
@@ -111,7 +103,7 @@ def _n_repeats(options: Options) -> int:
 
 
 def _grid(contestant: Contestant, name: str, options: Options) -> Grid:
-    """Return the settings to choose from; a quick run takes every method as it comes."""
+    """Return the parameters to choose from; a quick run uses each method's defaults."""
     return {} if options.quick else contestant.grid_for(name)
 
 
@@ -124,10 +116,10 @@ def _units(options: Options) -> list[Unit]:
     units = []
     for name in _sets(options):
         bags = LOADERS[name](options.data)
-        for method, contestant in CONTESTANTS.items():
+        for method, contestant in contestants().items():
             grid = _grid(contestant, name, options)
             for repeat in range(_n_repeats(options)):
-                # The folds of the benchmark experiment.
+                # The same folds as in the benchmark experiment.
                 seeds = seeds_of(N_FOLDS + 1, options.seed + repeat, name)
 
                 def work(
@@ -141,7 +133,7 @@ def _units(options: Options) -> list[Unit]:
                 settings = {
                     "experiment": "table",
                     "data": BENCHMARKS[name].content_checksum,
-                    "estimator": _described(contestant.estimator),
+                    "estimator": described(contestant.estimator),
                     "grid": dict(grid),
                     "inner_folds": INNER_FOLDS if grid else None,
                     "n_folds": N_FOLDS,
@@ -154,21 +146,12 @@ def _units(options: Options) -> list[Unit]:
     return units
 
 
-def _described(estimator: Any) -> Results:
-    """Return class and settings as a file can hold them."""
-    values = {
-        name: _described(value) if hasattr(value, "get_params") else value
-        for name, value in estimator.get_params(deep=False).items()
-    }
-    return {"class": type(estimator).__name__, **values}
-
-
 def _collect(options: Options, parts: list[Results]) -> Results:
-    rest = iter(parts)
+    rest, methods = iter(parts), contestants()
     sets: Results = {}
     for name in _sets(options):
         sets[name] = {}
-        for method in CONTESTANTS:
+        for method in methods:
             runs = [next(rest) for _ in range(_n_repeats(options))]
             sets[name][method] = {key: [run[key] for run in runs] for key in runs[0]}
     settings = {
@@ -178,13 +161,13 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "seeds": [options.seed + repeat for repeat in range(_n_repeats(options))],
         "methods": {
             method: {
-                "estimator": _described(contestant.estimator),
+                "estimator": described(contestant.estimator),
                 "grids": {name: dict(_grid(contestant, name, options)) for name in sets},
             }
-            for method, contestant in CONTESTANTS.items()
+            for method, contestant in methods.items()
         },
     }
     return {"settings": settings, "sets": sets}
 
 
-TABLE = Experiment("table", "MI-ANFIS among other methods", _check, _units, _collect, draw, section)
+TABLE = Experiment("table", _units, _collect, draw, section, _check)

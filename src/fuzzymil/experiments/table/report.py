@@ -1,4 +1,4 @@
-"""The comparison of all methods in tables, a diagram of ranks, and sentences."""
+"""The comparison of all methods in tables, a rank diagram, and sentences."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ import numpy as np
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil.experiments._document import Figure, Section, Table, Text, as_markdown
-from fuzzymil.experiments._methods import OWN
+from fuzzymil.experiments._experiment import REPORTED_SEED, Results
 from fuzzymil.experiments._published import PRINTED, QUOTED
 from fuzzymil.experiments._statistics import PairedTest, Ranking, corrected_t_test, holm, ranking, spread
-from fuzzymil.experiments._study import REPORTED_SEED, Results
+from fuzzymil.experiments._words import plural
+from fuzzymil.experiments.table.methods import OWN
 from fuzzymil.plots import RanksDisplay, save_figure
 
 __all__ = ["against_own", "draw", "ranks", "section"]
 
-NEAR = 6.0  # points: about two standard errors of an accuracy on the 92 bags of MUSK 1
+TOLERANCE = 6.0  # percentage points: about two standard errors of an accuracy on the 92 bags of MUSK 1
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Write the diagram of ranks, and the tables as Markdown."""
+    """Write the rank diagram, and the tables as Markdown."""
     found, several = ranks(results), len(results["sets"]) > 1
     display = RanksDisplay(
         dict(zip(_ranked(results), found.ranks, strict=True)),
         found.critical_difference if several else None,
-        f"accuracy on {_sets_words(results)}" + ("; Nemenyi's test at 5 %" if several else ""),
+        f"accuracy on {plural(len(results['sets']), 'data set')}" + ("; Nemenyi's test at 5 %" if several else ""),
         [OWN],
     )
     save_figure(display.plot("All methods on the same folds"), folder / "ranks.png")
@@ -40,13 +41,8 @@ def _methods(results: Results) -> list[str]:
 
 
 def _ranked(results: Results) -> list[str]:
-    """Return the methods that are ranked: of MI-ANFIS one form only, or its twins would fill the ranks around it."""
+    """Return the ranked methods: only one variant of MI-ANFIS, or its twins would take the ranks around it."""
     return [method for method in _methods(results) if not method.startswith(f"{OWN},")]
-
-
-def _sets_words(results: Results) -> str:
-    n = len(results["sets"])
-    return f"{n} data set{'s' if n > 1 else ''}"
 
 
 def _accuracy(results: Results, name: str, method: str) -> Array:
@@ -55,7 +51,7 @@ def _accuracy(results: Results, name: str, method: str) -> Array:
 
 
 def ranks(results: Results) -> Ranking:
-    """Rank the methods by their mean accuracy on each set."""
+    """Rank the methods by their mean accuracy on each data set."""
     return ranking([[_mean(results, name, method) for method in _ranked(results)] for name in results["sets"]])
 
 
@@ -65,13 +61,13 @@ def _mean(results: Results, name: str, method: str) -> float:
 
 
 def against_own(results: Results, name: str) -> dict[str, tuple[PairedTest, float]]:
-    """Compare MI-ANFIS with every other method on the folds of a set.
+    """Compare MI-ANFIS with every other method on the folds of a data set.
 
     Returns
     -------
     dict
-        By method: the test of the difference (MI-ANFIS minus method, in points), and its p value after Holm's
-        correction for all methods of the set.
+        By method: the test of the difference (MI-ANFIS minus the method, in percentage points), and its p-value after
+        Holm's correction for all methods on the data set.
     """
     others = [method for method in _methods(results) if method != OWN]
     own, share = _accuracy(results, name, OWN), 1 / (results["settings"]["n_folds"] - 1)
@@ -86,23 +82,25 @@ def section(results: Results) -> Section:
     n = settings["n_folds"] * settings["n_repeats"]
     return Section(
         "table",
-        "MI-ANFIS among other methods",
+        "MI-ANFIS and other methods",
         [
             Text(
-                f"{settings['n_folds']}-fold stratified cross-validation, run {settings['n_repeats']} time(s); seeds "
-                f"of the shuffles: {', '.join(map(str, settings['seeds']))}; the folds of the benchmark experiment. "
-                "All methods see the same folds and features that were standardized by the training folds; MI-ANFIS "
-                "and Naive-ANFIS besides limit values to three deviations, as they do by default (“not clipped” "
-                "shows MI-ANFIS without). Where a "
-                f"method has a grid, its settings are the best of it by {settings['inner_folds']}-fold "
-                "cross-validation inside the training fold (accuracy, then AUC). Columns “quoted” are what the paper "
-                "copied from other papers: other folds, other preprocessing, settings often chosen on the reported "
-                "bags."
+                f"{settings['n_folds']}-fold stratified cross-validation, {plural(settings['n_repeats'], 'repeat')}; "
+                f"seeds of the shuffles: {', '.join(map(str, settings['seeds']))}; the same folds as in the benchmark "
+                "experiment. All methods use the same folds, with features standardized by the training folds. "
+                "MI-ANFIS and Naive-ANFIS also clip values at three standard deviations, which is their default (“not "
+                "clipped” is MI-ANFIS without). A method with a grid is tuned by "
+                f"{settings['inner_folds']}-fold cross-validation inside the training fold (accuracy, then AUC). "
+                "Columns “quoted” are the numbers that the paper copied from other papers: other folds, other "
+                "preprocessing, and settings often chosen on the reported bags."
             ),
             Text(_honesty(settings["seeds"])),
             _main_table(results, n),
             *[Text(words, finding=True) for words in _findings(results)],
-            Figure("ranks", "Average ranks by accuracy. Methods under one bar are not told apart by these data sets."),
+            Figure(
+                "ranks",
+                "Average ranks by accuracy. Methods under one bar do not differ significantly.",
+            ),
             _auc_table(results, n),
             _time_table(results),
             _tests_table(results, n),
@@ -112,12 +110,12 @@ def section(results: Results) -> Section:
 
 
 def _honesty(seeds: list[int]) -> str:
-    here = "" if seeds[0] == REPORTED_SEED else " This run uses other seeds than the reported ones."
+    here = "" if seeds[0] == REPORTED_SEED else " This run uses different seeds from the reported ones."
     return (
-        "Defaults and grids of the other methods were settled while looking at MUSK 1 with other shuffles (seeds 0 to "
-        "2, 100 and 101), those of MI-ANFIS while looking at all five sets (seeds 100 to 102), which favors it on "
-        f"four of them; the reported seeds ({REPORTED_SEED} onwards) were drawn afterwards. About half of the methods "
-        f"have no grid.{here}"
+        "The defaults and grids of the other methods were chosen on MUSK 1 with other shuffles (seeds 0 to 2, 100 and "
+        "101), those of MI-ANFIS on all five data sets (seeds 100 to 102), which favors it on four of them. The "
+        f"reported seeds ({REPORTED_SEED} onwards) were drawn afterwards. About half of the methods have no "
+        f"grid.{here}"
     )
 
 
@@ -128,7 +126,7 @@ def _cell(values: Array) -> str:
 
 def _deviation_words(results: Results, n: int) -> str:
     repeats = results["settings"]["n_repeats"]
-    return f"mean ± deviation over {f'{repeats} repeats' if repeats > 1 else f'the {n} folds of one run'}"
+    return f"mean ± standard deviation over {f'{repeats} repeats' if repeats > 1 else f'the {n} folds of one run'}"
 
 
 def _main_table(results: Results, n: int) -> Table:
@@ -142,7 +140,7 @@ def _main_table(results: Results, n: int) -> Table:
             row += [_cell(_accuracy(results, name, method)), "" if quoted is None else f"{quoted:.1f}"]
         rows.append(row)
     return Table(
-        f"Accuracy in percent, {_deviation_words(results, n)}, beside the figure the paper quotes", columns, rows
+        f"Accuracy in percent, {_deviation_words(results, n)}, and the number quoted in the paper", columns, rows
     )
 
 
@@ -157,10 +155,10 @@ def _auc_table(results: Results, n: int) -> Table:
 def _time_table(results: Results) -> Table:
     return _plain_table(
         results,
-        "Processor seconds of one fit, median over folds",
+        "Processor seconds per fit, median over folds",
         lambda own: f"{np.median(np.concatenate([np.ravel(run) for run in own['seconds']])):.2f}",
-        "The last fit of each fold, with the settings chosen; the choice takes three fits a point of the grid besides. "
-        "Compiling is counted where a fold is the first of its shape in a process.",
+        "The final fit of each fold with the chosen settings; tuning takes three more fits per grid point. Includes "
+        "compilation if the fold is the first of its shape in a process.",
     )
 
 
@@ -177,11 +175,11 @@ def _tests_table(results: Results, n: int) -> Table:
             cells = [tests[name][method] for name in results["sets"]]
             rows.append([method, *(f"{test.mean:+.1f}{_star(p)}" for test, p in cells)])
     return Table(
-        f"{OWN} minus each method, points of accuracy",
+        f"{OWN} minus each method, accuracy in percentage points",
         ["method", *(PRINTED[name].title for name in results["sets"])],
         rows,
-        f"n = {n} folds a set. Corrected resampled t-test of Nadeau and Bengio on paired folds; * marks p < 0.05 after "
-        f"Holm's correction for the {len(rows)} methods of a set.",
+        f"n = {n} folds per data set. Nadeau and Bengio's corrected resampled t-test on paired folds; * marks p < 0.05 "
+        f"after Holm's correction for the {len(rows)} methods on a data set.",
     )
 
 
@@ -196,10 +194,10 @@ def _grids_table(results: Results) -> Table:
         smaller |= len(grids) > 1
         rows.append([method, entry["estimator"]["class"], " / ".join(map(_grid_words, grids))])
     return Table(
-        "Estimators and the settings they choose from inside a training fold",
+        "Estimators and the grids they are tuned on inside a training fold",
         ["method", "class", "grid"],
         rows,
-        "All other settings are the defaults." + (" Where there are two grids, the second is for MUSK 2." * smaller),
+        "All other parameters have their defaults." + (" If there are two grids, the second is for MUSK 2." * smaller),
     )
 
 
@@ -212,20 +210,20 @@ def _findings(results: Results) -> list[str]:
     order = sorted(zip(found.ranks, methods, strict=True))
     own = found.ranks[methods.index(OWN)]
     place = 1 + sum(rank < own for rank in found.ranks)
-    shared = ", shared" if found.ranks.count(own) > 1 else ""
+    shared = " (shared)" if found.ranks.count(own) > 1 else ""
     best = "; ".join(f"{PRINTED[name].title} {', '.join(_best(results, name))}" for name in results["sets"])
     return [
-        f"{OWN} has the average rank {own:.1f} among {len(methods)} methods on {_sets_words(results)}: place "
-        f"{place}{shared}. The first three: "
+        f"{OWN} has average rank {own:.1f} among {len(methods)} methods on {plural(len(results['sets']), 'data set')}: "
+        f"place {place}{shared}. The top three: "
         + ", ".join(f"{method} ({rank:.1f})" for rank, method in order[:3])
         + "."
         + (
             ""
             if len(results["sets"]) == 1
-            else f" Ranks closer than {found.critical_difference:.1f} are not told apart. Friedman's test that all "
-            f"are alike: p = {found.p:.2g}."
+            else f" Rank differences below {found.critical_difference:.1f} are not significant. Friedman's test that "
+            f"all methods are equal: p = {found.p:.2g}."
         ),
-        f"Best three by accuracy: {best}.",
+        f"The three most accurate methods. {best}.",
         _verdict(results),
         _beside_quoted(results),
     ]
@@ -244,22 +242,24 @@ def _verdict(results: Results) -> str:
         ahead = [method for method, (test, p) in tests.items() if p < 0.05 and test.mean > 0]
         behind = [method for method, (test, p) in tests.items() if p < 0.05 and test.mean < 0]
         parts.append(
-            f"{PRINTED[name].title} ahead of {', '.join(ahead) or 'none'}, behind {', '.join(behind) or 'none'}"
+            f"{PRINTED[name].title} better than {', '.join(ahead) or 'none'}, worse than {', '.join(behind) or 'none'}"
         )
-    return f"Where folds tell {OWN} and another method apart (p < 0.05 after Holm's correction): {'; '.join(parts)}."
+    return (
+        f"Significant differences of {OWN} from other methods (p < 0.05 after Holm's correction): {'; '.join(parts)}."
+    )
 
 
 def _beside_quoted(results: Results) -> str:
-    """Tell which measured figures fall short of the quoted ones by more than chance explains."""
+    """Name the measured accuracies that fall short of the quoted ones by more than chance."""
     short, n = [], 0
     for method in _methods(results):
         for name, quoted in QUOTED.get(method, {}).items():
             if name in results["sets"]:
                 n += 1
                 gap = _mean(results, name, method) - quoted
-                if gap < -NEAR:
+                if gap < -TOLERANCE:
                     short.append((gap, f"{method} on {PRINTED[name].title} ({gap:+.1f})"))
     if not short:
-        return f"All {n} quoted figures are reached within {NEAR:g} points."
+        return f"All {n} quoted accuracies are reached within {TOLERANCE:g} points."
     listed = ", ".join(words for _, words in sorted(short))
-    return f"Of {n} quoted figures {n - len(short)} are reached within {NEAR:g} points. Not reached: {listed}."
+    return f"{n - len(short)} of {n} quoted accuracies are reached within {TOLERANCE:g} points. Not reached: {listed}."

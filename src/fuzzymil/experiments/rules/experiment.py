@@ -1,6 +1,6 @@
-"""Rules people can read: what short ones cost, what an expert's are worth with ten bags, and what they find in a bag.
+"""Readable rules: the accuracy of short rules, the value of an expert's rules, and the instances they find.
 
-The paper has no such study; it promises rules that can be read, and learns some with 166 conditions.
+The paper has no such study: it promises readable rules, but learns rules with up to 166 conditions.
 """
 
 from __future__ import annotations
@@ -14,26 +14,34 @@ from sklearn.metrics import roc_auc_score
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
-from fuzzymil.experiments._folds import Fitted, Recipe, cross_validate, fit_folds
-from fuzzymil.experiments._rules_report import draw, section
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, fit_together
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments._recipe import Recipe, evaluate, network_of, scores_of, size_of
 from fuzzymil.experiments._statistics import corrected_t_test, paired_difference
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, seeds_of
+from fuzzymil.experiments.rules.report import draw, section
 from fuzzymil.experiments.synthetic import RADIUS
 from fuzzymil.rules import RuleBase
 
 __all__ = ["EXPERT", "RULES", "concepts_told", "features_of_positive_rules"]
 
-LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # conditions a rule may have; None for all features
+LIMITS: tuple[int | None, ...] = (
+    1,
+    2,
+    3,
+    5,
+    10,
+    20,
+    None,
+)  # maximum number of conditions per rule; None: all
 QUICK_LIMITS: tuple[int | None, ...] = (2, None)
 FOLDS = 10
-WAYS = {"searched": "auto", "shortened": "kmeans"}  # by how short rules come about: the setting `init`
-DEFAULT = "shortened"  # with all conditions this is the library's default, which the others are compared with
+WAYS = {"searched": "auto", "shortened": "kmeans"}  # how rules become short: the parameter `init`
+DEFAULT = "shortened"  # with all conditions, this is the library's default, which the others are compared with
 N_NOISE, RELEVANT = 50, [0, 1]
-N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # data sets of a full and of a quick run
-# To train on and unseen: bags of each concept, and negative ones. Of the eleven bags one is left out.
+N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # number of data sets in a full and in a quick run
+# Training and test bags: (per concept, negative). Of the eleven training bags for "ten bags", one is left out.
 N_BAGS = {"padded": ((50, 50), (167, 166)), "ten bags": ((3, 5), (125, 250)), "plain": ((50, 50), (167, 166))}
-SHOWN = ("searched", 2)  # whose rules are printed
+SHOWN = ("searched", 2)  # the rules printed in the report
 
 EXPERT = """
 VARIABLE x1 FROM 0 TO 2: low = Gaussian(0.65, 0.25), high = Gaussian(1.35, 0.25)
@@ -43,12 +51,12 @@ IF x1 is low AND x2 is low THEN y = 1
 IF x1 is high AND x2 is high THEN y = 1
 IF anything THEN y = 0 WITH 0.3
 """
-KEEP = 0.7  # of Rule Dropout, in the one row that shows what it does to so few rules
+KEEP = 0.7  # keep probability in the one row that shows the effect of Rule Dropout on so few rules
 TRAINED, WRITTEN, DROPPED = "expert's rules, trained", "expert's rules, as written", "expert's rules, Rule Dropout"
 
 
 def features_of_positive_rules(rules: RuleBase) -> list[int]:
-    """Return the features that rules with a conclusion of at least 0.5 ask about.
+    """Return the features used by rules with a conclusion of at least 0.5.
 
     Examples
     --------
@@ -64,7 +72,7 @@ def features_of_positive_rules(rules: RuleBase) -> list[int]:
 
 
 def concepts_told(rules: RuleBase) -> list[bool]:
-    """Tell for each concept whether a rule finds it that asks about its two features and no other.
+    """Return for each concept whether it is found by a rule that uses its two features and no others.
 
     Examples
     --------
@@ -87,18 +95,18 @@ def concepts_told(rules: RuleBase) -> list[bool]:
 
 
 def _two_concepts(kind: str, seed: int) -> tuple[Bags, Bags]:
-    """Return training bags and 500 unseen ones."""
+    """Return the training bags and 500 test bags."""
     *seeds, noise, more_noise = seeds_of(4, seed, kind)
     train, test = (
         make_two_concepts(*n, sigma=RADIUS, random_state=own) for n, own in zip(N_BAGS[kind], seeds, strict=True)
     )
     if kind == "ten bags":
-        train = train[np.delete(np.arange(len(train)), 5)]  # three bags of the first concept, two of the second
+        train = train[np.delete(np.arange(len(train)), 5)]  # keeps three bags of concept 1 and two of concept 2
     return (_padded(train, noise), _padded(test, more_noise)) if kind == "padded" else (train, test)
 
 
 def _padded(bags: Bags, seed: int) -> Bags:
-    """Add features that say nothing, uniform over the square's range."""
+    """Add noise features, uniform over the range of the plane."""
     noise = np.random.RandomState(seed).uniform(0, 2, size=(bags.n_instances, N_NOISE))
     return bags.map_instances(lambda x: np.column_stack([x, noise]))
 
@@ -107,7 +115,7 @@ def _padded(bags: Bags, seed: int) -> Bags:
 
 
 def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
-    """Return the recipes by way and greatest number of conditions."""
+    """Return the recipes by way and maximum number of conditions."""
     limits = [limit or n_features for limit in (QUICK_LIMITS if options.quick else LIMITS)]
     return {
         (way, limit): Recipe(MIANFISClassifier(max_terms=limit, init=init))
@@ -117,13 +125,13 @@ def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
 
 
 def _musk_path(options: Options) -> dict[tuple[str, int], Recipe]:
-    """Return the same for MUSK 1, which a quick run leaves out."""
+    """Return the recipes for MUSK 1, which a quick run leaves out."""
     return {} if options.quick else _path(options, BENCHMARKS["musk1"].n_features)
 
 
 def _starts() -> dict[str, Recipe]:
     rules = RuleBase.parse(EXPERT)
-    # Rule Dropout, which random starts with few bags get by default, would hide one of only three rules at a time.
+    # By default, random starts with few bags use Rule Dropout, which would drop one of only three rules at a time.
     same: dict[str, Any] = {"n_rules": rules.n_rules, "alpha": rules.alpha, "rule_keep_prob": None}
     return {
         TRAINED: Recipe(MIANFISClassifier(**same, init=rules)),
@@ -145,17 +153,9 @@ def _instance_methods() -> dict[str, Recipe]:
 
 
 def _studies(options: Options) -> dict[str, dict[Any, Recipe]]:
-    """Return by kind of two-concept data what is learned on it."""
+    """Return the recipes for each kind of two-concept data."""
     padded: dict[Any, Recipe] = dict(_path(options, len(RELEVANT) + N_NOISE))
     return {"padded": padded, "ten bags": dict(_starts()), "plain": dict(_instance_methods())}
-
-
-def _settings(recipe: Recipe) -> Results:
-    settings = recipe.settings()
-    given = settings["estimator"]["init"]
-    if isinstance(given, RuleBase):
-        settings["estimator"]["init"] = given.to_source()
-    return settings
 
 
 # ---------------------------------------------------------------------- work
@@ -175,26 +175,27 @@ def _check(options: Options) -> None:
         load_musk1(options.data)
 
 
-def _measured(model: Fitted, test: Bags) -> Results:
-    inside = np.asarray(test.instance_labels) > 0
+def _measured(model: Any, test: Bags) -> Results:
+    inside, network = np.asarray(test.instance_labels) > 0, network_of(model)
     return {
-        "accuracy": float(np.mean((model.scores(test) > 0) == test.labels)),
-        "instance_auc": float(roc_auc_score(inside, model.estimator.instance_scores(test))),
-        "features": features_of_positive_rules(model.estimator.rules_),
-        "told": concepts_told(model.estimator.rules_),
-        **model.size(),
+        "accuracy": float(np.mean((scores_of(model, test) > 0) == test.labels)),
+        "instance_auc": float(roc_auc_score(inside, network.instance_scores(test))),
+        "features": features_of_positive_rules(network.rules_),
+        "told": concepts_told(network.rules_),
+        **size_of(model),
     }
 
 
 def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
     sets = [_two_concepts(kind, seed) for seed in seeds]
-    models = fit_folds(recipe, [train for train, _ in sets], [np.asarray(train.labels) for train, _ in sets], seeds)
-    lengths = [len(model.estimator.history_["loss"]) for model in models]
+    models = fit_together([recipe.model(random_state=seed) for seed in seeds], [train for train, _ in sets])
+    networks = [network_of(model) for model in models]
+    lengths = [len(network.history_["loss"]) for network in networks]
     return {
         "measured": [_measured(model, test) for model, (_, test) in zip(models, sets, strict=True)],
-        "stopped": sum(length < max(lengths) for length in lengths),  # they diverged
-        "rules": models[0].estimator.rules_.to_dict(),
-        "initial": models[0].estimator.initial_rules_.to_dict(),
+        "stopped": sum(length < max(lengths) for length in lengths),  # diverged
+        "rules": networks[0].rules_.to_dict(),
+        "initial": networks[0].initial_rules_.to_dict(),
     }
 
 
@@ -209,16 +210,16 @@ def _musk_units(options: Options) -> list[Unit]:
     bags = load_musk1(options.data)
     for (way, limit), recipe in _musk_path(options).items():
         for repeat in range(_n_repeats(options)):
-            # The folds of the benchmark experiment: its default is this path's end.
+            # The folds of the benchmark experiment, whose default is the end of this path.
             seeds = seeds_of(FOLDS + 1, options.seed + repeat, "musk1")
 
             def work(recipe: Recipe = recipe, seeds: list[int] = seeds) -> Results:
-                return cross_validate(recipe, bags, np.asarray(bags.labels), FOLDS, seeds)
+                return evaluate(recipe, bags, np.asarray(bags.labels), FOLDS, seeds)
 
             settings = {
                 "experiment": "rules",
                 "data": BENCHMARKS["musk1"].content_checksum,
-                "recipe": _settings(recipe),
+                "recipe": recipe.settings(),
                 "n_folds": FOLDS,
                 "seeds": seeds,
             }
@@ -239,7 +240,7 @@ def _two_concept_units(options: Options) -> list[Unit]:
             settings = {
                 "experiment": "rules",
                 "data": {"kind": kind, "radius": RADIUS, "noise": N_NOISE, "bags": N_BAGS[kind]},
-                "recipe": _settings(recipe),
+                "recipe": recipe.settings(),
                 "seeds": seeds,
             }
             label = f"{kind}, {name if isinstance(name, str) else f'{name[0]}, at most {name[1]}'}"
@@ -314,7 +315,7 @@ def _on_padded(limit: int, measured: list[Results], stopped: int) -> Results:
 
 
 def _compare(path: Results, *, folds: bool) -> None:
-    """Add to each entry its difference to the default, by the test that suits folds or else separate data sets."""
+    """Add to each entry its difference from the default, with the test that suits folds or separate data sets."""
     reference = np.array(path[DEFAULT][-1]["values"])
     for way, entries in path.items():
         for entry in entries:
@@ -331,7 +332,7 @@ def _compare(path: Results, *, folds: bool) -> None:
 
 
 def _methods(parts: dict[str, Results], measure: str, first: str) -> Results:
-    """Summarize methods on the same data sets, and compare each with ``first``."""
+    """Summarize methods on the same data sets and compare each with ``first``."""
     values = {name: [one[measure] for one in part["measured"]] for name, part in parts.items()}
     return {
         "methods": {name: {"values": own, **_mean_and_deviation(np.array(own))} for name, own in values.items()},
@@ -345,7 +346,7 @@ def _methods(parts: dict[str, Results], measure: str, first: str) -> Results:
 
 
 def _commoner_class() -> Results:
-    """Return the accuracy of always answering the more frequent class."""
+    """Return the accuracy of always predicting the majority class."""
     facts = BENCHMARKS["musk1"]
     per_concept, n_negative = N_BAGS["padded"][1]
     shares = {
@@ -366,4 +367,4 @@ def _mean_sizes(sizes: list[Results]) -> Results:
     return {name: float(np.mean([size[name] for size in sizes])) for name in ("n_rules", "n_conditions")}
 
 
-RULES = Experiment("rules", "Rules people can read", _check, _units, _collect, draw, section)
+RULES = Experiment("rules", _units, _collect, draw, section, _check)

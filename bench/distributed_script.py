@@ -1,4 +1,4 @@
-"""Started by questions/processes.py in one process or several: prints the least time of an epoch, and the rules."""
+"""Started by questions/processes.py in one or several processes: prints the minimum time per epoch, and the rules."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import time
 import numpy as np
 
 from fuzzymil import Bags, MIANFISClassifier, RunOptions
-from fuzzymil.training.distributed import processes
+from fuzzymil.training.distributed import join
 
 
 def main() -> None:
     n_instances, epochs = int(sys.argv[1]), int(sys.argv[2])
-    crew = processes.join()
+    processes = join()
     rng = np.random.default_rng(0)
     labels = np.arange(n_instances // 10) % 2
     instances = rng.normal(size=(n_instances, 25))
@@ -23,8 +23,8 @@ def main() -> None:
     ends: list[float] = []
     run = RunOptions(distributed=True, callbacks=[lambda _: ends.append(time.perf_counter())])
     model = MIANFISClassifier(10, max_epochs=epochs, random_state=0, run=run)
-    model.fit(crew.share(bags))
-    if crew.rank == 0:
+    model.fit(processes.share(bags))
+    if processes.rank == 0:
         rules = np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()])
         print(json.dumps({"epoch": float(np.diff(ends).min()), "rules": rules.tolist()}))
 

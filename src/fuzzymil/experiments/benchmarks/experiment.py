@@ -1,4 +1,4 @@
-"""MI-ANFIS and Naive-ANFIS on the five benchmark sets (table resultstableANIFSes)."""
+"""Cross-validation of MI-ANFIS and Naive-ANFIS on the benchmark data sets (table resultstableANIFSes)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant, load_fox, load_musk1, load_musk2, load_tiger
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
-from fuzzymil.experiments._benchmarks_report import draw, section
-from fuzzymil.experiments._folds import Recipe, cross_validate
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, seeds_of
 from fuzzymil.experiments._published import PRINTED
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, parameters, seeds_of
+from fuzzymil.experiments._recipe import Recipe, evaluate
+from fuzzymil.experiments.benchmarks.report import draw, section
 
-__all__ = ["BENCHMARK", "recipes"]
+__all__ = ["BENCHMARK", "LOADERS", "recipes"]
 
 LOADERS: dict[str, Callable[..., Bags]] = {
     "musk1": load_musk1,
@@ -30,12 +30,12 @@ GRID: tuple[dict[str, Any], ...] = (
     {"n_rules": 10, "rule_keep_prob": 0.7},
 )
 MEMBERS, QUICK_MEMBERS = 10, 3
-# Seconds of one fit on two idle cores, for the time left.
+# Seconds per fit on two idle cores, for the estimate of the remaining time.
 COST = {"musk1": 0.12, "musk2": 1.2, "fox": 0.25, "tiger": 0.25, "elephant": 0.25}
 
 
 def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
-    """Return by column and method how models are made for a benchmark set."""
+    """Return the recipes for a benchmark data set, by column and method."""
     printed = PRINTED[name]
     literal = MIANFISClassifier.paper(printed.n_rules, printed.width)
     members = QUICK_MEMBERS if quick else MEMBERS
@@ -53,7 +53,7 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
 
 
 def _single(estimator: MIANFISClassifier) -> ANFISClassifier:
-    """Return the traditional ANFIS with the same settings, as far as it has them."""
+    """Return the traditional ANFIS with the parameters that the two have in common."""
     known = ANFISClassifier().get_params()
     return ANFISClassifier(**{name: value for name, value in estimator.get_params().items() if name in known})
 
@@ -85,7 +85,7 @@ def _units(options: Options) -> list[Unit]:
                 seeds = seeds_of(n_folds + 1, options.seed + repeat, name)
 
                 def work(recipe: Recipe = recipe, bags: Bags = bags, seeds: list[int] = seeds) -> Results:
-                    return cross_validate(recipe, bags, np.asarray(bags.labels), n_folds, seeds)
+                    return evaluate(recipe, bags, np.asarray(bags.labels), n_folds, seeds)
 
                 settings = {
                     "experiment": "benchmarks",
@@ -127,16 +127,16 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "members": first["committee", "mi"].estimator.n_estimators,
         "grid": list(first["tuned", "mi"].grid),
         "grid_sizes": {name: len(recipes(name, quick=options.quick)["tuned", "mi"].grid) for name in _sets(options)},
-        "default": parameters(first["default", "mi"].estimator),
+        "default": described(first["default", "mi"].estimator),
     }
     return {"settings": settings, "sets": sets}
 
 
 def _counted(choices: list[dict[str, Any]]) -> list[Results]:
-    """Count how often each settings were chosen, most frequent first."""
+    """Return how often each choice was made, most frequent first."""
     distinct = list({str(choice): choice for choice in choices}.values())
     counts = [{"settings": choice, "folds": choices.count(choice)} for choice in distinct]
     return sorted(counts, key=lambda entry: (-int(entry["folds"]), str(entry["settings"])))
 
 
-BENCHMARK = Experiment("benchmarks", "The five benchmark sets", _check, _units, _collect, draw, section)
+BENCHMARK = Experiment("benchmarks", _units, _collect, draw, section, _check)

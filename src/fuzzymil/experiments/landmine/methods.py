@@ -1,4 +1,4 @@
-"""The methods that fuse the windows of an alarm, and what each makes of alarms it was not trained on."""
+"""Methods that fuse the depth windows of an alarm, and their answers for alarms they were not trained on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.gpr.alarms import AlarmSet
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, MIMamdani, Variant, fit_together
-from fuzzymil.experiments._study import Results, parameters
+from fuzzymil.estimators import ANFISClassifier, Fold, MIANFISClassifier, MIMamdani, Variant, cross_validate
+from fuzzymil.experiments._experiment import Results, described
 from fuzzymil.rules import RuleBase
 
 __all__ = [
@@ -42,7 +41,7 @@ Splits = Sequence[tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class Answers:
-    """What a method says of every alarm, each by a model that had not seen it.
+    """A method's answers for all alarms, each from a model that was not trained on the alarm.
 
     Attributes
     ----------
@@ -52,7 +51,7 @@ class Answers:
     pointed : array of int, shape (n_bags,), or None
         The window that the method points to.
     models : list
-        One a fold; empty where nothing is learned.
+        One per fold; empty if nothing is learned.
     """
 
     scores: Array
@@ -62,20 +61,20 @@ class Answers:
 
 
 class Method(Protocol):
-    """Learns on the training alarms of each split and answers for the test alarms."""
+    """Trains on the training alarms of each split and answers for its test alarms."""
 
     def __call__(self, alarms: AlarmSet, splits: Splits, seeds: Sequence[int]) -> Answers: ...
 
     def settings(self) -> Results:
-        """Return all that the answers depend on, as a file can hold it."""
+        """Return everything the answers depend on, in a form that JSON can hold."""
 
 
 def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
-    """Label windows as an expert might who looks at the slices.
+    """Label windows the way an expert might who looks at the slices.
 
-    Of each mine he marks as many neighboring windows as truly hold it (one if none does), around the truth, but off by
-    a rounded normal number of windows: with a deviation of 1 for the louder half of the mines and of 3 for the rest.
-    Where no window truly holds the mine he takes the loudest. That clutter is no mine he knows.
+    For each mine, the expert marks as many adjacent windows as actually hold it (one if none does), shifted by a
+    rounded normal number of windows: with standard deviation 1 for the louder half of the mines and 3 for the rest.
+    If no window holds the mine, the marks are placed around the loudest window. Clutter is never marked.
 
     Parameters
     ----------
@@ -93,7 +92,7 @@ def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
     >>> energies = 1.0 + truth
     >>> asked = np.array(["high-metal mine", "clutter"])
     >>> alarms = AlarmSet(bags, asked, energies, energies, np.arange(2), asked, [{}, {}])
-    >>> expert_labels(alarms, np.random.RandomState(0)).tolist()  # he is two windows off
+    >>> expert_labels(alarms, np.random.RandomState(0)).tolist()  # two windows off
     [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]]
     """
     n_windows = alarms.energies.shape[1]
@@ -104,22 +103,22 @@ def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
     for b, faint in zip(mines, loudness < np.median(loudness), strict=True):
         held = np.flatnonzero(truth[b]) if truth[b].any() else alarms.energies[b].argmax(keepdims=True)
         moved = held[0] + round(rng.normal(scale=3.0 if faint else 1.0))
-        first = min(max(moved, 0), n_windows - len(held))  # a run never leaves the alarm
+        first = min(max(moved, 0), n_windows - len(held))  # the marks stay inside the alarm
         marked[b, first : first + len(held)] = 1
     return marked
 
 
 class Fired(NamedTuple):
-    """What rules did on bags of equal size.
+    """How rules fired on bags of equal size.
 
     Attributes
     ----------
     windows : array of int, shape (n_bags, n_rules)
-        The rule's witness: where its premise is truest.
+        The rule's witness: the window where its premise is truest.
     shares : array of shape (n_bags, n_rules)
-        Firing strengths that sum to 1.
+        Normalized firing strengths, which sum to 1.
     strongest : array of int, shape (n_bags,)
-        Of the rules that conclude at least 0.5 (or else of all), the one that adds most to the output.
+        Of the rules that conclude at least 0.5 (or of all, if none does), the one that adds most to the output.
     """
 
     windows: Array
@@ -128,7 +127,7 @@ class Fired(NamedTuple):
 
 
 def fired_windows(rules: RuleBase, bags: Bags) -> Fired:
-    """Find the window that each rule fires on, and the rule that speaks most for a mine.
+    """Return the window that each rule fires on, and the strongest rule for a mine.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def fired_windows(rules: RuleBase, bags: Bags) -> Fired:
 
 @dataclass(frozen=True)
 class Single:
-    """One feature, or the energy, of the window where it is greatest; nothing is learned."""
+    """The maximum over windows of one feature, or of the energy; nothing is learned."""
 
     feature: str
 
@@ -169,7 +168,7 @@ class Single:
 
 @dataclass(frozen=True)
 class OnBags:
-    """A classifier of bags with rules; ``loudness`` gives it the logarithm of a window's energy as a fifth feature."""
+    """A rule-based classifier of bags; ``loudness`` adds the logarithm of a window's energy as a fifth feature."""
 
     estimator: Any
     loudness: bool = False
@@ -179,33 +178,27 @@ class OnBags:
         if self.loudness:
             column = np.log10(alarms.energies).ravel()
             bags = bags.map_instances(lambda x: np.column_stack([x, column]), [*bags.names, "log energy"])
-        models = fit_together(
-            [clone(self.estimator).set_params(random_state=seed) for seed in seeds],
-            [bags[inside] for inside, _ in splits],
-        )
-        scores, pointed = np.empty(len(bags)), np.empty(len(bags), int)
-        windows = np.empty(alarms.energies.shape)
-        for model, (_, outside) in zip(models, splits, strict=True):
-            test = bags[outside]
-            scores[outside] = model.decision_function(test)
-            windows[outside] = model.instance_scores(test).reshape(len(test), -1)
-            fired = fired_windows(model.rules_, test)
-            pointed[outside] = fired.windows[np.arange(len(test)), fired.strongest]
-        return Answers(scores, windows, pointed, models)
+        (folds,) = cross_validate([self.estimator], bags, cv=splits, seeds=seeds)
+        windows, pointed = np.empty(alarms.energies.shape), np.empty(len(bags), int)
+        for fold in folds:
+            windows[fold.test] = fold.model.instance_scores(fold.X).reshape(len(fold.test), -1)
+            fired = fired_windows(fold.model.rules_, fold.X)
+            pointed[fold.test] = fired.windows[np.arange(len(fold.test)), fired.strongest]
+        return Answers(_decisions(folds, len(bags)), windows, pointed, [fold.model for fold in folds])
 
     def settings(self) -> Results:
-        return {**_described(self.estimator), "loudness": self.loudness}
+        return {"estimator": described(self.estimator), "loudness": self.loudness}
 
 
 @dataclass(frozen=True)
 class OnWindows:
-    """A classifier of single windows; an alarm has the score of its highest window, or the mean of all.
+    """A classifier of single windows; an alarm's score is the maximum, or the mean, of its windows' scores.
 
     Attributes
     ----------
     estimator : ANFISClassifier or MIMamdani
     labels : {"true", "expert", "alarm"}
-        Of the training windows: whether they hold a mine, what an expert took for it, or the label of their alarm.
+        Labels of the training windows: whether they hold a mine, what an expert marked, or the label of their alarm.
     pool : {"max", "mean"}
     """
 
@@ -215,20 +208,17 @@ class OnWindows:
 
     def __call__(self, alarms: AlarmSet, splits: Splits, seeds: Sequence[int]) -> Answers:
         shape = alarms.energies.shape
-        rows = alarms.bags.instances.reshape(*shape, -1)
-        labels = self._labels(alarms, seeds[0])
-        models = _fitted(
-            self.estimator,
-            [_as_rows(rows[inside], alarms.bags.names) for inside, _ in splits],
-            [labels[inside].ravel() for inside, _ in splits],
-            seeds,
+        rows = np.arange(shape[0] * shape[1]).reshape(shape)
+        (folds,) = cross_validate(
+            [self.estimator],
+            _as_rows(alarms.bags.instances, alarms.bags.names),
+            self._labels(alarms, seeds[0]).ravel(),
+            cv=[(rows[inside].ravel(), rows[outside].ravel()) for inside, outside in splits],
+            seeds=seeds,
         )
-        windows = np.empty(shape)
-        for model, (_, outside) in zip(models, splits, strict=True):
-            found = model.decision_function(_as_rows(rows[outside], alarms.bags.names))
-            windows[outside] = np.reshape(found, (len(outside), -1))
+        windows = _decisions(folds, rows.size).reshape(shape)
         pooled = windows.max(axis=1) if self.pool == "max" else windows.mean(axis=1)
-        return Answers(pooled, windows, windows.argmax(axis=1), models)
+        return Answers(pooled, windows, windows.argmax(axis=1), [fold.model for fold in folds])
 
     def _labels(self, alarms: AlarmSet, seed: int) -> Array:
         shape = alarms.energies.shape
@@ -239,81 +229,66 @@ class OnWindows:
         return np.repeat(np.asarray(alarms.bags.labels)[:, None], shape[1], axis=1)
 
     def settings(self) -> Results:
-        return {**_described(self.estimator), "labels": self.labels, "pool": self.pool}
+        return {"estimator": described(self.estimator), "labels": self.labels, "pool": self.pool}
 
 
 @dataclass(frozen=True)
 class OnLoudest:
-    """A classifier of the one window with the greatest energy."""
+    """A classifier of the one window with the highest energy."""
 
     estimator: Any
 
     def __call__(self, alarms: AlarmSet, splits: Splits, seeds: Sequence[int]) -> Answers:
         loudest = alarms.energies.argmax(axis=1)
         rows = alarms.bags.instances.reshape(*alarms.energies.shape, -1)[np.arange(len(loudest)), loudest]
-        labels = np.asarray(alarms.bags.labels)
-        models = _fitted(
-            self.estimator,
-            [_as_rows(rows[inside], alarms.bags.names) for inside, _ in splits],
-            [labels[inside] for inside, _ in splits],
-            seeds,
-        )
-        scores = np.empty(len(rows))
-        for model, (_, outside) in zip(models, splits, strict=True):
-            scores[outside] = model.decision_function(_as_rows(rows[outside], alarms.bags.names))
-        return Answers(scores, None, loudest, models)
+        bags, labels = _as_rows(rows, alarms.bags.names), np.asarray(alarms.bags.labels)
+        (folds,) = cross_validate([self.estimator], bags, labels, cv=splits, seeds=seeds)
+        return Answers(_decisions(folds, len(rows)), None, loudest, [fold.model for fold in folds])
 
     def settings(self) -> Results:
-        return _described(self.estimator)
+        return {"estimator": described(self.estimator)}
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """Logistic regression on mean, least and greatest value of each feature in a bag, standardized."""
+    """Logistic regression on the mean, minimum and maximum of each feature in a bag, standardized."""
 
     def __call__(self, alarms: AlarmSet, splits: Splits, seeds: Sequence[int]) -> Answers:
         cube = alarms.bags.instances.reshape(*alarms.energies.shape, -1)
         table = np.hstack([cube.mean(axis=1), cube.min(axis=1), cube.max(axis=1)])
-        labels = np.asarray(alarms.bags.labels)
-        scores = np.empty(len(table))
-        for inside, outside in splits:
-            model = make_pipeline(StandardScaler(), LogisticRegression()).fit(table[inside], labels[inside])
-            scores[outside] = model.decision_function(table[outside])
-        return Answers(scores)
+        model = make_pipeline(StandardScaler(), LogisticRegression())
+        (folds,) = cross_validate([model], table, np.asarray(alarms.bags.labels), cv=splits)
+        return Answers(_decisions(folds, len(table)))
 
     def settings(self) -> Results:
         return {"embedding": ["mean", "min", "max"]}
 
 
-def _fitted(estimator: Any, rows: list[Bags], labels: list[Array], seeds: Sequence[int]) -> list[Any]:
-    models = [clone(estimator).set_params(random_state=seed) for seed in seeds]
-    if isinstance(estimator, ANFISClassifier):
-        return fit_together(models, rows, labels)
-    return [model.fit(*data) for model, data in zip(models, zip(rows, labels, strict=True), strict=True)]
+def _decisions(folds: Sequence[Fold], n: int) -> Array:
+    """Return the decision values (n,) of all test folds together."""
+    scores = np.empty(n)
+    for fold in folds:
+        scores[fold.test] = fold.decisions
+    return scores
 
 
 def _as_rows(windows: Array, names: Sequence[str]) -> Bags:
-    """Return every window of (..., n_features) as a bag of its own."""
-    rows = windows.reshape(-1, windows.shape[-1])
-    return Bags(rows, np.arange(len(rows) + 1), feature_names=names)
+    """Return every window of (n_windows, n_features) as a bag of its own."""
+    return Bags(windows, np.arange(len(windows) + 1), feature_names=names)
 
 
-def _described(estimator: Any) -> Results:
-    return {"estimator": {"class": type(estimator).__name__, **parameters(estimator)}}
-
-
-# ---------------------------------------------------------------------- who takes part
+# ---------------------------------------------------------------------- registry
 
 REFERENCE = "MI-ANFIS, default"
 """The method that all others are compared with."""
 
 START = "MI-ANFIS, the paper's start"
-"""Five rules that start as the paper's do, trained as the library trains: exact gradient, Adam, all alarms at once."""
+"""Five rules initialized as in the paper, with the library's training: exact gradient, Adam, full batch."""
 
 PAPER = "MI-ANFIS, the paper's settings"
-"""The same start, trained as the paper does: plain steps of 0.1, alarm by alarm, with the printed update."""
+"""The same initialization, trained as in the paper: plain steps of 0.1, alarm by alarm, with the printed update."""
 
-# A width of 1 means something on standardized features only.
+# A width of 1 only makes sense on standardized features.
 _START: dict[str, Any] = {
     "init": "fcm",
     "init_width": 1.0,
@@ -354,4 +329,4 @@ VARIANTS: dict[str, Method] = {
     "linear conclusions": OnBags(MIANFISClassifier(order=1)),
     "energy as a fifth feature": OnBags(MIANFISClassifier(), loudness=True),
 }
-"""Changes of the reference, one at a time, to see what its answers depend on."""
+"""Changes to the reference, one at a time, to see what its answers depend on."""

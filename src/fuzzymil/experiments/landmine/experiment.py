@@ -1,7 +1,7 @@
-"""Landmine detection by fusing radar discriminators (the paper's application), on simulated alarms.
+"""Landmine detection by fusing radar detectors (the paper's application), on simulated alarms.
 
-The paper's radar data was never published. Alarms are simulated, from the raw cube to the four features of each depth
-window (`fuzzymil.datasets.gpr`), and every number says so.
+The paper's radar data were never published. Alarms are simulated, from the raw cube to the four features of each depth
+window (`fuzzymil.datasets.gpr`), and everything the report shows is labeled as simulated.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from fuzzymil.datasets.gpr import edges, prescreener
 from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
 from fuzzymil.datasets.gpr.features import FEATURES
 from fuzzymil.datasets.gpr.neighbors import Prototypes
-from fuzzymil.experiments._folds import splits
-from fuzzymil.experiments._landmine_methods import (
+from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.experiments._recipe import splits
+from fuzzymil.experiments.landmine.figures import draw
+from fuzzymil.experiments.landmine.methods import (
     METHODS,
     PAPER,
     REFERENCE,
@@ -31,9 +33,8 @@ from fuzzymil.experiments._landmine_methods import (
     Method,
     fired_windows,
 )
-from fuzzymil.experiments._landmine_numbers import summarize
-from fuzzymil.experiments._landmine_report import draw, section
-from fuzzymil.experiments._study import Experiment, Options, Results, Unit, rounded, seeds_of
+from fuzzymil.experiments.landmine.numbers import summarize
+from fuzzymil.experiments.landmine.report import section
 from fuzzymil.training.partition import even_split
 
 __all__ = ["LANDMINE"]
@@ -41,9 +42,9 @@ __all__ = ["LANDMINE"]
 COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
 QUICK_COUNTS = {"high-metal mine": 80, "low-metal mine": 100, "clutter": 180}
 QUICK_CALIBRATION = {"high-metal mine": 30, "low-metal mine": 30, "clutter": 60}
-ORDER = ("medium", "easy", "hard")  # the one that was planned for comes first
-N_CHUNKS = 6  # what is simulated between two savings
-ALARM_COST = 0.08  # seconds of one alarm on two idle cores, for the time left
+ORDER = ("medium", "easy", "hard")  # the main one first
+N_CHUNKS = 6  # the alarms of a difficulty are simulated and saved in this many parts
+ALARM_COST = 0.08  # seconds per alarm on two idle cores, for the estimate of the remaining time
 
 
 def _difficulties(options: Options) -> tuple[str, ...]:
@@ -61,10 +62,6 @@ def _n_repeats(options: Options) -> int:
 def _variants(options: Options) -> dict[str, Method]:
     kept = ("alpha 5", "early stopping")
     return {name: VARIANTS[name] for name in kept} if options.quick else VARIANTS
-
-
-def _check(options: Options) -> None:
-    """Everything is simulated: there is no data to miss."""
 
 
 # ---------------------------------------------------------------------- units
@@ -102,7 +99,7 @@ def _cost(method: Method, options: Options) -> float:
 
 
 def _chain(options: Options, difficulty: str) -> Results:
-    """Return all that the alarms and their features depend on, apart from the library."""
+    """Return everything the alarms and their features depend on, apart from the library version."""
     return {
         "experiment": "landmine",
         "difficulty": difficulty,
@@ -166,7 +163,7 @@ def _as_numbers(alarms: gpr.AlarmSet) -> Results:
 
 
 def alarms_of(chunks: Sequence[Results]) -> gpr.AlarmSet:
-    """Put together what units simulated."""
+    """Return the alarms simulated by several units as one set."""
     every = {name: [value for chunk in chunks for value in chunk[name]] for name in chunks[0]}
     features = np.array(every["features"])
     asked = np.array(every["asked"])
@@ -179,18 +176,18 @@ def alarms_of(chunks: Sequence[Results]) -> gpr.AlarmSet:
         instance_labels=np.array(every["truth"]).ravel(),
     )
     return gpr.AlarmSet(
-        bags,
-        np.array(every["kinds"]),
-        np.array(every["energies"]),
-        np.array(every["target_energies"]),
-        np.array(every["seeds"]),
-        asked,
-        [{} if depth is None else {"depth": depth} for depth in every["depths"]],
+        bags=bags,
+        kinds=np.array(every["kinds"]),
+        energies=np.array(every["energies"]),
+        target_energies=np.array(every["target_energies"]),
+        seeds=np.array(every["seeds"]),
+        asked=asked,
+        facts=[{} if depth is None else {"depth": depth} for depth in every["depths"]],
     )
 
 
 def _answers(method: Method, alarms: gpr.AlarmSet, seeds: Sequence[int]) -> Results:
-    """Cross-validate a method; both kinds of mines are spread evenly over the folds."""
+    """Cross-validate a method on folds that are stratified by kind of mine."""
     parts = splits(alarms.asked, len(seeds) - 1, seeds[0])
     answers = method(alarms, parts, seeds[1:])
     folds = np.empty(len(alarms.asked), int)
@@ -210,7 +207,7 @@ def _answers(method: Method, alarms: gpr.AlarmSet, seeds: Sequence[int]) -> Resu
 
 
 def _trained(answers: Answers, alarms: gpr.AlarmSet, outside: Array) -> Results:
-    """Return the training error of each fold and, of models of bags, what the first fold's rules say of its alarms."""
+    """Return the training error of each fold and, for models of bags, how the first fold's rules fire on its alarms."""
     first = answers.models[0]
     if not hasattr(first, "history_"):
         return {}
@@ -218,7 +215,7 @@ def _trained(answers: Answers, alarms: gpr.AlarmSet, outside: Array) -> Results:
     n_epochs = max(map(len, curves))
     found: Results = {
         "rmse": [rounded(curve) for curve in curves],
-        "stopped": sum(len(curve) < n_epochs for curve in curves),  # they diverged
+        "stopped": sum(len(curve) < n_epochs for curve in curves),  # diverged
     }
     if answers.windows is not None and first.n_features_in_ == alarms.bags.n_features and hasattr(first, "alpha"):
         fired = fired_windows(first.rules_, alarms.bags[outside])
@@ -258,4 +255,4 @@ def _collect(options: Options, parts: list[Results]) -> Results:
     return {"settings": settings, "difficulties": found}
 
 
-LANDMINE = Experiment("landmine", "Landmine detection, simulated", _check, _units, _collect, draw, section)
+LANDMINE = Experiment("landmine", _units, _collect, draw, section)

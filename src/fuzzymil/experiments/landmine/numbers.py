@@ -1,4 +1,4 @@
-"""From the answers of all methods to areas, detection rates, localization, and their bootstrap intervals."""
+"""Areas under the ROC curve, detection rates and localization of all methods, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.datasets.gpr.alarms import AlarmSet
 from fuzzymil.experiments._bootstrap import Run, areas, draw_weights, interval, rates_detected
-from fuzzymil.experiments._landmine_methods import REFERENCE
-from fuzzymil.experiments._study import Results
+from fuzzymil.experiments._experiment import Results
+from fuzzymil.experiments.landmine.methods import REFERENCE
 
 __all__ = ["FALSE_RATES", "right_windows", "summarize"]
 
@@ -22,9 +22,9 @@ MINES = ("high-metal mine", "low-metal mine")
 
 
 def right_windows(alarms: AlarmSet) -> Array:
-    """Return the window (n_bags,) in which each object's echo is strongest, be it a mine or clutter.
+    """Return the window (n_bags,) in which each object's echo is strongest, for mines and clutter alike.
 
-    Where no window holds more of it than half the background's energy, it is the loudest window.
+    If the echo exceeds half the background energy in no window, this is the loudest window.
     """
     seen = alarms.target_energies.max(axis=1) > 0.5
     return np.asarray(np.where(seen, alarms.target_energies.argmax(axis=1), alarms.energies.argmax(axis=1)))
@@ -33,25 +33,25 @@ def right_windows(alarms: AlarmSet) -> Array:
 def summarize(
     alarms: AlarmSet, methods: Mapping[str, Sequence[Results]], variants: Mapping[str, Sequence[Results]], seed: int
 ) -> Results:
-    """Make the numbers of one difficulty.
+    """Compute the numbers of one difficulty.
 
     Parameters
     ----------
     alarms : AlarmSet
     methods, variants : mapping of str to sequence of results
-        By name, a cross-validation each; all on the same folds.
+        Cross-validations by name, all on the same folds.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
 
     Returns
     -------
     dict
-        As JSON holds it: areas and rates of every method and variant with intervals, also of their differences to the
-        reference; what the alarms are like; localization; and what figures need.
+        In a form that JSON can hold: areas and rates of every method and variant, and their differences from the
+        reference, with intervals; facts about the alarms; localization; and the data of the figures.
 
     Examples
     --------
-    >>> from fuzzymil.bags._bags import Bags
+    >>> from fuzzymil.bags import Bags
     >>> ehddt = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.3]])  # two mines and a stone, two windows each
     >>> held = (ehddt > 0.5).astype(int)
     >>> bags = Bags(ehddt.reshape(-1, 1), [0, 2, 4, 6], labels=[1, 1, 0], instance_labels=held.ravel())
@@ -68,7 +68,7 @@ def summarize(
     found = {
         name: {m: measure(_runs(own), weights) for m, measure in measures.items()} for name, own in methods.items()
     }
-    # Variants ran once: they are compared with the first run of the others.
+    # Variants ran once, so they are compared with the first run of the methods.
     once = {name: measures["auc"](_runs(own[:1]), weights) for name, own in methods.items()}
     tried = {name: measures["auc"](_runs(own), weights) for name, own in variants.items()}
     first = {name: own[0] for name, own in methods.items()}
@@ -124,14 +124,14 @@ def _measures(truth: Array, asked: Array) -> dict[str, Any]:
 
 
 def _compared(own: Array, reference: Array | None, measure: str = "") -> Results:
-    """Return a number with its interval, and that of the difference to the reference."""
+    """Return a number with its interval, and the difference from the reference with its interval."""
     centered = measure.startswith("detected")
     minus = None if reference is None else dataclasses.asdict(interval(own - reference, centered=centered))
     return {**dataclasses.asdict(interval(own, centered=centered)), "minus": minus}
 
 
 def _best_change(changes: Mapping[str, Array], methods: Mapping[str, Array]) -> Results | None:
-    """Hold the best change of the reference against the best other method, both on the first run."""
+    """Compare the best variant of the reference with the best other method, both on the first run."""
     rivals = {name: own for name, own in methods.items() if name != REFERENCE}
     if not changes or not rivals:
         return None
@@ -158,17 +158,17 @@ def _facts(alarms: AlarmSet) -> Results:
 
 
 def _setting(alarms: AlarmSet, truth: Array, weights: Array) -> Results:
-    """Compare EHDDT where the mine is with EHDDT in the best of all fixed windows.
+    """Compare EHDDT in the window of the mine with EHDDT in the best fixed window.
 
-    Under ``right`` clutter is judged in the window of the mine it is compared with, where it often has nothing to show.
-    ``own`` is stricter: clutter, too, is judged in the window of its own object.
+    For ``right``, clutter is scored in the window of the mine it is compared with, where it often has no echo. ``own``
+    is stricter: clutter is scored in the window of its own object.
     """
     ehddt = alarms.bags.instances[:, 0].reshape(alarms.energies.shape)
     right = right_windows(alarms)
     up, down = weights[:, truth], weights[:, ~truth]
 
     def area(high: Array, low: Array) -> Array:
-        """Of mines (n_mines, 1) against clutter (n_mines or 1, n_clutter)."""
+        """Return the area of mines (n_mines, 1) against clutter (n_mines or 1, n_clutter)."""
         wins = (high > low) + 0.5 * (high == low)
         return np.asarray(((up @ wins) * down).sum(axis=1) / (up.sum(axis=1) * down.sum(axis=1)))
 
@@ -188,9 +188,9 @@ def _setting(alarms: AlarmSet, truth: Array, weights: Array) -> Results:
 
 
 def _windows(alarms: AlarmSet, methods: Mapping[str, Sequence[Results]], weights: Array) -> Results:
-    """Tell how often methods point to a window that holds the mine, and how well they rank single windows."""
+    """Return how often methods point to a window that holds the mine, and how well they rank single windows."""
     held = np.asarray(alarms.bags.instance_labels).reshape(alarms.energies.shape)
-    known = held.any(axis=1)  # mines with a window to point to
+    known = held.any(axis=1)  # mines that at least one window holds
 
     def share(hits: Array) -> Array:
         return np.asarray((weights[:, known] * hits[known]).sum(axis=1) / weights[:, known].sum(axis=1))

@@ -1,0 +1,220 @@
+"""How the experiments build, tune and cross-validate a model; everything is fitted on training bags only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.estimators import Fold, NaiveMIL, PerInstance, cross_validate
+from fuzzymil.experiments._experiment import Results, described, rounded
+from fuzzymil.experiments._statistics import padded
+
+__all__ = [
+    "INNER_FOLDS",
+    "Recipe",
+    "best_candidates",
+    "evaluate",
+    "measure",
+    "network_of",
+    "scores_of",
+    "size_of",
+    "splits",
+]
+
+INNER_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is built from training bags.
+
+    Attributes
+    ----------
+    estimator : MIANFISClassifier or ANFISClassifier
+    naive : bool
+        Train on instances, each with its bag's label; a bag's score is the maximum (or mean) of its instances' scores.
+    n_components : int or None
+        Number of components of a PCA on the instances; None for no PCA.
+    grid : tuple of dict
+        Parameters to choose from by cross-validation on the training bags; empty for none.
+    """
+
+    estimator: Any
+    naive: bool = False
+    n_components: int | None = None
+    grid: tuple[dict[str, Any], ...] = ()
+
+    def model(self, **parameters: Any) -> Any:
+        """Return the unfitted model with these parameters of the estimator."""
+        network = clone(self.estimator).set_params(**parameters)
+        model = NaiveMIL(network) if self.naive else network
+        if self.n_components is None:
+            return model
+        # The exact decomposition: the randomized one would need a seed and gain nothing at this size.
+        return make_pipeline(PerInstance(PCA(self.n_components, svd_solver="full")), model)
+
+    def settings(self) -> Results:
+        """Return the recipe in a form that JSON can hold."""
+        return {
+            "estimator": described(self.estimator),
+            "naive": self.naive,
+            "n_components": self.n_components,
+            "grid": list(self.grid),
+            "inner_folds": INNER_FOLDS if self.grid else None,
+        }
+
+
+def network_of(model: Any) -> Any:
+    """Return the fitted network inside a model of a recipe."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return last.estimator_ if isinstance(last, NaiveMIL) else last
+
+
+def size_of(model: Any) -> Results:
+    """Return the number of rules and the total number of their conditions."""
+    rules = network_of(model).rules_.rules
+    return {"n_rules": len(rules), "n_conditions": sum(len(rule.conditions) for rule in rules)}
+
+
+def scores_of(model: Any, bags: Bags, pool: str = "max") -> Array:
+    """Return the decision value of each bag (n_bags,); above 0 is positive.
+
+    A naive model pools the network's raw outputs for the instances, where `NaiveMIL` itself would limit them to
+    probabilities first and so create ties.
+    """
+    if isinstance(model, Pipeline):
+        bags, model = model[:-1].transform(bags), model[-1]
+    if not isinstance(model, NaiveMIL):
+        return np.asarray(model.decision_function(bags))
+    single, starts = model.estimator_.decision_function(bags.instances), bags.offsets[:-1]
+    return np.maximum.reduceat(single, starts) if pool == "max" else np.add.reduceat(single, starts) / bags.sizes
+
+
+def measure(truth: Array, scores: Array) -> tuple[float, float]:
+    """Return the accuracy and the area under the ROC curve of decision values.
+
+    Examples
+    --------
+    >>> measure(np.array([0, 0, 1, 1]), np.array([-2.0, 0.5, 0.2, 1.0]))
+    (0.75, 0.75)
+    """
+    return float(accuracy_score(truth, (scores > 0).astype(int))), float(roc_auc_score(truth, scores))
+
+
+def splits(labels: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
+    """Return the training and test bags of each stratified fold."""
+    return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
+
+
+def evaluate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seeds: Sequence[int]) -> Results:
+    """Run one stratified cross-validation.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    bags : Bags
+    labels : array of shape (n_bags,)
+    n_folds : int
+    seeds : sequence of int
+        ``n_folds + 1`` seeds: the first shuffles the bags into folds, the others are those of the folds' models.
+
+    Returns
+    -------
+    dict
+        ``accuracy`` and ``auc`` of each fold (for a naive model also with mean pooling), the ``chosen`` parameters and
+        the ``sizes`` of the rule bases of each fold, the number of models that diverged (``stopped``), and the mean
+        training ``rmse`` per epoch.
+    """
+    parts, own_seeds = splits(labels, n_folds, seeds[0]), seeds[1:]
+    chosen = [{} for _ in parts] if not recipe.grid else _chosen(recipe, bags, labels, parts, own_seeds)
+    folds: dict[int, Fold] = {}
+    for choice in {str(choice): choice for choice in chosen}.values():
+        places = [f for f in range(n_folds) if chosen[f] == choice]
+        (found,) = cross_validate(
+            [recipe.model(**choice)],
+            bags,
+            labels,
+            cv=[parts[f] for f in places],
+            seeds=[own_seeds[f] for f in places],
+        )
+        folds |= zip(places, found, strict=True)
+    ordered = [folds[f] for f in range(n_folds)]
+    results: Results = {"chosen": chosen if recipe.grid else None, "sizes": [size_of(fold.model) for fold in ordered]}
+    for pool in ("max", "mean") if recipe.naive else ("max",):
+        measured = [measure(fold.truth, scores_of(fold.model, fold.X, pool)) for fold in ordered]
+        for name, values in zip(("accuracy", "auc"), zip(*measured, strict=True), strict=True):
+            results[name + ("_mean_pool" if pool == "mean" else "")] = list(values)
+    histories = [network_of(fold.model).history_["rmse"] for fold in ordered]
+    n_epochs = max(int(recipe.estimator.max_epochs), *map(len, histories))  # more where rules are shortened in steps
+    curves = padded(histories, n_epochs)
+    results["stopped"] = int(np.isnan(curves[:, -1]).sum())
+    alive = ~np.isnan(curves).all(axis=0)
+    results["rmse"] = rounded(np.nanmean(curves[:, alive], axis=0))
+    return results
+
+
+def _chosen(
+    recipe: Recipe, bags: Bags, labels: Array, parts: Sequence[tuple[Array, Array]], seeds: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return the parameters chosen for each fold by cross-validation inside its training bags."""
+    models = [recipe.model(**point) for point in recipe.grid]
+    best = best_candidates(
+        models, bags, labels, [inside for inside, _ in parts], seeds, lambda fold: scores_of(fold.model, fold.X)
+    )
+    return [dict(recipe.grid[g]) for g in best]
+
+
+def best_candidates(
+    models: Sequence[Any],
+    bags: Bags,
+    labels: Array,
+    insides: Sequence[Array],
+    seeds: Sequence[int],
+    scores: Callable[[Fold], Any],
+    n_folds: int = INNER_FOLDS,
+) -> list[int]:
+    """Choose among models by cross-validation inside training folds: by accuracy, then AUC, then order.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+    bags : Bags
+    labels : array of shape (n_bags,)
+    insides : sequence of arrays of int
+        The training bags of each outer fold.
+    seeds : sequence of int
+        One per outer fold.
+    scores : callable
+        Takes a `Fold`; returns the decision values (n_test,) of its test bags.
+    n_folds : int
+        Number of inner folds.
+
+    Returns
+    -------
+    list of int
+        Position of the best model for each outer fold.
+    """
+    jobs = [
+        (f, inside[train], inside[test])
+        for f, inside in enumerate(insides)
+        for train, test in splits(labels[inside], n_folds, seeds[f])
+    ]
+    results = cross_validate(
+        models, bags, labels, cv=[(train, test) for _, train, test in jobs], seeds=[seeds[f] for f, _, _ in jobs]
+    )
+    merit = np.zeros((len(insides), len(models), 2))
+    for g, folds in enumerate(results):
+        for (f, _, _), fold in zip(jobs, folds, strict=True):
+            merit[f, g] += measure(fold.truth, np.asarray(scores(fold)))
+    # Rounded, because sums of equal accuracies in another order differ in the last digit.
+    return [max(range(len(models)), key=lambda g: tuple(np.round(merit[f, g], 9))) for f in range(len(insides))]

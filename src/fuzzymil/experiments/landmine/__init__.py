@@ -1,0 +1,1 @@
+"""Landmine detection by fusing radar detectors, on simulated alarms."""

@@ -1,0 +1,1 @@
+"""All methods of the paper's table of results, measured on the same folds."""
