@@ -7,7 +7,7 @@ import pytest
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import Rule, RuleBase, Variable
-from fuzzymil.rules.json import FORMAT_VERSION
+from fuzzymil.rules.json import VERSIONS
 from fuzzymil.rules.premise import And, Is, Not, Or
 
 X, Y = (Variable(name, {"low": Gaussian(0, 1), "high": Gaussian(1, 1)}, 0, 1, "m") for name in "xy")
@@ -19,22 +19,22 @@ def rule_base(premise, weight=1.0, **operators):
 
 
 @pytest.mark.parametrize(
-    ("rules", "version"),
+    "rules",
     [
-        (rule_base({"x": "low", "y": "high"}), 1),
-        (rule_base({}), 1),
-        (rule_base(LOW, t_norm="min", s_norm="max"), 1),
-        (rule_base(LOW, s_norm="max"), 2),
-        (rule_base(LOW, weight=0.5), 2),
-        (rule_base(Not(LOW)), 2),
-        (rule_base(Is("x", "low", ("very",))), 2),
-        (rule_base(And((LOW, Is("x", "high")))), 2),
-        (rule_base(Or((LOW, And((HIGH, Not(And())))))), 2),
+        rule_base({"x": "low", "y": "high"}),
+        rule_base({}),
+        rule_base(LOW, t_norm="min", s_norm="max"),
+        rule_base(LOW, s_norm="max"),
+        rule_base(LOW, weight=0.5),
+        rule_base(Not(LOW)),
+        rule_base(Is("x", "low", ("very",))),
+        rule_base(And((LOW, Is("x", "high")))),
+        rule_base(Or((LOW, And((HIGH, Not(And())))))),
     ],
 )
-def test_a_file_has_the_oldest_version_that_can_hold_it(rules, version, tmp_path):
+def test_a_file_has_a_version_and_comes_back_equal(rules, tmp_path):
     rules.save(tmp_path / "rules.json")
-    assert json.loads((tmp_path / "rules.json").read_text())["version"] == version <= FORMAT_VERSION
+    assert json.loads((tmp_path / "rules.json").read_text())["version"] == VERSIONS["fuzzymil.rules"]
     assert RuleBase.load(tmp_path / "rules.json") == rules
 
 

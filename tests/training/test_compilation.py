@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions, Variant
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.network.segments import pack
 from fuzzymil.training._loop import run
@@ -57,7 +57,7 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing():
         make(3, max_epochs=2, random_state=0).fit(bags)
         before = compiled()
         make(3, max_epochs=2, random_state=0).fit(bags)
-        make(3, max_epochs=9, random_state=1, learning_rate=0.5, tol=1e-9).fit(bags)  # all of these are data
+        make(3, max_epochs=9, random_state=1, learning_rate=0.5, variant=Variant(tol=1e-9)).fit(bags)  # all of these are data
         make(3, max_epochs=2, random_state=0, alpha=7.0, init="random", n_iter_no_change=3).fit(bags)
         assert compiled() == before
 

@@ -68,7 +68,7 @@ class RuleBase(RuleSet, Serializable):
     [[0.0], [0.55]]
     """
 
-    _format, _sugeno = json.FORMAT, True
+    _format, _sugeno = "fuzzymil.rules", True
 
     # ------------------------------------------------------------------ constructors
 
@@ -194,9 +194,6 @@ class RuleBase(RuleSet, Serializable):
         return arrays.widths(self)
 
     # ------------------------------------------------------------------ for files and tables
-
-    def _version_needed(self) -> int:
-        return json.version_needed(self)
 
     def _parts(self) -> tuple[RuleSet, tuple[Variable, ...]]:
         return self, ()

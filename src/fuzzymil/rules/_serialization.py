@@ -40,10 +40,6 @@ class Serializable(ABC):
         """Rebuild rules from `to_dict`."""
 
     @abstractmethod
-    def _version_needed(self) -> int:
-        """Return the oldest file version that supports these rules."""
-
-    @abstractmethod
     def _parts(self) -> tuple[RuleSet, tuple[Variable, ...]]:
         """Return the rules (of Mamdani rules the premises), and the outputs of Mamdani rules."""
 
@@ -79,7 +75,7 @@ class Serializable(ABC):
         True
         """
         content = {"library": __version__, **self.to_dict()}
-        storage.write_document(path, self._format, self._version_needed(), content)
+        storage.write_document(path, self._format, json.VERSIONS[self._format], content)
 
     @classmethod
     def load(cls, path: storage.Path_) -> Self:

@@ -151,7 +151,7 @@ def _format_of(path: storage.Path_) -> str:
 def _from_json(path: storage.Path_) -> RuleBase | MamdaniRules:
     document = storage.read_document(path, json.VERSIONS)
     try:
-        return (RuleBase if document["format"] == json.FORMAT else MamdaniRules).from_dict(document)
+        return (RuleBase if document["format"] == RuleBase._format else MamdaniRules).from_dict(document)
     except ModelFileError as problem:
         raise ModelFileError(f"{os.fspath(path)}: {problem}") from None
 

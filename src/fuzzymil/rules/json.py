@@ -14,8 +14,6 @@ from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, conj
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
-    "FORMAT",
-    "FORMAT_VERSION",
     "VERSIONS",
     "decode_set",
     "decode_variable",
@@ -23,13 +21,9 @@ __all__ = [
     "encode_variable",
     "from_dict",
     "to_dict",
-    "version_needed",
 ]
 
-FORMAT, FORMAT_VERSION = "fuzzymil.rules", 2
-"""Version 2 added OR, NOT and hedges, rule weights and the S-norm; rules without them are saved as version 1."""
-
-VERSIONS = {FORMAT: FORMAT_VERSION, "fuzzymil.mamdani": 1}
+VERSIONS = {"fuzzymil.rules": 1, "fuzzymil.mamdani": 1}
 """Formats of rule files and the latest version of each."""
 
 
@@ -57,12 +51,6 @@ def to_dict(rules: RuleSet) -> dict[str, Any]:
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
     }
-
-
-def version_needed(rules: RuleSet) -> int:
-    """Return the oldest file version that supports these rules."""
-    plain = all(rule.is_plain and rule.weight == 1 for rule in rules.rules) and rules.s_norm == DUAL.get(rules.t_norm)
-    return 1 if plain else FORMAT_VERSION
 
 
 def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:

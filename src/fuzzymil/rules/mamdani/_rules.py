@@ -174,9 +174,6 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
             raise ModelFileError(storage.damaged("The rules in this file", problem)) from None
 
-    def _version_needed(self) -> int:
-        return json.VERSIONS[self._format]
-
     def _parts(self) -> tuple[RuleSet, tuple[Variable, ...]]:
         return self.premises, self.outputs
 
