@@ -57,8 +57,9 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing():
         make(3, max_epochs=2, random_state=0).fit(bags)
         before = compiled()
         make(3, max_epochs=2, random_state=0).fit(bags)
-        make(3, max_epochs=9, random_state=1, learning_rate=0.5, variant=Variant(tol=1e-9)).fit(bags)  # all of these are data
-        make(3, max_epochs=2, random_state=0, alpha=7.0, init="random", n_iter_no_change=3).fit(bags)
+        # All of these are data to the compiled program.
+        make(3, max_epochs=9, random_state=1, learning_rate=0.5, variant=Variant(tol=1e-9)).fit(bags)
+        make(3, max_epochs=2, random_state=0, alpha=7.0, init="random").fit(bags)
         assert compiled() == before
 
 
