@@ -428,6 +428,7 @@ def test_an_interrupted_start_changes_nothing(fitted, problem, monkeypatch):
             model.predict(BAGS)
 
 
+@pytest.mark.slow
 def test_a_failed_partial_fit_changes_nothing():
     for loss in ("squared_error", "hinge"):
         model = classifier(loss=loss)

@@ -35,6 +35,7 @@ def test_all_bags_at_once_is_the_same_from_a_stream_of_many_windows(small_window
         np.testing.assert_allclose(found.history_[name], values, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_missing_values_one_instance_rows_and_early_stopping(small_windows):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3))
@@ -59,6 +60,7 @@ def test_missing_values_one_instance_rows_and_early_stopping(small_windows):
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_steps_of_few_bags_visit_every_bag_once_an_epoch(small_windows):
     """With a rate too small to matter, the mean of the visited bags' losses is the loss of all bags."""
     settings = {"max_epochs": 1, "learning_rate": 1e-9, "random_state": 0, "run": RunOptions(precision="double")}
@@ -75,6 +77,7 @@ def test_steps_of_few_bags_learn_and_repeat(small_windows):
     assert np.array_equal(numbers_of(model.fit(BagStream.from_bags(BAGS, 6))), numbers)
 
 
+@pytest.mark.slow
 def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
     model = MIANFISClassifier(4, max_epochs=5, random_state=0).fit(BAGS)
     stream = BagStream.from_bags(BAGS, 4)
@@ -85,6 +88,7 @@ def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
     assert model.score(stream, BAGS.labels) == model.score(BAGS)
 
 
+@pytest.mark.slow
 def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_windows, monkeypatch, tmp_path):
     monkeypatch.setattr("fuzzymil.training.trainer._CHECKPOINT_SECONDS", 0.0)
     calls = []
@@ -126,6 +130,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
     assert sample.labels.tolist() == BAGS.labels.tolist()
 
 
+@pytest.mark.slow
 def test_few_parts_are_in_memory_at_a_time(monkeypatch):
     monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 2000)
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
@@ -170,6 +175,7 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
         model.fit(BagStream(lambda part: BAGS.map_instances(lambda x: np.where(x == x[5], np.nan, x)), 2))
 
 
+@pytest.mark.slow
 def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
     model = MIANFISClassifier(4, max_epochs=5, random_state=0, rule_keep_prob=0.7, run=RunOptions(precision="double"))
     expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))

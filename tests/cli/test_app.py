@@ -101,6 +101,7 @@ def test_completion():
     assert run(env=asked).stdout.split() == ["plot"]
 
 
+@pytest.mark.slow
 def test_ctrl_c(desk, monkeypatch):
     def press(*arguments, **settings):
         raise KeyboardInterrupt
@@ -120,6 +121,7 @@ def test_bugs_are_not_hidden(desk, monkeypatch):
     assert isinstance(result.exception, ZeroDivisionError)
 
 
+@pytest.mark.slow
 def test_bench(monkeypatch):
     monkeypatch.setattr(bench, "SIZES", ((6, 2, 2),))
     monkeypatch.setattr(bench, "EPOCHS", 2)

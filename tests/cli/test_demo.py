@@ -3,6 +3,7 @@
 import json
 
 import matplotlib.pyplot as plt
+import pytest
 from runner import bad, good, run
 
 from fuzzymil import __version__, load_model
@@ -10,6 +11,7 @@ from fuzzymil.cli import demo
 from fuzzymil.datasets import make_two_concepts
 
 
+@pytest.mark.slow
 def test_demo_shows_the_rules_and_writes_its_files(tmp_path):
     folder = tmp_path / "new" / "demo"
     figures = plt.get_fignums()

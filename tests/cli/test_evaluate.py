@@ -12,6 +12,7 @@ from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import read_bags
 
 
+@pytest.mark.slow
 def test_evaluate_compares_methods(desk):
     arguments = ["evaluate", desk / "boxes.csv", *COLUMNS, *SMALL, "--folds", 3]
     arguments += ["--compare", "majority,naive", "--compare", "CitationKNN"]
@@ -39,6 +40,7 @@ def test_folds_are_limited_by_the_smallest_class(desk, capsys):
         evaluate._possible(10, bags[:3], Task.classification)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c(desk):
     arguments = [*COLUMNS, "--n-rules", 2, "--max-epochs", 1000, "--folds", 2]

@@ -100,6 +100,7 @@ def test_columns_of_text_are_dropped_and_remembered(tmp_path):
     assert "'uri'" in bad("data", "describe", data, *COLUMNS, "--drop", "uri")
 
 
+@pytest.mark.slow
 def test_training_starts_from_expert_rules(desk, tmp_path):
     rules = write(
         tmp_path / "expert.rules",
@@ -156,6 +157,7 @@ def test_a_checkpoint_resumes_to_the_same_numbers(desk, tmp_path):
     assert (tmp_path / "kept.json").read_text() == (tmp_path / "whole.json").read_text()
 
 
+@pytest.mark.slow
 def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
     lines = table().splitlines()
     lines[1] = lines[1].rsplit(",", 1)[0] + ","

@@ -31,6 +31,7 @@ def numbers_of(path):
     return np.concatenate([rules.centers.ravel(), rules.coefs.ravel()])
 
 
+@pytest.mark.slow
 def test_a_stream_gives_the_model_of_the_table(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("fuzzymil.datasets.formats.parquet.PART", 1)
     good("fit", folder / "bags.csv", *SETTINGS, "-o", tmp_path / "whole.json")
@@ -64,6 +65,7 @@ def launched(*arguments):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_launched_processes_give_one_model_and_one_answer(folder, tmp_path):
     done = launched("fit", folder / "bags.csv", *SETTINGS, "--json", "-o", tmp_path / "two.json")
     assert done.returncode == 0, done.stderr
@@ -73,6 +75,7 @@ def test_launched_processes_give_one_model_and_one_answer(folder, tmp_path):
     np.testing.assert_allclose(numbers_of(tmp_path / "two.json"), numbers_of(tmp_path / "one.json"), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_launch_reports_what_went_wrong(folder, tmp_path):
     done = launched("fit", folder / "none.csv", "-o", tmp_path / "m.json")
     assert done.returncode == 2

@@ -124,6 +124,7 @@ def test_the_sign_of_the_decision_is_the_prediction(name):
     np.testing.assert_array_equal(fitted(name).predict(TEST), (decisions(name) > 0).astype(int))
 
 
+@pytest.mark.slow
 @every
 def test_the_order_of_instances_does_not_matter_in_training(name):
     again = make(name).fit(shuffled_within(TRAIN, seed=3)).decision_function(TEST)
@@ -172,6 +173,7 @@ def test_instances_are_scored_one_by_one(name):
 # ---------------------------------------------------------------------- labels and features
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize(
     "classes",
@@ -206,6 +208,7 @@ def test_lists_and_plain_arrays_are_bags_too(name):
     np.testing.assert_allclose(plain.decision_function(list(TEST)), decisions(name), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @every
 def test_bags_of_one_instance(name):
     rng = np.random.RandomState(6)
@@ -214,6 +217,7 @@ def test_bags_of_one_instance(name):
     assert make(name).fit(X, y).score(X, y) > 0.8
 
 
+@pytest.mark.slow
 @every
 def test_the_same_instance_many_times(name):
     twice = Bags.from_list([np.repeat(bag, 2, axis=0) for bag in TRAIN], TRAIN.feature_names, labels=TRAIN.labels)
@@ -267,6 +271,7 @@ def test_labels_must_be_there_and_as_many_as_bags(name):
 # ---------------------------------------------------------------------- inside scikit-learn
 
 
+@pytest.mark.slow
 @every
 def test_pipelines_cross_validation_and_searches(name):
     model = make_pipeline(PerInstance(StandardScaler()), make(name))

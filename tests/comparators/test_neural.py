@@ -278,6 +278,7 @@ def test_the_instance_that_makes_the_bag_stands_out(name):
     assert np.mean(found) > 0.9
 
 
+@pytest.mark.slow
 @models
 def test_every_instance_given_twice_changes_nothing(name):
     bags = easy_bags()[:20]
@@ -332,6 +333,7 @@ def test_learns_from_bags_of_one_instance():
     assert BPMIP((4,), learning_rate=0.05, random_state=0).fit(rows, labels).score(rows, labels) > 0.9
 
 
+@pytest.mark.slow
 def test_folds_share_one_program_and_a_second_fit_compiles_nothing():
     bags = easy_bags(92)
     model = MINet((7, 6), n_epochs=3, random_state=0)  # a shape of its own

@@ -17,6 +17,7 @@ def quick(kind):
     return kind(**{key: value for key, value in QUICK.items() if key in known})
 
 
+@pytest.mark.slow
 @parametrize_with_checks([quick(kind) for kind in COMPARATORS.values()])
 def test_scikit_learn_accepts_the_comparator(estimator, check):
     check(estimator)

@@ -245,6 +245,7 @@ def test_the_real_sets_are_what_the_facts_say(name):
     assert len(set(bags.ids.tolist())) == facts.n_bags
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", LOADERS)
 def test_the_real_sets_survive_the_way_over_their_public_format(name, server):
@@ -370,6 +371,7 @@ def broken_downloads(bags):
 
 
 # A connection that breaks off is closed by the garbage collector only, which Python remarks on.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("case", broken_downloads(small_set("fox")))
 def test_a_download_that_fails_leaves_nothing(small, server, cache, case):

@@ -248,6 +248,7 @@ def test_a_cube_without_noise_is_refused():
 # ---------------------------------------------------------------------- sets of alarms
 
 
+@pytest.mark.slow
 def test_alarms_do_not_depend_on_the_number_of_processes(alarms, detectors):
     with parallel_config(backend="threading"):  # processes would take seconds to start
         two = draw_alarms(2, 1, 2, "easy", 101, n_jobs=2, detectors=detectors)
@@ -271,6 +272,7 @@ def test_bags_tell_what_they_are(alarms, detectors):
     assert not np.array_equal(bags.instances[:30], other.instances)
 
 
+@pytest.mark.slow
 def test_calibration_follows_its_seed(detectors):
     again = calibrate("easy", random_state=100, counts=FEW)
     assert np.array_equal(again.down_track.points, detectors.down_track.points)
@@ -284,6 +286,7 @@ def test_alarms_that_the_detectors_know_are_refused(detectors, door, difficulty)
         door(2, 0, 1, difficulty, 100, detectors=detectors)
 
 
+@pytest.mark.slow
 def test_one_stream_for_calibration_and_alarms_goes_on(detectors):
     rng = np.random.RandomState(100)
     assert calibrate("easy", rng, counts=FEW).seeds == detectors.seeds
@@ -291,6 +294,7 @@ def test_one_stream_for_calibration_and_alarms_goes_on(detectors):
     assert len(draw_alarms(1, 0, 0, "easy", rng, detectors=detectors).bags) == 1
 
 
+@pytest.mark.slow
 def test_usual_detectors_have_a_seed_of_their_own(monkeypatch):
     monkeypatch.setattr(alarms_module, "CALIBRATION", FEW)
     alarms_module._usual_detectors.cache_clear()

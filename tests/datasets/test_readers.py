@@ -250,6 +250,7 @@ def bag_sets(draw, names):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WRITABLE)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
@@ -384,6 +385,7 @@ def test_a_folder_that_is_there_is_not_overwritten(tmp_path):
         write_bags(bags, tmp_path / "mine", "npy")
 
 
+@pytest.mark.slow
 def test_a_large_file_is_read_whole(tmp_path):
     rng = np.random.default_rng(0)
     bags = Bags(rng.normal(size=(6600, 166)), np.arange(0, 6601, 66), labels=np.arange(100) % 2)

@@ -42,6 +42,7 @@ def calls(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "labels", "options"),
     [
@@ -79,12 +80,14 @@ def test_scores_are_those_of_scikit_learn(model, labels, options, calls):
     assert not hasattr(model, "rules_")
 
 
+@pytest.mark.slow
 def test_labels_are_those_of_the_bags():
     model = MIANFISClassifier(**QUICK)
     found = cross_val_scores(model, BAGS, cv=2)["test_score"]
     np.testing.assert_array_equal(found, cross_val_scores(model, BAGS, BAGS.labels, cv=2)["test_score"])
 
 
+@pytest.mark.slow
 def test_plain_tables_of_one_instance_a_row():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
@@ -94,6 +97,7 @@ def test_plain_tables_of_one_instance_a_row():
     np.testing.assert_allclose(cross_val_scores(model, X, y, cv=4)["test_score"], expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_settings_of_a_grid_are_scored_on_the_same_folds(calls):
     model = MIANFISClassifier(**QUICK)
     grid = {"alpha": [0, 5], "n_rules": [2, 3]}
@@ -106,6 +110,7 @@ def test_settings_of_a_grid_are_scored_on_the_same_folds(calls):
     assert [[one.n_rules for one in row] for row in found["estimator"]] == [[2, 2], [3, 3], [2, 2], [3, 3]]
 
 
+@pytest.mark.slow
 def test_seeds_of_a_grid_train_with_the_folds(calls):
     found = cross_val_scores(
         MIANFISClassifier(**QUICK),
@@ -146,6 +151,7 @@ def test_networks_inside_other_estimators_train_together(model, calls):
         np.testing.assert_array_equal(fold.truth, BAGS.labels[fold.test])
 
 
+@pytest.mark.slow
 def test_methods_share_folds_and_report_progress():
     seen = []
     methods = [MIANFISClassifier(**QUICK), DummyClassifier()]

@@ -20,6 +20,7 @@ BAGS = make_two_concepts(20, 20, random_state=0)
 QUICK = {"n_rules": 4, "max_epochs": 20, "random_state": 0}
 
 
+@pytest.mark.slow
 def test_outputs_of_unlike_scale_are_learned_as_if_alone():
     rng = np.random.RandomState(0)
     X = [rng.randn(size, 3) for size in rng.randint(1, 8, 60)]
@@ -33,6 +34,7 @@ def test_outputs_of_unlike_scale_are_learned_as_if_alone():
     assert pickle.loads(pickle.dumps(unlike.rules_)) == unlike.rules_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_error", "cross_entropy"])
 def test_a_bag_that_no_rule_covers_gets_the_share_of_the_classes(loss):
     rng = np.random.RandomState(1)
@@ -50,6 +52,7 @@ def test_a_bag_that_no_rule_covers_gets_the_share_of_the_classes(loss):
     assert model.predict([[[2.5, 2.5]]]).tolist() == [0]
 
 
+@pytest.mark.slow
 def test_partial_fits_keep_a_calibration_that_rises():
     shuffled = BAGS[np.random.RandomState(0).permutation(len(BAGS))]
     model = MIANFISClassifier(**QUICK, loss="hinge")
@@ -63,6 +66,7 @@ def test_partial_fits_keep_a_calibration_that_rises():
     np.testing.assert_array_equal(fitted.partial_fit(BAGS[BAGS.labels == 1]).calibration_, before)
 
 
+@pytest.mark.slow
 def test_progress_tells_the_last_loss_of_fits_that_have_stopped():
     seen = []
     settings = {**QUICK, "max_epochs": 200, "n_iter_no_change": 2, "n_estimators": 3}
@@ -132,6 +136,7 @@ def test_score_takes_the_labels_the_bags_carry(model):
     assert model.fit(BAGS).score(BAGS) == model.score(BAGS, BAGS.labels)
 
 
+@pytest.mark.slow
 def test_a_transformer_that_needs_labels_takes_those_of_the_bags():
     assert make_pipeline(PerInstance(SelectKBest(k=1)), MIANFISClassifier(**QUICK)).fit(BAGS).predict(BAGS).shape == (
         60,
@@ -164,6 +169,7 @@ def test_switches_must_be_true_or_false(name):
         MIANFISClassifier(**QUICK, **{name: "no"}).fit(BAGS)
 
 
+@pytest.mark.slow
 def test_fitted_together_is_fitted_alone():
     halves = [BAGS[::2], BAGS[1::2], BAGS[::3]]
     for settings in ({}, {"n_estimators": 2, "n_init": 2}, {"batch_size": 1}, {"n_iter_no_change": 20}):
@@ -176,6 +182,7 @@ def test_fitted_together_is_fitted_alone():
             assert len(one.members_) == len(other.members_)
 
 
+@pytest.mark.slow
 def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
     calls = []
     train_groups = _network.train_groups
@@ -197,6 +204,7 @@ def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
         np.testing.assert_allclose(model.decision_function(BAGS), alone.decision_function(BAGS), atol=2e-4)
 
 
+@pytest.mark.slow
 def test_given_rules_and_precisions_are_trained_apart():
     rules = MIANFISClassifier(**QUICK).fit(BAGS).rules_
     grid = [{}, {"init": rules}, {"run": RunOptions(precision="double")}]
@@ -206,6 +214,7 @@ def test_given_rules_and_precisions_are_trained_apart():
         np.testing.assert_allclose(model.decision_function(BAGS), alone.decision_function(BAGS), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_fitting_together_takes_estimators_of_any_kind():
     half = BAGS[::2]
     with pytest.raises(ValueError, match="1 estimators, 2 sets of bags"):

@@ -115,6 +115,7 @@ def test_settings_are_stored_cloned_and_shown(model):
         copy.predict(BAGS)
 
 
+@pytest.mark.slow
 @battery
 def test_predictions_do_not_depend_on_order_or_company(model):
     bags, y = material(model)
@@ -180,6 +181,7 @@ def test_the_value_of_an_instance_is_that_of_a_bag_with_it_alone(model):
     assert model.score(bags, y) <= 1
 
 
+@pytest.mark.slow
 @battery
 def test_cross_validation_takes_bags_and_lists(model):
     bags, y = material(model)
@@ -221,6 +223,7 @@ def test_an_imputer_fills_in_missing_values_in_a_pipeline():
     assert pipeline.predict(gappy).shape == (len(BAGS),)
 
 
+@pytest.mark.slow
 def test_parallel_cross_validation_gives_the_same_numbers():
     expected = cross_val_score(classifier(), BAGS, Y, cv=3)
     np.testing.assert_array_equal(cross_val_score(classifier(), BAGS, Y, cv=3, n_jobs=2), expected)
@@ -242,6 +245,7 @@ LABELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_labels_of_any_kind_go_in_and_come_back(labels, loss):
@@ -370,6 +374,7 @@ def test_the_first_loss_of_the_history_is_that_of_the_initial_rules(loss, labels
 # ---------------------------------------------------------------------- rules in the user's units
 
 
+@pytest.mark.slow
 def test_units_of_features_change_the_rules_and_nothing_else():
     scale, shift = np.array([1000.0, 0.001]), np.array([1e6, -5.0])
     moved = BAGS.map_instances(lambda x: x * scale + shift)
@@ -422,6 +427,7 @@ def test_values_outside_the_range_of_training_count_as_its_end():
     np.testing.assert_allclose(*wide.decision_function([[[1e9, 1.0]], [[BAGS.instances[:, 0].max(), 1.0]]]), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_members_are_averaged_best_first():
     model = classifier(n_estimators=3, init="random").fit(BAGS, Y)
     assert len(model.members_) == 3
@@ -436,6 +442,7 @@ def test_members_are_averaged_best_first():
     assert not np.allclose(both.members_[0].centers, both.members_[1].centers)
 
 
+@pytest.mark.slow
 def test_of_several_restarts_the_least_loss_is_kept():
     losses = []
     for n_init in range(1, 5):  # the first starts of more restarts are those of fewer
@@ -518,6 +525,7 @@ def test_warm_start_continues_where_training_stopped(model):
     np.testing.assert_array_equal(cold.fit(bags, y).history_["loss"], first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -621,6 +629,7 @@ def test_an_error_in_a_callback_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 
+@pytest.mark.slow
 def test_divergence_is_told_and_leaves_a_usable_model():
     model = classifier(optimizer="sgd", learning_rate=1e30, order=1)
     with pytest.warns(ConvergenceWarning, match=r"diverged.*smaller learning_rate") as caught:
@@ -653,6 +662,7 @@ def test_verbose_shows_a_bar(capsys):
 # ---------------------------------------------------------------------- weights
 
 
+@pytest.mark.slow
 def test_class_weights():
     plain = classifier(max_epochs=40).fit(BAGS, Y)
     count = np.bincount(Y)
@@ -672,6 +682,7 @@ def test_class_weights():
     assert flags.predict(BAGS).dtype == bool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_a_bag_of_weight_zero_is_absent(loss):
     weights = np.ones(len(BAGS))
@@ -684,6 +695,7 @@ def test_a_bag_of_weight_zero_is_absent(loss):
     np.testing.assert_allclose(zero.predict_proba(BAGS), absent.predict_proba(BAGS), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_in_a_bag_of_weight_zero_does_not_matter_on_line():
     weights = np.ones(len(BAGS))
     weights[[2, 9, 20]] = 0
@@ -694,6 +706,7 @@ def test_what_is_in_a_bag_of_weight_zero_does_not_matter_on_line():
     np.testing.assert_allclose(two.decision_function(BAGS), one.decision_function(BAGS), rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_weight_of_two_counts_as_the_bag_twice():
     fit = {"init": (CENTERS, WIDTHS), "variant": RAW, "run": DOUBLE, "max_epochs": 20}
     weights = np.where(np.arange(len(BAGS)) % 3 == 0, 2.0, 1.0)
@@ -725,6 +738,7 @@ def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
     np.testing.assert_allclose(numbers.predict(BAGS) - mean, 0.6 * (output[:, 0] - mean), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule_dropout", ["paper", "renormalize"])
 @pytest.mark.parametrize("batch_size", [None, 1])
 def test_training_with_rule_dropout(rule_dropout, batch_size):
@@ -751,6 +765,7 @@ def test_keeping_every_rule_is_no_dropout():
     )
 
 
+@pytest.mark.slow
 def test_rule_dropout_comes_on_by_itself_where_numbers_outnumber_bags():
     few, many = BAGS[::3], BAGS[np.repeat(np.arange(24), 2)]
     for bags, expected in ((few, 0.7), (many, None)):  # 3 rules of 2 centers, 2 widths and a conclusion: 15 numbers
@@ -873,6 +888,7 @@ def variants():
     yield pytest.param({"run": DOUBLE, "order": 1}, id="double")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", list(variants()))
 def test_every_family_and_operator_learns_and_says_what_it_was_trained_on(settings):
     model = classifier(init=(CENTERS, 2 * WIDTHS), max_epochs=25, **settings).fit(BAGS, Y)
@@ -907,6 +923,7 @@ def test_missing_values_fit_every_set_on_request(settings):
     np.testing.assert_allclose(model.decision_function(blind), without.infer(BAGS).output[:, 0] - 0.5, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_missing_values_in_given_linear_rules_with_conditions_left_out():
     gappy = BAGS.map_instances(lambda x: np.where(np.arange(x.size).reshape(x.shape) % 7 == 3, np.nan, x))
     model = classifier(missing="ignore", init=mixed_rules(), max_epochs=1).fit(gappy, Y)
@@ -914,6 +931,7 @@ def test_missing_values_in_given_linear_rules_with_conditions_left_out():
     np.testing.assert_allclose(model.history_["loss"][0], mean_squared_error(mixed_rules(), gappy, Y), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_feature_that_is_always_missing_or_constant_is_left_out_of_the_rules():
     wider = BAGS.map_instances(lambda x: np.column_stack([x, np.full(len(x), np.nan), np.full(len(x), 7.0)]))
     model = classifier(missing="ignore").fit(wider, Y)
@@ -935,6 +953,7 @@ def test_double_precision_is_more_precise_and_close_to_single():
 # ---------------------------------------------------------------------- optimizers, batches, presets
 
 
+@pytest.mark.slow
 def test_an_optax_transformation_brings_its_own_rate():
     own = classifier(optimizer=optax.adam(0.03), learning_rate=123.0).fit(BAGS, Y)
     np.testing.assert_allclose(
@@ -946,6 +965,7 @@ def test_an_optax_transformation_brings_its_own_rate():
     assert cross_val_score(clone(model), BAGS, Y, cv=2).shape == (2,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 4, 100])
 def test_small_batches_learn_too(batch_size):
     model = classifier(batch_size=batch_size, max_epochs=15).fit(BAGS, Y)
@@ -956,6 +976,7 @@ def test_small_batches_learn_too(batch_size):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_on_line_learning_bears_bags_that_fire_a_rule_far_less_than_their_neighbors(precision):
     """Rows of the next bag stand beside a bag's own as padding; theirs must not reach its gradient."""
@@ -980,6 +1001,7 @@ def test_plain_gradient_descent_takes_the_step_of_the_formula():
     np.testing.assert_allclose(model.rules_.coefs[:, 0, 0], np.array([0.2, 0.8, 0.5]) - 0.1 * gradient, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_papers_settings_in_one_call():
     model = MIANFISClassifier.paper(3, 0.5, max_epochs=10, random_state=0)
     assert (model.n_rules, model.init_width, model.max_epochs) == (3, 0.5, 10)

@@ -48,6 +48,7 @@ def test_every_parameter_of_a_network_is_checked():
         assert set(inspect.signature(kind).parameters) - free <= set(kind.constraints)
 
 
+@pytest.mark.slow
 def test_a_variant_survives_what_estimators_go_through(tmp_path):
     variant = Variant(clip=None, learn_alpha=True)
     assert repr(variant) == "Variant(learn_alpha=True, clip=None)"
@@ -65,6 +66,7 @@ def test_a_variant_survives_what_estimators_go_through(tmp_path):
         variant.clip = 1.0
 
 
+@pytest.mark.slow
 def test_how_a_fit_runs_is_not_part_of_a_model(tmp_path):
     run = RunOptions(checkpoint=tmp_path / "kept", precision="double")
     model = clone(MIANFISClassifier(2, max_epochs=1, run=run, random_state=0)).fit(BAGS, LABELS)

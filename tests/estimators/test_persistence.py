@@ -102,6 +102,7 @@ def test_a_saved_model_comes_back_as_it_was(fitted, name, tmp_path):
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_training_goes_on_from_a_loaded_model(fitted, name, tmp_path):
     model, bags, y = fitted(name)
@@ -152,6 +153,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: repr(settings)[:50])
 def test_settings_come_back(settings, tmp_path):
     model = MIANFISClassifier(**(QUICK | settings)).fit(BAGS)
@@ -284,6 +286,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("name", ["hinge", "regressor"])
 def test_a_wrong_value_anywhere_is_refused_or_harmless(fitted, name, wrong, tmp_path):
@@ -320,6 +323,7 @@ def test_a_wrong_value_anywhere_is_refused_or_harmless(fitted, name, wrong, tmp_
     assert not bad, "\n".join(bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hinge", "regressor"])
 def test_a_missing_entry_is_refused_or_harmless(fitted, name, tmp_path):
     model, bags, _ = fitted(name)

@@ -27,6 +27,7 @@ def model(bags):
     return MIANFISClassifier(4, n_estimators=2, max_epochs=20, random_state=0).fit(bags, labels)
 
 
+@pytest.mark.slow
 def test_a_model_predicts_with_edited_rules(model, bags, tmp_path):
     edited = model.rules_.edit(drop=1, rename={"x1": "width", "yes": "mine"}, weights={2: 0.5}, without={3: "x2"})
     before = model.predict_proba(bags)

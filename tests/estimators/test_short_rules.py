@@ -26,6 +26,7 @@ def padded(seed, n_noise=50):
 # ---------------------------------------------------------------------- the search
 
 
+@pytest.mark.slow
 def test_two_features_among_fifty_two_are_found_and_make_short_rules():
     bags, unseen = padded(0), padded(1000)
     model = MIANFISClassifier(max_terms=2, alpha=5, random_state=0).fit(bags)
@@ -74,6 +75,7 @@ def test_the_best_pair_wins_over_all_pairs_and_longer_rules_only_where_they_help
     np.testing.assert_allclose(longer.truth, mu[:, longer.features].prod(axis=1))
 
 
+@pytest.mark.slow
 def test_pure_noise_gives_one_rule_and_the_one_for_all_bags():
     rng = np.random.RandomState(5)
     x, labels = rng.uniform(size=(300, 8)), rng.randint(2, size=(100, 1)).astype(float)
@@ -126,6 +128,7 @@ def test_great_bags_are_thinned_out_and_weights_count():
     assert len(alone.centers) <= 4
 
 
+@pytest.mark.slow
 def test_short_rules_for_numbers_several_outputs_committees_and_plain_rows():
     bags = padded(4, n_noise=3)
     distance = np.array([np.abs(bag[:, :2] - 0.5).max(axis=1).min() for bag in bags])
@@ -152,6 +155,7 @@ def test_searching_needs_to_know_how_short():
 # ---------------------------------------------------------------------- shortening
 
 
+@pytest.mark.slow
 def test_what_a_condition_is_worth_is_the_rise_of_the_loss_without_it():
     bags = padded(6, n_noise=2)
     model = MIANFISClassifier(
@@ -192,6 +196,7 @@ def test_rules_are_halved_step_by_step(n, most, stops):
     assert schedule(n, most) == stops
 
 
+@pytest.mark.slow
 def test_long_rules_are_trained_shortened_and_trained_again():
     bags = padded(7, n_noise=4)
     model = MIANFISClassifier(6, init="kmeans", max_terms=2, max_epochs=40, random_state=0).fit(bags)
@@ -204,6 +209,7 @@ def test_long_rules_are_trained_shortened_and_trained_again():
     np.testing.assert_allclose(together.decision_function(bags), model.decision_function(bags), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_given_rules_are_shortened_too_and_a_short_model_is_saved(tmp_path):
     bags = padded(8, n_noise=1)
     given = RuleBase.from_arrays(
@@ -218,6 +224,7 @@ def test_given_rules_are_shortened_too_and_a_short_model_is_saved(tmp_path):
     assert loaded.max_terms == 2
 
 
+@pytest.mark.slow
 def test_rules_with_or_and_not_cannot_be_shortened():
     rules = RuleBase.parse(
         "VARIABLE x1: low = Gaussian(0.5, 0.3)\nVARIABLE x2: low = Gaussian(0.5, 0.3)\n"

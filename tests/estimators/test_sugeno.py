@@ -494,6 +494,7 @@ def test_it_is_drawn_and_explained_like_a_learned_model():
     assert "IF hue is blue AND texture is smooth THEN sky = 1" in str(told)
 
 
+@pytest.mark.slow
 def test_training_may_start_from_it():
     bags = make_two_concepts(10, 10, random_state=0)
     expert = concepts().rule_base
@@ -555,6 +556,7 @@ def places(node, path=()):
             yield from places(child, (*path, key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["null", '"x"', "-1", "1e400", "[]", "{}", "[[[1]]]"])
 @pytest.mark.parametrize("name", ["dictionary", "two outputs"])
 def test_a_wrong_value_anywhere_is_refused_or_harmless(name, wrong, tmp_path):

@@ -39,6 +39,7 @@ def short(recipe):
 PIPELINES = list(recipes("musk1"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=["-".join(key) for key in PIPELINES])
 def test_test_bags_change_nothing_that_is_fitted(pipeline):
     recipe = short(recipes("musk1", quick=True)[pipeline])
@@ -111,6 +112,7 @@ def test_choice_is_by_accuracy_then_auc_then_order():
     assert best_candidates(candidates, bags, np.asarray(bags.labels), everything, [0], scores, 2) == [2]
 
 
+@pytest.mark.slow
 def test_cross_validation_reports_every_fold():
     bags = musk_like()
     recipe = Recipe(ANFISClassifier(3, max_epochs=5), naive=True, grid=({"n_rules": 2}, {"n_rules": 3}))

@@ -243,6 +243,7 @@ def test_all_methods_of_a_difficulty_and_repeat_have_the_same_folds():
     assert len(by_repeat["medium", 2]) == len(METHODS)
 
 
+@pytest.mark.slow
 def test_kept_folds_are_those_of_the_seeds(results, alarms):
     seeds = landmine.seeds_of(3, 100, "landmine", "medium", "folds", 0)
     expected = np.empty(24, int)
@@ -359,6 +360,7 @@ def test_the_command_line_knows_it():
 # ---------------------------------------------------------------------- the page
 
 
+@pytest.mark.slow
 def test_the_whole_way(results, tmp_path, monkeypatch):
     from fuzzymil.datasets.gpr.simulation import simulate_alarm
 

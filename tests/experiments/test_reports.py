@@ -72,6 +72,7 @@ def small(tmp_path_factory):
     patch.undo()
 
 
+@pytest.mark.slow
 def test_files_and_page(small):
     folder, found = small
     for name, stems in {
@@ -93,6 +94,7 @@ def test_files_and_page(small):
     assert found["synthetic"]["columns"][0]["alpha"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_second_run_gives_the_same_files(small):
     folder, _ = small
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "parts" not in path.parts}
@@ -128,6 +130,7 @@ def test_dropout_section():
     assert "higher" not in text
 
 
+@pytest.mark.slow
 def test_dropout_measures_test_bags_without_learning_from_them(monkeypatch):
     rng = np.random.RandomState(0)
     from fuzzymil import Bags

@@ -90,6 +90,7 @@ def test_concepts_told(conclusions, centers, expected):
     assert rules.concepts_told(noisy) == [False, False]  # noise is asked about, too
 
 
+@pytest.mark.slow
 def test_cross_validation_of_shortened_rules():
     rng = np.random.RandomState(0)
     labels = np.arange(24) % 2
@@ -147,6 +148,7 @@ def small(tmp_path_factory):
     return folder, found
 
 
+@pytest.mark.slow
 def test_files_and_page(small):
     folder, found = small
     page = (folder / "index.html").read_text(encoding="utf-8")
@@ -163,6 +165,7 @@ def test_files_and_page(small):
     assert stored["settings"]["expert"] == EXPERT
 
 
+@pytest.mark.slow
 def test_numbers_of_the_small_run(small):
     _, found = small
     searched, shortened = (found["paths"]["padded"][way] for way in ("searched", "shortened"))
@@ -224,6 +227,7 @@ def made_up_parts():
     return parts
 
 
+@pytest.mark.slow
 def test_sentences_follow_the_numbers(tmp_path):
     results = rules._collect(Options(), made_up_parts())
     report = section(results)

@@ -201,6 +201,7 @@ def test_quoted_figures_stand_beside_measured_ones():
 # ---------------------------------------------------------------------- a small run
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("FUZZYMIL_DATA"), reason="needs the benchmark sets: set FUZZYMIL_DATA")
 def test_run_writes_goes_on_and_does_not_depend_on_jobs(tmp_path, monkeypatch):
     monkeypatch.setattr(table, "contestants", lambda: METHODS)

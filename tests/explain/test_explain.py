@@ -98,6 +98,7 @@ def test_contributions_add_up_to_the_score(name):
         assert total == pytest.approx(each.score, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["classes", "two numbers", "committee"])
 def test_contributions_add_up_for_every_output(name):
     fitted, bags = model(name), bags_for(name)
@@ -106,6 +107,7 @@ def test_contributions_add_up_for_every_output(name):
         np.testing.assert_allclose(total, np.array(each.output) - each.threshold, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_answer_is_the_models_own(name):
     fitted, bags = model(name), bags_for(name)
@@ -171,6 +173,7 @@ def test_a_single_instance_cannot_be_left_out():
     assert "Without" not in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
 @pytest.mark.parametrize("alpha", [-3.0, 0.0, 4.0])
 def test_the_witness_has_the_greatest_share(aggregation, alpha):
@@ -206,6 +209,7 @@ def test_the_order_of_the_instances_does_not_matter():
 # ---------------------------------------------------------------------- conditions
 
 
+@pytest.mark.slow
 def test_memberships_are_those_of_the_witness():
     found = explain(SKY, [PATCHES])
     blue, red, smooth, rough = (
@@ -243,6 +247,7 @@ def test_memberships_of_learned_rules(name):
 A, B, C = Is("hue", "red"), Is("hue", "blue"), Is("texture", "smooth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("premise", "limiting"),
     [  # at hue 0.1 and texture 0.6: A is 1, B is 3.7e-6, C is 0.4
@@ -293,6 +298,7 @@ def test_missing_values_are_marked_and_suit_the_rule():
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rules"][0]["conditions"][1]["value"] is None
 
 
+@pytest.mark.slow
 def test_missing_values_of_learned_models_follow_their_setting():
     fitted = small(MIANFISClassifier, BAGS.labels, missing="ignore")
     bag = BAGS[0].copy()
@@ -439,6 +445,7 @@ def test_text_of_classifiers():
     assert ("still" in last) == (left.prediction == found.prediction)
 
 
+@pytest.mark.slow
 def test_text_of_several_classes():
     found = model("classes").explain(BAGS, bag="concept2-3")
     others = ", ".join(
@@ -462,6 +469,7 @@ def test_text_of_committees_and_numbers():
     assert "baseline" in str(model("not normalized").explain(BAGS, bag=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_dicts_are_plain_json(name):
     for found in model(name).explain_many(bags_for(name)[:2]):

@@ -95,6 +95,7 @@ def test_shares_are_the_parts_of_the_sum(name, alpha, kind):
     assert found.sum() == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DEGREES)
 @pytest.mark.parametrize(("name", "alpha"), CASES)
 def test_the_sum_is_the_one_behind_the_aggregation(name, alpha, kind):
@@ -164,6 +165,7 @@ def registered():
     del AGGREGATIONS["largest_two"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("registered")
 def test_a_registered_aggregation_has_shares_by_its_gradient():
     log_r = np.log(

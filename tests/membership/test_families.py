@@ -161,6 +161,7 @@ def test_vertical_edge_belongs_to_the_set(name, parameters):
     assert np.isnan(degree(math.nan))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 @pytest.mark.parametrize(("name", "parameters"), EDGED)
 def test_vertical_edge_stays_vertical_in_training_and_moves_with_its_set(name, parameters, dtype):

@@ -59,6 +59,7 @@ def test_differences_added_up_in_slices_are_the_same(features, missing):
         np.testing.assert_allclose(gaussian._by_differences(*arguments), by_hand(*arguments), rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("width", [3.0, 0.01])
 @pytest.mark.parametrize("anywhere", [False, True])
@@ -83,6 +84,7 @@ def test_gradients_equal_central_differences(anywhere, width, missing):
             assert abs(float(gradient[place]) - (ends[0] - ends[1]) / (2 * step)) < 1e-6 * scale
 
 
+@pytest.mark.slow
 def test_fits_computed_together_take_one_way_and_not_both():
     x, known, centers, wide = problem(3.0, dtype=np.float32)
     narrow = 100 * wide
@@ -126,6 +128,7 @@ def test_squares_at_hand_change_nothing(missing):
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 def test_gradients_of_many_rows_are_summed_up_in_parts(monkeypatch, missing):
     with jax.enable_x64():

@@ -45,6 +45,7 @@ def test_layers_1_and_2_at_once_agree_with_one_after_the_other(monkeypatch, miss
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize(("family", "t_norm"), [("bell", "product"), ("gaussian", "min"), ("gaussian", "einstein")])
 @pytest.mark.parametrize("limit", [64, 200])

@@ -280,6 +280,7 @@ def test_aggregation_takes_one_alpha_a_rule(name):
     np.testing.assert_allclose(together[:, 1], value_of("aggregation", name, values, 50.0)[:, 1], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGGREGATIONS)
 def test_groupings_agree_and_an_empty_bag_has_no_strength(name):
     values = np.log(np.random.default_rng(11).uniform(0.1, 0.9, (8, 2)))

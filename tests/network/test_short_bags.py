@@ -46,6 +46,7 @@ def test_value_and_gradient_are_those_of_the_general_formula(alpha, scale):
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_truth_that_is_no_number_comes_through():
     short, _ = groupings()
     found = softmax(truths(1.0).at[5, 0].set(jnp.nan), short, jnp.ones(()))
@@ -53,6 +54,7 @@ def test_a_truth_that_is_no_number_comes_through():
     assert np.isnan(found).sum() == 1
 
 
+@pytest.mark.slow
 def test_long_bags_take_the_general_formula():
     index = jnp.zeros(40, jnp.int32)
     bags = Packed(index, 1, jnp.array([0, 40]), 40)

@@ -28,6 +28,7 @@ def by_hand(x, centers, inverse):
 SHAPES = [(1, 16), (5, 48), (32, 128), (70, 256)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_rules", "n_features"), SHAPES)
 @pytest.mark.parametrize("width", [1.0, 30.0])
 def test_truths_are_as_accurate_as_in_32_bit(n_rules, n_features, width):
@@ -46,6 +47,7 @@ def test_what_halves_cannot_hold_is_told(spoilt):
     assert not tensor_cores.truths_and_size(x.at[2, 3].set(spoilt), centers, inverse, interpret=True)[1] < 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_rules", "n_features"), SHAPES)
 def test_moments_are_as_accurate_as_in_32_bit(n_rules, n_features):
     x, _, inverse = problem(n_rules, n_features)
@@ -72,6 +74,7 @@ def test_a_gradient_that_is_no_number_comes_through():
             assert np.isfinite(found[0]).all()
 
 
+@pytest.mark.slow
 def test_training_by_halves_is_training_by_differences(monkeypatch):
     x, centers, inverse = problem(5, 32)
     weights = jnp.asarray(np.random.default_rng(1).normal(size=(len(x), 5)), np.float32)

@@ -123,6 +123,7 @@ def test_one_instance():
     assert_nothing_is_cut_off(figure)
 
 
+@pytest.mark.slow
 def test_of_many_rules_the_rest_is_one_bar():
     found = random_system(60, 7)
     display = ExplanationDisplay.from_explanation(found)
@@ -136,6 +137,7 @@ def test_of_many_rules_the_rest_is_one_bar():
     assert len(ExplanationDisplay.from_explanation(found, max_rules=60).rules) == 60
 
 
+@pytest.mark.slow
 def test_of_many_instances_the_witnesses_and_the_strongest_are_shown():
     found = random_system(6, 1044)
     display = ExplanationDisplay.from_explanation(found, max_instances=20)

@@ -84,6 +84,7 @@ def texts(axis):
 # ---------------------------------------------------------------------- what rules restrict and conclude
 
 
+@pytest.mark.slow
 def test_a_set_restricts_by_what_it_leaves_out():
     x = Variable("x", {"low": Triangular(0, 0, 1), "all": Gaussian(0, 1e6)}, 0, 1)
     rules = RuleBase((x, Variable("y")), (Rule({"x": "low"}, [[1.0]]), Rule({"x": "all"}, [[0.0]])))

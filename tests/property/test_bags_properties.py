@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -54,6 +55,7 @@ def assert_same(one, other):
         assert (None if found is None else found.tolist()) == (None if expected is None else expected.tolist())
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(some_bags(), st.randoms(use_true_random=False))
 def test_shuffled_rows_make_the_same_bags(bags, random):

@@ -40,6 +40,7 @@ def system(seed, spread=1.0, n_rules=RULES, order=0, **operators):
     return rules, rules.infer(Bags(instances, OFFSETS)), alone
 
 
+@pytest.mark.slow
 @few
 @given(seeds, alphas, st.sampled_from(list(AGGREGATIONS)), st.sampled_from([0, 1]), st.booleans())
 def test_a_bag_of_one_instance_has_its_score(seed, alpha, aggregation, order, normalize):
@@ -48,6 +49,7 @@ def test_a_bag_of_one_instance_has_its_score(seed, alpha, aggregation, order, no
     np.testing.assert_allclose(bags.output[single], alone.output[STARTS[single]], rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 @few
 @given(seeds, spreads, alphas, st.sampled_from(sorted(set(AGGREGATIONS) - set(REACHING))))
 def test_a_rule_fires_between_its_least_and_greatest_truth(seed, spread, alpha, aggregation):

@@ -139,6 +139,7 @@ many = settings(
 )
 
 
+@pytest.mark.slow
 @many
 @given(rule_bases())
 def test_what_is_written_reads_back_as_the_same_rules(rules):

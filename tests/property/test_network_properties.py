@@ -173,6 +173,7 @@ def assert_same_learning(found, expected, n_bags, n_rows):
     assert (found[1][1][n_rows:] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["softmax", "algebraic", "lse", "power"])
 def test_padding_changes_no_value_and_no_gradient(aggregation):
     rng = np.random.default_rng(4)
@@ -266,6 +267,7 @@ def strengths_and_gradient(params, x, bag_index, operators):
     return layers.strengths[:5], layers.output[:5], gradient
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
 def test_at_1000_features_no_width_and_no_distance_breaks_the_numbers(aggregation, dtype):

@@ -169,6 +169,7 @@ def test_gradients_are_exact(features, order):
                 assert_near(gradient[b], expected[group], 1e-9, f"{group}, bag {b}, alpha {alpha}")
 
 
+@pytest.mark.slow
 def test_gradients_are_exact_for_a_bag_of_1044_instances_and_1000_features():
     case = Case(11, 1000, (1044,), 1, rules=2)
     _, gradients = network_errors(case, 1.0, 1.0, np.ones((1, 2)))
@@ -196,6 +197,7 @@ def test_papers_update_rule_gives_the_printed_gradients_and_the_same_value(featu
                     assert_near(gradient[b], expected[group], 1e-9, f"{group}, bag {b}, alpha {alpha}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("features", "order", "settings"),
     [
@@ -237,6 +239,7 @@ def far_case(distance, order):
     return case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "order"), [(20.0, 1), (354.0, 1)])
 def test_strengths_and_gradients_are_right_where_every_degree_underflows(distance, order):
     case = far_case(distance, order)
@@ -293,6 +296,7 @@ def oracle_start(case):
     return dict(zip(GROUPS, case.parameters, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update_rule", ["exact", "paper"])
 def test_an_epoch_on_line_visits_every_bag_once_as_algorithm_1_says(update_rule):
     case = Case(14, 2, (2, 5, 3), 1)
@@ -338,6 +342,7 @@ def test_widths_that_pass_through_zero_are_taken_by_their_magnitude():
     assert distance(params, expected) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update_rule", ["exact", "paper"])
 def test_a_batch_step_follows_the_mean_error(update_rule):
     case = Case(15, 2, (2, 5, 3), 1)

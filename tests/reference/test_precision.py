@@ -20,6 +20,7 @@ def layers(dtype, x, centers, width, g):
         return [np.asarray(values, np.float64) for values in (value, *back(g))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [2, 25, 166])
 @pytest.mark.parametrize(
     ("share", "of_values", "of_gradients"), [(1.0, 2e-6, 2e-5), (0.1, 2e-5, 1e-3), (0.01, 2e-4, 2e-2)]
@@ -44,6 +45,7 @@ def test_a_value_too_far_for_32_bit_is_truly_false_and_nothing_worse():
     assert near == pytest.approx(-0.125)
 
 
+@pytest.mark.slow
 def test_both_precisions_learn_the_same():
     bags, other = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
     single, double = (

@@ -51,6 +51,7 @@ def registered():
     del FAMILIES["laplace"], T_NORMS["own_t_norm"], AGGREGATIONS["own_aggregation"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize(
     ("family", "operators"),

@@ -90,6 +90,7 @@ def page(report):
     return Page(report.to_html())
 
 
+@pytest.mark.slow
 def test_sections_come_in_the_order_of_reading(page):
     sections = [given["id"] for tag, given in page.elements if tag == "section"]
     assert sections == ["data", "performance", "rules", "health", "bags", "settings"]
@@ -197,6 +198,7 @@ def test_order_of_instances_does_not_matter(report, model, bags):
     assert [card.text for card in again.cards] == [card.text for card in report.cards]
 
 
+@pytest.mark.slow
 def test_expert_rules_are_measured_as_they_are():
     rng = np.random.default_rng(0)
     parts = list(rng.uniform(0, 1, (12, 3, 2)))
@@ -250,6 +252,7 @@ def test_numbers(bags):
     np.testing.assert_allclose(errors, np.abs(report.answers.output[:, 0] - y), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_two_numbers(bags):
     coefs = np.array([[[0.0], [1.0]], [[2.0], [3.0]]])
     rules = RuleBase.from_arrays([[0.4, 0.4], [1.6, 1.6]], np.full((2, 2), 0.3), coefs, output_names=["a", "b"])
@@ -261,6 +264,7 @@ def test_two_numbers(bags):
     assert "Mean absolute error of b" in page.text
 
 
+@pytest.mark.slow
 def test_committee(bags):
     model = trained(n_estimators=2).fit(bags)
     report = Report.of(model, bags, cross_validate=False)
@@ -273,6 +277,7 @@ def test_committee(bags):
     assert "training performance" in page.text
 
 
+@pytest.mark.slow
 def test_many_features_stay_small(tmp_path):
     rng = np.random.default_rng(0)
     rules = RuleBase.from_arrays(rng.normal(0, 1, (4, 166)), np.full((4, 166), 3.0), [0, 1, 0, 1])

@@ -281,6 +281,7 @@ def test_bad_conclusions_are_refused(conclusions, error, named):
 # ---------------------------------------------------------------------- merging
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("t_norm", "aggregation"), list(zip(2 * sorted(T_NORMS), sorted(AGGREGATIONS), strict=False)))
 def test_merging_rules_with_equal_premises_changes_nothing(t_norm, aggregation):
     rules = sky(t_norm=t_norm, aggregation=aggregation).edit(

@@ -119,12 +119,14 @@ def rows_of_conditions(inputs):
     return st.tuples(asked, st.booleans()).map(lambda row: Or(row[0]) if row[1] and row[0] else And(row[0]))
 
 
+@pytest.mark.slow
 @settings(max_examples=500, **HEALTHY)
 @given(gaussian_systems(for_fis=False))
 def test_gaussian_sugeno_systems_come_back_equal_from_fll(rules):
     assert RuleBase.from_fll(rules.to_fll()) == rules  # and equal values infer equally
 
 
+@pytest.mark.slow
 @settings(max_examples=500, **HEALTHY)
 @given(gaussian_systems(for_fis=True))
 def test_gaussian_sugeno_systems_come_back_equal_from_fis(rules):
@@ -148,6 +150,7 @@ def base(*premises, inputs=None, coefs=None, **fields):
 POINTS = np.random.default_rng(0).uniform([-0.2, -0.2], [2.2, 3.2], (60, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t_norm", ["product", "lukasiewicz"])
 def test_negated_brackets_are_written_by_de_morgans_laws(t_norm):
     negated = Not(And((Is("depth", "low"), Or((Is("size", "box", ("very",)), Not(Is("size", "big")))))))

@@ -381,6 +381,7 @@ def damaged(text, words, n, seed):
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("read", "words", "texts"),
     [(fll.read, WORDS["fll"], (FLL, MAMDANI_FLL)), (fis.read, WORDS["fis"], (FIS, MAMDANI_FIS))],

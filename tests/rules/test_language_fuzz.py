@@ -99,6 +99,7 @@ def doubled(rng):
 KNOWN = (Variable("x", {"low": Gaussian(0, 1)}), Variable("y", {"low": Gaussian(0, 1)}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "least"),
     [
@@ -133,6 +134,7 @@ def parse(text, variables=KNOWN):
     return RuleBase.parse(text, variables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -173,6 +175,7 @@ def test_great_texts_are_refused_with_a_short_message(text):
     assert len(str(caught.value)) < 3000
 
 
+@pytest.mark.slow
 def test_long_premises_and_many_rules_are_read():
     assert len(parse("IF " + " OR ".join(["x is not low"] * 1000) + " THEN y = 1").rules[0].premise.parts) == 1000
     assert parse("IF x is low THEN y = 1\n" * 20_000).n_rules == 20_000

@@ -153,6 +153,7 @@ def assert_true_as_expected(found, rows, premises, t_norm, s_norm):
         np.testing.assert_allclose(degrees, expected, rtol=1e-9, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s_norm", S_NORMS)
 @pytest.mark.parametrize("t_norm", T_NORMS)
 def test_the_truth_of_premises(t_norm, s_norm):
@@ -160,6 +161,7 @@ def test_the_truth_of_premises(t_norm, s_norm):
     assert_true_as_expected(found, VALUES, PREMISES.values(), t_norm, s_norm)
 
 
+@pytest.mark.slow
 def test_the_compiled_network_gives_the_same():
     rows = VALUES.copy()
     rows[::5, 1] = np.nan
@@ -190,6 +192,7 @@ def test_a_missing_value_is_never_worse_than_a_known_one():
         assert (truth_at(rules, rows) >= known - 1e-15).all()
 
 
+@pytest.mark.slow
 def test_rules_of_one_form_are_computed_together_and_keep_their_order():
     premises = [Not(X_LOW), And((X_LOW, Y_LOW)), Or((X_LOW, Y_LOW)), Not(Y_HIGH), And((Z_LOW,)), Or((Y_LOW, Z_LOW))]
     rules = rule_base(premises=premises)
@@ -222,6 +225,7 @@ def test_a_rule_base_of_weight_zero_gives_the_default():
 CURVED = [PREMISES[name] for name in ("excluded middle", "nested", "hedges", "hedged and negated")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("t_norm", "s_norm"),
     [("product", "algebraic"), ("min", "max"), ("lukasiewicz", "bounded"), ("hamacher",) * 2, ("einstein",) * 2],
@@ -249,6 +253,7 @@ def test_gradients_are_those_of_finite_differences(t_norm, s_norm):
     assert np.isfinite(at(ends)[1]).all()
 
 
+@pytest.mark.slow
 def test_the_sets_of_a_rule_base_have_finite_gradients_everywhere():
     """Where sets end and where they are full, as in training: through the sets' own parameters."""
     params, masks, operators = rule_base("lukasiewicz", premises=CURVED).compile()

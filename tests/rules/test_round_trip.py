@@ -65,6 +65,7 @@ def test_a_term_that_several_rules_use_stays_one_term(rules, bags):
         assert widths[first, 0] == widths[second, 0]
 
 
+@pytest.mark.slow
 def test_steps_on_shared_terms_are_those_of_the_summed_gradient(bags):
     """One plain step on rules that share a set, by finite differences in that set's center."""
     text = """
@@ -114,6 +115,7 @@ def test_freezing_what_is_not_there_names_the_nearest(rules, bags):
         MIANFISClassifier(3, frozen=["rule 1"], random_state=0).fit(bags)
 
 
+@pytest.mark.slow
 def test_features_that_the_rules_leave_out_stay_out(rules, bags):
     rng = np.random.RandomState(0)
     wider = bags.map_instances(
@@ -128,6 +130,7 @@ def test_features_that_the_rules_leave_out_stay_out(rules, bags):
     )
 
 
+@pytest.mark.slow
 def test_rules_that_do_not_limit_values_are_not_limited_by_the_bags_seen():
     """An expert may know of values that ten bags have not shown."""
     rules = RuleBase.parse(
@@ -150,6 +153,7 @@ def test_limits_of_given_rules_hold_in_training_and_after(bags):
     np.testing.assert_array_equal(model.decision_function(far), model.decision_function(edge))
 
 
+@pytest.mark.slow
 def test_infinite_alphas_of_given_rules_stay_the_operators_they_stand_for(bags):
     model = classifier(RuleBase.parse(WRITTEN.replace("alpha = 5", "alpha = inf"))).fit(bags)
     assert model.rules_.aggregation == "max"
@@ -171,6 +175,7 @@ def test_a_saved_model_goes_on_with_names_shared_terms_and_frozen_parts(rules, b
     assert centers[0, 0] == centers[2, 0]
 
 
+@pytest.mark.slow
 def test_restarts_members_and_regression_take_given_rules(rules, bags):
     committee = classifier(rules, n_estimators=2, n_init=2, rule_keep_prob=0.7).fit(bags)
     assert [len(member.rules) for member in committee.members_] == [4, 4]
@@ -201,6 +206,7 @@ def test_settings_that_given_rules_overrule_are_told(rules, bags):
     classifier(rules, alpha=5.0, max_epochs=1).fit(bags)  # what the rules say themselves
 
 
+@pytest.mark.slow
 def test_rules_of_an_expert_are_not_dropped_unless_asked(rules, bags):
     few = bags[::20]
     assert classifier(rules, max_epochs=2).fit(few)._learned.keep_prob is None

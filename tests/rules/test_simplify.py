@@ -250,6 +250,7 @@ def test_values_that_are_missing_do_not_count():
 # ---------------------------------------------------------------------- how much changes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("tolerance", [0.0, 0.02, 0.2])
 def test_no_output_leaves_the_tolerance(seed, tolerance):

@@ -119,6 +119,7 @@ def test_another_fit_is_not_continued(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1  # the first one is still there
 
 
+@pytest.mark.slow
 def test_fits_trained_together_are_kept_together(tmp_path):
     halves = [BAGS[::2], BAGS[1::2]]
 

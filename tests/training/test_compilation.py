@@ -26,6 +26,7 @@ def like_musk1():
     return Bags(instances, np.cumsum([0, *sizes]), labels=labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: make_two_concepts(random_state=0), like_musk1], ids=["concepts", "musk"])
 @pytest.mark.parametrize("batch_size", [None, 1], ids=["batch", "on-line"])
 def test_ten_folds_compile_the_training_program_at_most_twice(make, batch_size):

@@ -29,6 +29,7 @@ def alone(monkeypatch):
     monkeypatch.setattr(processes, "_joined", processes.ProcessGroup())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_processes", [2, 4])
 def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alone):
     expected = distributed_script.compare(processes.current())
@@ -42,6 +43,7 @@ def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alo
     assert "32 bit" in found
 
 
+@pytest.mark.slow
 def test_one_process_of_many_trains_as_one_without_others(alone):
     bags = make_two_concepts(random_state=0)
     for settings in ({}, {"batch_size": None, "n_init": 2, "n_iter_no_change": 20}):
@@ -53,6 +55,7 @@ def test_one_process_of_many_trains_as_one_without_others(alone):
         np.testing.assert_allclose(spread, plain, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_killed_process_ends_the_run_and_the_checkpoint_goes_on(tmp_path):
     status, message = started("dies", tmp_path, 2)
     assert status == 128 + 9
@@ -66,6 +69,7 @@ def test_a_killed_process_ends_the_run_and_the_checkpoint_goes_on(tmp_path):
     assert resumed == whole  # to the last bit
 
 
+@pytest.mark.slow
 def test_bags_of_one_process_that_cannot_be_used_are_an_error_in_all(tmp_path):
     assert started("wrong", tmp_path, 2) == (0, "")
     first, second = (json.loads((tmp_path / f"wrong-{rank}.json").read_text()) for rank in (0, 1))
@@ -86,6 +90,7 @@ def test_a_process_that_fails_is_told_with_its_last_words(ending, status, words,
     assert message.partition("\n")[2] == words
 
 
+@pytest.mark.slow
 def test_an_exception_in_one_process_ends_all_and_is_told(tmp_path):
     status, message = started("fails", tmp_path, 2)
     assert status == 1
@@ -93,6 +98,7 @@ def test_an_exception_in_one_process_ends_all_and_is_told(tmp_path):
     assert message.endswith("RuntimeError: no disk")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_of_these_bags_alone(tmp_path):
     assert started("dies", tmp_path, 2)[0] == 137
     assert started("goes on with other bags", tmp_path, 2) == (0, "")
@@ -116,6 +122,7 @@ def test_distributed_needs_company(monkeypatch):
         MIANFISClassifier(run=RunOptions(distributed=True)).fit(make_two_concepts(random_state=0))
 
 
+@pytest.mark.slow
 def test_settings_that_tell_no_processes_are_an_error(monkeypatch):
     monkeypatch.setattr(processes, "_joined", None)
     monkeypatch.setenv("FUZZYMIL_PROCESSES", "two")

@@ -93,6 +93,7 @@ def outputs(params, instances=None):
 # ---------------------------------------------------------------------- the descent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [BATCH, MINI_BATCH, ON_LINE])
 def test_loss_falls_and_the_history_tells(batch_size):
     result = fit(batch_size, max_epochs=60)
@@ -110,6 +111,7 @@ def test_loss_falls_and_the_history_tells(batch_size):
     assert all(leaf.dtype == np.float64 for leaf in leaves(result.params))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [BATCH, MINI_BATCH, ON_LINE])
 def test_same_seed_is_bit_identical_and_runs_are_cut_anywhere(batch_size):
     result = fit(batch_size, max_epochs=25)
@@ -126,6 +128,7 @@ def test_same_seed_is_bit_identical_and_runs_are_cut_anywhere(batch_size):
         assert differ(another_seed.params, result.params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-10)])
 def test_fits_trained_together_are_those_trained_alone(dtype, tolerance):
     starts = [start(0), start(1)]
@@ -140,6 +143,7 @@ def test_fits_trained_together_are_those_trained_alone(dtype, tolerance):
     assert differ(together.params[0], together.params[1])
 
 
+@pytest.mark.slow
 def test_fits_trained_together_on_line_are_those_trained_alone():
     together = fit(ON_LINE, starts=[start(0), start(1)])
     for f in range(2):
@@ -186,6 +190,7 @@ def test_a_weight_of_two_counts_a_bag_twice_in_a_batch():
 # ---------------------------------------------------------------------- stopping
 
 
+@pytest.mark.slow
 def test_tolerance_stops_each_fit_on_its_own():
     at_rest = start()._replace(coefs=np.zeros((RULES, 1, 1)))
     targets = np.zeros((BAGS, 1))
@@ -349,6 +354,7 @@ def test_masks_keep_rules_with_the_probability_asked_and_never_drop_all_when_ren
     assert _draw_keep(key, shape, Plan(Operators()), np.float32) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("renormalize", [False, True])
 def test_training_with_dropout_reports_the_loss_of_test_time(renormalize):
     result = fit(max_epochs=20, plan={"keep_prob": 0.6, "renormalize": renormalize})
@@ -359,6 +365,7 @@ def test_training_with_dropout_reports_the_loss_of_test_time(renormalize):
     assert not result.diverged.any()
 
 
+@pytest.mark.slow
 def test_dropout_on_line_draws_masks_that_depend_on_the_seed():
     plan = {"keep_prob": 0.6}
     one, other = (fit(ON_LINE, seeds=[seed], max_epochs=3, plan=plan) for seed in (0, 1))
@@ -378,6 +385,7 @@ def test_alpha_moves_only_when_asked():
     assert float(learned.params[0].consequent_alpha) == 1.0  # zero order: nothing depends on it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["lse", "power"])
 def test_alpha_of_the_other_soft_operators_can_be_learned(aggregation):
     learned = fit(plan={"learn_alpha": True, "operators": Operators(aggregation=aggregation)}, max_epochs=4)

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 
 def in_new_process(code, **environment):
     clean = {name: value for name, value in os.environ.items() if name not in ("NPROC", "OMP_NUM_THREADS")}
@@ -21,6 +23,7 @@ def test_the_thread_limit_of_a_joblib_worker_is_heeded():
     assert in_new_process(code, OMP_NUM_THREADS="many") == "None"
 
 
+@pytest.mark.slow
 def test_compiled_programs_are_kept(tmp_path):
     code = (
         "import sys; from fuzzymil._utils.runtime import enable_compilation_cache\n"
@@ -31,6 +34,7 @@ def test_compiled_programs_are_kept(tmp_path):
     assert any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_cache_folder_follows_the_environment(tmp_path):
     code = "from fuzzymil._utils.runtime import enable_compilation_cache; print(enable_compilation_cache())"
     assert in_new_process(code, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "a")) == str(tmp_path / "a")
