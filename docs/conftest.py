@@ -15,6 +15,7 @@ SLOW = ("coming-from.md", "landmine.md", "molecules.md", "scaling.md")  # pages 
 
 
 def pytest_collection_modifyitems(items):
+    """Mark the pages that take long."""
     for item in items:
         if item.path.suffix == ".md" and item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
