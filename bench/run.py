@@ -103,9 +103,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="fewer rounds, smaller sizes; under three minutes"
-    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes; under three minutes")
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", help=", ".join(QUESTIONS))
     parser.add_argument("--summary", action="store_true", help="also write bench/summary.md, as full runs do")
     arguments = parser.parse_args()
