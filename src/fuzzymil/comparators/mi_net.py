@@ -74,7 +74,7 @@ POOLED_FEATURES: dict[str, Forward] = {
 }
 
 
-class PooledNetwork(BagNetwork):
+class _PooledNetwork(BagNetwork):
     """Base class of mi-Net and MI-Net: their parameters, and the choice of the pool."""
 
     _pools: ClassVar[dict[str, Forward]]  # networks by name of their pool
@@ -102,7 +102,7 @@ class PooledNetwork(BagNetwork):
 
 
 @comparator("mi-Net", search_grid={"pool": ["max", "mean"]}, fit_seconds=0.24)
-class MiNet(PooledNetwork, InstanceNetwork):
+class MiNet(_PooledNetwork, InstanceNetwork):
     """mi-Net: a deep network that pools the probabilities of the instances of a bag.
 
     Parameters
@@ -160,7 +160,7 @@ class MiNet(PooledNetwork, InstanceNetwork):
 
 
 @comparator("MI-Net", fit_seconds=0.24)
-class MINet(PooledNetwork):
+class MINet(_PooledNetwork):
     """MI-Net: a deep network that pools the features of the instances of a bag.
 
     The pooled features are classified, so instances have no scores.
