@@ -14,24 +14,6 @@ import numpy.typing as npt
 
 from fuzzymil._utils.errors import InputError, InputTypeError, described
 
-__all__ = [
-    "Array",
-    "all_different",
-    "as_array",
-    "codes",
-    "column_names",
-    "depth",
-    "first_repeated",
-    "frozen",
-    "is_missing",
-    "joined",
-    "matrix",
-    "missing",
-    "numeric",
-    "table",
-    "text_names",
-]
-
 Array = npt.NDArray[Any]
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

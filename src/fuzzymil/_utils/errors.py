@@ -8,22 +8,6 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable
 
-__all__ = [
-    "InputError",
-    "InputTypeError",
-    "InterruptedTrainingWarning",
-    "MissingExtraError",
-    "ModelFileError",
-    "ParameterError",
-    "ProcessLostError",
-    "RuleSyntaxError",
-    "described",
-    "did_you_mean",
-    "known_name",
-    "listed",
-    "warn_user",
-]
-
 
 class InputError(ValueError):
     """Invalid data: the message names the bag, row or feature and says what to do."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["prefetch"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -8,8 +8,6 @@ import jax
 
 from fuzzymil._utils.errors import ParameterError
 
-__all__ = ["register"]
-
 
 def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None:
     """Add an entry, unless something else is registered under its name.

@@ -7,8 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["enable_compilation_cache", "granted_cores", "heed_thread_limit", "make_room"]
-
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()

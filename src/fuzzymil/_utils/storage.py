@@ -14,16 +14,6 @@ from typing import IO, Any
 
 from fuzzymil._utils.errors import ModelFileError
 
-__all__ = [
-    "damaged",
-    "decode_number",
-    "encode_number",
-    "read_document",
-    "write_atomically",
-    "write_document",
-    "written_atomically",
-]
-
 Path_ = str | os.PathLike[str]
 
 

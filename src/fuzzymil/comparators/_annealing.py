@@ -8,8 +8,6 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.comparators._base import above_zero, checks
 from fuzzymil.estimators.parameters import check_real, integer
 
-__all__ = ["CHECKS", "cooling"]
-
 CHECKS = checks(min_temperature=above_zero, n_temperatures=integer(1))
 
 

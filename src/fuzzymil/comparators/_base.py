@@ -19,18 +19,6 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, complete_bags, record_features
 from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
 
-__all__ = [
-    "COMPARATORS",
-    "BagClassifier",
-    "BoolArray",
-    "InstanceScores",
-    "comparator",
-    "in_fixed_order",
-    "above_zero",
-    "checks",
-    "word_or_positive",
-]
-
 BoolArray = npt.NDArray[np.bool_]
 
 # ---------------------------------------------------------------------- parameters

@@ -18,8 +18,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, above_zero, checks
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["CHECKS", "Concept", "best_threshold", "climb", "noisy_or_loss", "starting_points"]
-
 FAR = 40.0  # from this distance on, log(1 - exp(-D)) equals -exp(-D) to the last digit
 
 CHECKS = checks(max_starts=integer(1), max_steps=integer(1), init_scale=above_zero)

@@ -11,8 +11,6 @@ from sklearn.utils import gen_batches
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 
-__all__ = ["SEARCH_GRID", "WeighedBags", "kernel_width", "self_kernel", "set_kernel"]
-
 SEARCH_GRID: dict[str, list[Any]] = {"C": [1.0, 10.0], "gamma": ["scale", 0.02]}
 """Parameters worth tuning in support vector machines with this kernel."""
 

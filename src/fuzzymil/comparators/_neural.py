@@ -28,19 +28,6 @@ from fuzzymil.estimators.parameters import check_integer, integer, real
 from fuzzymil.network.segments import Grouping, grouping_of, pack
 from fuzzymil.training.losses import LOSSES
 
-__all__ = [
-    "BagNetwork",
-    "Forward",
-    "InstanceNetwork",
-    "Outputs",
-    "Weights",
-    "glorot",
-    "hidden",
-    "linear",
-    "mean_loss",
-    "train",
-]
-
 Weights = dict[str, Any]  # a pytree of arrays
 
 

@@ -19,19 +19,6 @@ from fuzzymil.datasets._download import MIRROR, DownloadError, address, content_
 from fuzzymil.datasets._io import read_bags, write_bags
 from fuzzymil.datasets.formats import DataFileError
 
-__all__ = [
-    "BENCHMARKS",
-    "DATA",
-    "BenchmarkSet",
-    "DataNotFound",
-    "describe",
-    "load_elephant",
-    "load_fox",
-    "load_musk1",
-    "load_musk2",
-    "load_tiger",
-]
-
 DATA = "FUZZYMIL_DATA"
 """Environment variable with the folder of the data."""
 

@@ -17,8 +17,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.datasets import _lzw
 from fuzzymil.datasets._io import read_bags
 
-__all__ = ["MIRROR", "RETRIES", "DownloadError", "address", "content_checksum", "fetch"]
-
 MIRROR = "FUZZYMIL_MIRROR"
 """Environment variable with the URL of a mirror that serves the same files."""
 

@@ -12,8 +12,6 @@ from fuzzymil.bags import Bags, BagStream
 from fuzzymil.datasets.formats import FORMATS, DataFile, Format
 from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
 
-__all__ = ["Guess", "guess_format", "read_bags", "stream_bags", "write_bags"]
-
 Path_ = str | os.PathLike[str]
 Column = str | int | None
 

@@ -9,8 +9,6 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 
-__all__ = ["CONCEPTS", "make_two_concepts"]
-
 CONCEPTS = np.array([[0.5, 0.5], [1.5, 1.5]])
 """Centers of the two target concepts, shape (2, 2)."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["Interval", "Run", "areas", "draw_weights", "interval", "rates_detected"]
-
 
 @dataclass(frozen=True)
 class Run:

@@ -9,8 +9,6 @@ from typing import ClassVar
 from rich.console import Console
 from rich.table import Table as RichTable
 
-__all__ = ["Block", "Figure", "Section", "Table", "Text", "as_markdown", "show"]
-
 
 @dataclass(frozen=True)
 class Text:

@@ -14,8 +14,6 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.experiments._document import Section
 from fuzzymil.rules import RuleBase
 
-__all__ = ["REPORTED_SEED", "Experiment", "Options", "Results", "Unit", "described", "rounded", "seeds_of"]
-
 Results = dict[str, Any]  # numbers as JSON holds them
 
 REPORTED_SEED = 7321

@@ -9,8 +9,6 @@ from fuzzymil.experiments._document import Section, Table
 from fuzzymil.experiments._published import DIFFERENCES
 from fuzzymil.report import html
 
-__all__ = ["render"]
-
 
 def render(sections: Sequence[tuple[Section, Path, dict[str, str]]], head: dict[str, str]) -> str:
     """Return the page.

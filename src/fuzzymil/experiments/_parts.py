@@ -13,8 +13,6 @@ from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
 from fuzzymil.experiments._experiment import Results, Unit
 
-__all__ = ["Parts"]
-
 KIND, VERSION = "fuzzymil-part", 1
 
 

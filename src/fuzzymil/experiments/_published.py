@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["DIFFERENCES", "DROPOUT", "IRRELEVANT_OUTPUTS", "PRINTED", "QUOTED", "Difference", "Printed"]
-
 
 @dataclass(frozen=True)
 class Printed:

@@ -19,18 +19,6 @@ from fuzzymil.estimators import Fold, NaiveMIL, PerInstance, cross_validate
 from fuzzymil.experiments._experiment import Results, described, rounded
 from fuzzymil.experiments._statistics import padded
 
-__all__ = [
-    "INNER_FOLDS",
-    "Recipe",
-    "best_candidates",
-    "evaluate",
-    "measure",
-    "network_of",
-    "scores_of",
-    "size_of",
-    "splits",
-]
-
 INNER_FOLDS = 3
 
 

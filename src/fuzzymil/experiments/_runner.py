@@ -35,8 +35,6 @@ from fuzzymil.experiments.rules.experiment import RULES
 from fuzzymil.experiments.synthetic import SYNTHETIC
 from fuzzymil.experiments.table.experiment import TABLE
 
-__all__ = ["EXPERIMENTS", "Stopped", "reproduce"]
-
 EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE, LANDMINE)}
 KIND, VERSION = "fuzzymil-results", 1
 DISK_SPACE = 50 * 2**20  # bytes; all files of a full run stay well below

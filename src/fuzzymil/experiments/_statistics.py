@@ -9,19 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-__all__ = [
-    "PairedTest",
-    "Ranking",
-    "Spread",
-    "corrected_t_test",
-    "holm",
-    "padded",
-    "paired_difference",
-    "quartiles",
-    "ranking",
-    "spread",
-]
-
 
 @dataclass(frozen=True)
 class Spread:

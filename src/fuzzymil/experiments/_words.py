@@ -5,19 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = [
-    "difference",
-    "joined",
-    "mark",
-    "p_value",
-    "plural",
-    "points",
-    "quoted",
-    "quoted_with",
-    "verdict",
-    "with_interval",
-]
-
 
 def verdict(test: Mapping[str, Any] | None) -> int:
     """Return 1 if an interval lies above 0, -1 if it lies below 0, and 0 otherwise.

@@ -30,8 +30,6 @@ import numpy.typing as npt
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 
-__all__ = ["FAMILIES", "Location", "MembershipFunction", "Parameters", "Shape", "Steepness", "Width", "family"]
-
 Parameters = tuple[Any, ...]
 """One array (or number) per parameter of a family, in order."""
 

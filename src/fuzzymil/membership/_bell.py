@@ -12,8 +12,6 @@ import numpy as np
 
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Shape, Width
 
-__all__ = ["Bell"]
-
 _HALF_WIDTH = math.sqrt(2 * math.log(2))  # where a Gaussian of width 1, like every bell of width 1, has fallen to 1/2
 
 

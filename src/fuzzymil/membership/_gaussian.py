@@ -10,8 +10,6 @@ import jax.numpy as jnp
 
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Width
 
-__all__ = ["Gaussian"]
-
 
 @dataclass(frozen=True)
 class Gaussian(MembershipFunction, name="gaussian"):

@@ -15,8 +15,6 @@ import jax.numpy as jnp
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters
 
-__all__ = ["Trapezoidal", "Triangular"]
-
 
 @dataclass(frozen=True)
 class _Polygon(MembershipFunction):

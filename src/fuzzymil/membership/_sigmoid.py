@@ -10,8 +10,6 @@ import numpy as np
 
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Steepness
 
-__all__ = ["Sigmoid"]
-
 
 @dataclass(frozen=True)
 class Sigmoid(MembershipFunction, name="sigmoid"):

@@ -9,19 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = [
-    "LogFunction",
-    "finite",
-    "is_one",
-    "least",
-    "log1mexp",
-    "log_ratio",
-    "one_if_zero",
-    "or_itself",
-    "total",
-    "zero_where",
-]
-
 LogFunction = Callable[[jax.Array], jax.Array]
 """A function that takes logarithms and returns logarithms."""
 

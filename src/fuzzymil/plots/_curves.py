@@ -18,8 +18,6 @@ from fuzzymil.plots.style import add_legend, bare, distinct
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CurvesDisplay", "Line", "PathDisplay", "PathPanel"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Line:

@@ -16,8 +16,6 @@ from fuzzymil.plots._rules import conclusions
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.printer import format_number
 
-__all__ = ["RuleEllipse", "draw_ellipse", "in_view", "rule_ellipses"]
-
 
 @dataclasses.dataclass(frozen=True)
 class RuleEllipse:

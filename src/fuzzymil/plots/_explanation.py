@@ -24,8 +24,6 @@ from fuzzymil.rules.language.printer import format_number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ExplanationDisplay"]
-
 _TOTAL = "#333333"
 _LINE = 46  # characters per line of a label
 _MIDDLE = 2.5  # inches for the conditions at the witness

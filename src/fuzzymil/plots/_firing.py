@@ -20,8 +20,6 @@ from fuzzymil.rules.language.printer import format_number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FiringDisplay"]
-
 _NAMED = 45  # more bags are not named one by one
 _MANY_RULES = 10  # with more, strengths are small, so the color scale favors small values
 _GROUPS = 8  # more numeric labels are not classes

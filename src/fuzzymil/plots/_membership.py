@@ -18,8 +18,6 @@ from fuzzymil.rules import RuleBase
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["MembershipDisplay"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Curve:

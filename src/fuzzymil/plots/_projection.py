@@ -8,8 +8,6 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["Projection", "chosen_features", "principal_components", "project", "project_ellipsoids"]
-
 
 class Projection(NamedTuple):
     """A linear map onto the plane: ``directions @ ((x - origin) / scale)``.

@@ -32,8 +32,6 @@ from fuzzymil.plots.style import FAINT, HIGH, add_colorbar, as_written, bare, di
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CubeDisplay"]
-
 _FULL_SCALE = 6.0  # standard deviations of the background at the ends of the gray scale
 _FRAME, _WIDER = 0.30, 0.035  # in meters: half the width of the first rule's frame, and what each further rule adds
 

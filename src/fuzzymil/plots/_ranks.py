@@ -13,8 +13,6 @@ from fuzzymil.plots.style import FAINT, HIGH, as_written, bare
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RanksDisplay"]
-
 
 @dataclasses.dataclass
 class RanksDisplay:

@@ -20,8 +20,6 @@ from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RocCurve", "RocDisplay", "true_positive_rates"]
-
 Fold = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores
 
 _LINE = 68  # characters per line of the legend

@@ -33,8 +33,6 @@ from fuzzymil.rules.language.printer import format_number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RuleGridDisplay"]
-
 _HALF = 0.42  # half the width and height of the drawing in a cell
 _TALL = 0.82  # share of that height for a membership of 1, with room for a number above
 _FOLDED_WIDTH = 1.7  # width of the column of folded features, in cells

@@ -18,18 +18,6 @@ from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.premise import negations
 from fuzzymil.rules.rule import Variable
 
-__all__ = [
-    "axis_name",
-    "border",
-    "conclusions",
-    "conditions_about",
-    "feature_at",
-    "influences",
-    "output_at",
-    "restrictions",
-    "rules_of",
-]
-
 
 def rules_of(model: Any) -> RuleBase:
     """Return a rule base, or the rule base of a model: ``rules_`` or ``rule_base``.

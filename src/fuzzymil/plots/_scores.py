@@ -14,8 +14,6 @@ from fuzzymil.plots.style import FAINT, add_legend, bare, distinct
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["DistributionDisplay", "ScoresDisplay"]
-
 Score = tuple[float, float | None]  # a mean, and the standard deviation if known
 
 

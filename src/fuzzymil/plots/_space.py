@@ -26,8 +26,6 @@ from fuzzymil.rules.rule import Variable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SpaceDisplay"]
-
 _MANY = 3000  # points are drawn smaller, and as an image in vector files
 _LOOKS: tuple[tuple[str, float, str], ...] = (
     (".", 14.0, FAINT),

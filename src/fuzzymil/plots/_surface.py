@@ -25,8 +25,6 @@ from fuzzymil.rules.language.printer import format_number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SurfaceDisplay"]
-
 _UNKNOWN = 0.05  # firing strength below which a place counts as not covered
 
 

@@ -22,8 +22,6 @@ from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["RuleBase"]
-
 
 class RuleBase(RuleSet, Serializable):
     """Fuzzy if-then rules over bags of instances.

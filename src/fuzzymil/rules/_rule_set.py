@@ -16,8 +16,6 @@ from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.premise import Arrangement, arrange, conditions
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["R", "RuleSet"]
-
 
 @dataclasses.dataclass(frozen=True)
 class RuleSet:

@@ -15,8 +15,6 @@ from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["Serializable"]
-
 
 class Serializable(ABC):
     """Rules that can be saved, exported and printed as tables; see `fuzzymil.rules.formats` for files."""

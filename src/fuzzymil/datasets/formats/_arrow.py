@@ -16,22 +16,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _columns, _fields
 from fuzzymil.datasets.formats.files import DataFile
 
-__all__ = [
-    "column_of",
-    "decoded",
-    "is_number",
-    "is_value",
-    "keys",
-    "missing",
-    "numbers",
-    "opened",
-    "plain_type",
-    "pyarrow",
-    "repeated",
-    "to_table",
-    "values",
-]
-
 
 def pyarrow() -> Any:
     """Import pyarrow and the submodules in use."""

@@ -8,17 +8,6 @@ from fuzzymil._utils.arrays import first_repeated
 from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags
 
-__all__ = [
-    "BAG_NAMES",
-    "INSTANCE_LABEL",
-    "LABEL_NAMES",
-    "Column",
-    "check_feature_names",
-    "check_known",
-    "feature_columns",
-    "named_columns",
-]
-
 BAG_NAMES = ("bag", "bag_id", "bagid", "bag_ids", "bag_name", "bagname", "molecule", "molecule_name")
 """Column names that are recognized as the bag id, in any case."""
 

@@ -14,20 +14,6 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats.files import DataFile
 
-__all__ = [
-    "MISSING",
-    "as_texts",
-    "assemble",
-    "check_present",
-    "flat_numbers",
-    "identities",
-    "is_number",
-    "labels_of",
-    "number_text",
-    "numbers",
-    "texts",
-]
-
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 """Text that marks a missing number, in any case."""
 

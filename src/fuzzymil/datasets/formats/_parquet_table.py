@@ -17,8 +17,6 @@ from fuzzymil.datasets.formats import _arrow, _columns
 from fuzzymil.datasets.formats._columns import Column
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
-__all__ = ["Group", "Table", "files_of", "names_of"]
-
 BATCH = 2**16
 """Number of rows decoded at a time."""
 

@@ -17,18 +17,6 @@ import scipy.fft
 from fuzzymil._utils.arrays import Array
 from fuzzymil.datasets.gpr.geometry import SPEED_OF_LIGHT, Grid, refracted_ray
 
-__all__ = [
-    "Body",
-    "Ground",
-    "body_echoes",
-    "interface_echoes",
-    "interface_reflection",
-    "pulse",
-    "record",
-    "ringing_ricker",
-    "surface_echoes",
-]
-
 
 @dataclasses.dataclass(frozen=True)
 class Ground:

@@ -10,8 +10,6 @@ import numpy as np
 from fuzzymil.datasets.gpr._echoes import Body, interface_reflection
 from fuzzymil.datasets.gpr.conditions import Conditions
 
-__all__ = ["CLUTTER", "KINDS", "MINES", "Facts", "draw_object"]
-
 Facts = dict[str, float]
 Place = tuple[float, float]
 Draw = Callable[[np.random.RandomState, Conditions, Place, float], tuple[list[Body], Facts]]

@@ -14,8 +14,6 @@ from fuzzymil.datasets.gpr._objects import draw_object
 from fuzzymil.datasets.gpr.conditions import Conditions, Counts
 from fuzzymil.datasets.gpr.geometry import Grid
 
-__all__ = ["draw_clutter", "draw_ground", "draw_layers", "scaled"]
-
 _DECOYS = ("rock", "scrap metal", "root", "void")
 
 

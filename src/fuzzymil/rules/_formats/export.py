@@ -10,8 +10,6 @@ from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["FORMATS", "losses", "write"]
-
 _WRITERS = {"fll": fll_writer, "fis": fis_writer}
 FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex")
 

@@ -44,8 +44,6 @@ from fuzzymil.rules._formats.system import Method, Output, Statement, System, Te
 from fuzzymil.rules.premise import And, Is, Or, simplified
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["ACCUMULATIONS", "DEFUZZIFIERS", "IMPLICATIONS", "SETS", "S_NORMS", "T_NORMS", "WEIGHTED", "middle", "read"]
-
 T_NORMS = {
     "prod": "product",
     "min": "min",

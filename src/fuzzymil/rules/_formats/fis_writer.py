@@ -16,8 +16,6 @@ from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Is, Or, conditions
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["changes", "write"]
-
 _UNQUOTABLE = re.compile(r"^\s|\s$|['\n\r]")
 
 

@@ -43,17 +43,6 @@ from fuzzymil.rules._formats.system import Method, Output, Statement, System, Te
 from fuzzymil.rules.premise import And, Expression, Or
 from fuzzymil.rules.rule import Variable
 
-__all__ = [
-    "ACCUMULATIONS",
-    "DEFUZZIFIERS",
-    "IMPLICATIONS",
-    "SETS",
-    "S_NORMS",
-    "T_NORMS",
-    "WEIGHTED",
-    "read",
-]
-
 # fuzzylite's words, and ours.
 T_NORMS = {
     "AlgebraicProduct": "product",

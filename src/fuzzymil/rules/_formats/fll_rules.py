@@ -11,8 +11,6 @@ from fuzzymil.rules._formats.system import Statement
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, depth
 
-__all__ = ["RESERVED", "Terms", "read_rule", "written_rule"]
-
 RESERVED = frozenset({"if", "then", "is", "and", "or", "with", "any", *HEDGES})
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 

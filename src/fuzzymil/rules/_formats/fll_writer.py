@@ -16,8 +16,6 @@ from fuzzymil.rules._formats.system import Method, Statement, System, Term, nega
 from fuzzymil.rules._formats.words import changed, distinct, word_for
 from fuzzymil.rules.language.printer import format_number
 
-__all__ = ["changes", "write"]
-
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
     """Return a system as FLL, comments first; raises `ParameterError` for what FLL cannot express."""

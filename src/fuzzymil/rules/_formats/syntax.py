@@ -12,8 +12,6 @@ from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.parser import MAX_TEXT
 
-__all__ = ["Piece", "fuzzy_set", "lines", "whole"]
-
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"\S+")
 

@@ -13,19 +13,6 @@ from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = [
-    "Method",
-    "Output",
-    "Statement",
-    "System",
-    "Term",
-    "from_rules",
-    "from_sugeno",
-    "negations_inside",
-    "to_mamdani",
-    "to_sugeno",
-]
-
 _MAX_COEFS = 10_000_000  # a short text can describe more than memory holds: rules x outputs x inputs
 
 Term = MembershipFunction | tuple[float, ...]

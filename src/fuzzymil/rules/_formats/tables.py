@@ -11,8 +11,6 @@ from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import And, Expression, Is
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["Conclusions", "conclusions", "condition", "titled", "to_latex", "to_markdown"]
-
 
 class _Table(NamedTuple):
     head: list[str]

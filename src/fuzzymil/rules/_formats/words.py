@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
 
-__all__ = ["changed", "distinct", "word_for"]
-
 
 def word_for(what: str, ours: str, words: Mapping[str, str], format: str) -> str:
     """Return the word of a format for one of ours; raises `ParameterError` if it has none.

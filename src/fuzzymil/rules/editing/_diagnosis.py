@@ -18,8 +18,6 @@ from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similar
 from fuzzymil.rules.inference import infer, seen_bags
 from fuzzymil.rules.language import printer
 
-__all__ = ["Diagnosis", "Finding", "diagnose"]
-
 
 class Finding(NamedTuple):
     """One finding: its kind, the rules (numbers as printed) or bags (ids) concerned, and what to do about it."""

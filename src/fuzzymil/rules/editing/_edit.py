@@ -16,8 +16,6 @@ from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Expression
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["edit", "over"]
-
 
 def edit(
     base: R,

@@ -14,8 +14,6 @@ from fuzzymil.rules._rule_set import R
 from fuzzymil.rules.premise import Expression, conjunction, plain_conditions
 from fuzzymil.rules.rule import Rule
 
-__all__ = ["blended", "can_blend", "merged_rules", "shares_of"]
-
 
 def shares_of(weights: Sequence[float]) -> Array:
     """Return weights normalized to sum to one; equal shares if all are 0.

@@ -10,8 +10,6 @@ from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.premise import ANYTHING, Expression, Is, Not
 from fuzzymil.rules.rule import Rule
 
-__all__ = ["TermName", "find_term", "renamed", "rewritten", "rewritten_rules", "without_unused_terms"]
-
 TermName = str | tuple[str, str]
 """``"variable.term"``, or ``("variable", "term")`` where dots in names would make that ambiguous."""
 

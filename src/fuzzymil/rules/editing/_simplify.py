@@ -24,8 +24,6 @@ from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Is
 from fuzzymil.rules.rule import Rule
 
-__all__ = ["Change", "MergedTerms", "Simplified", "simplify"]
-
 N_POINTS = 1024
 """Random points of the variables' ranges on which rules are compared if no bags are given."""
 

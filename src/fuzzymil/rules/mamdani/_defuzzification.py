@@ -19,8 +19,6 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import MembershipFunction
 
-__all__ = ["ACCUMULATIONS", "DEFUZZIFIERS", "IMPLICATIONS", "cells", "defuzzified", "joined", "log_membership"]
-
 # Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
 _CHUNK_VALUES = 1 << 16
 

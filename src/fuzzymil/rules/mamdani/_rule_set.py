@@ -31,8 +31,6 @@ from fuzzymil.rules.mamdani._defuzzification import (
 )
 from fuzzymil.rules.rule import Names, Rule, Variable
 
-__all__ = ["PREMISE_SETTINGS", "MamdaniActivations", "MamdaniRuleSet"]
-
 PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 """The settings of a rule base that Mamdani rules use."""
 

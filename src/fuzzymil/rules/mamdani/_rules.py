@@ -19,8 +19,6 @@ from fuzzymil.rules.mamdani._rule_set import PREMISE_SETTINGS, MamdaniRuleSet
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["MamdaniRules"]
-
 _SETTINGS = (*PREMISE_SETTINGS, "implication", "accumulation", "defuzzify", "resolution", "default")
 
 
