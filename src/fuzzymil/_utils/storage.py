@@ -62,10 +62,7 @@ def write_document(path: Path_, kind: str, version: int, content: Mapping[str, A
 def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
     """Read a JSON document of one of ``kinds`` (a mapping from kind to newest supported version).
 
-    Raises
-    ------
-    ModelFileError
-        If the file is not JSON, is of another kind, or was written by a newer version.
+    Raises `ModelFileError` if the file is not JSON, is of another kind, or was written by a newer version.
     """
     name = os.fspath(path)
     try:
@@ -103,25 +100,13 @@ def damaged(what: str, problem: Exception) -> str:
 
 
 def encode_number(value: float) -> float | str:
-    """Encode a number for strict JSON: infinities and NaN become strings.
-
-    Examples
-    --------
-    >>> encode_number(float("inf")), encode_number(0.1)
-    ('inf', 0.1)
-    """
+    """Encode a number for strict JSON: infinities and NaN become strings."""
     value = float(value)
     return value if math.isfinite(value) else str(value)
 
 
 def decode_number(value: Any) -> float:
-    """Decode the output of `encode_number`; anything else is an error.
-
-    Examples
-    --------
-    >>> decode_number("-inf")
-    -inf
-    """
+    """Decode the output of `encode_number`; anything else is an error."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):
             return float(value)

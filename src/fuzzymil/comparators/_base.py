@@ -132,13 +132,7 @@ class InstanceScores(BagClassifier):
 
 
 def in_fixed_order(bags: Bags) -> Bags:
-    """Return bags in double precision, with the instances of each bag sorted by their features.
-
-    Examples
-    --------
-    >>> in_fixed_order(as_bags([[[2.0, 1.0], [0.0, 5.0], [2.0, 0.0]]])).instances.tolist()
-    [[0.0, 5.0], [2.0, 0.0], [2.0, 1.0]]
-    """
+    """Return bags in double precision, with the instances of each bag sorted by their features."""
     instances = np.asarray(bags.instances, dtype=np.float64)
     order = np.lexsort((*instances.T[::-1], bags.bag_index))
     return Bags(

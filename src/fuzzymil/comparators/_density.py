@@ -37,22 +37,12 @@ class Concept(NamedTuple):
 
 
 def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple[float, Array]:
-    """Return the negative log-likelihood of the labels, and its derivative with respect to the distances.
+    """Return the negative log-likelihood of the labels ``positive`` (b,), and its derivative by the distances.
 
-    Parameters
-    ----------
-    distances : array of shape (n_instances,)
-        Scaled squared distances of the packed instances from the concept.
-    starts : array of shape (n_bags,)
-        Position of the first instance of each bag.
-    positive : array of bool of shape (n_bags,)
-
-    Returns
-    -------
-    cost : float
-        Infinite if an instance of a negative bag lies on the concept.
-    slopes : array of shape (n_instances,)
-        0 for an instance at distance 0, where the distance itself has zero gradient.
+    ``distances`` (n_instances,) are scaled squared distances of the packed instances from the concept; ``starts``
+    (n_bags,) holds the position of the first instance of each bag. The cost is infinite if an instance of a negative
+    bag lies on the concept. The derivative (n_instances,) is 0 at distance 0, where the distance itself has zero
+    gradient.
 
     Examples
     --------
@@ -79,22 +69,7 @@ def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple
 
 
 def climb(bags: Bags, positive: BoolArray, center: Array, scales: Array, max_steps: int) -> Concept:
-    """Return the concept at the local maximum of the density that L-BFGS reaches from a point and scales.
-
-    Parameters
-    ----------
-    bags : Bags
-    positive : array of bool of shape (n_bags,)
-    center, scales : arrays of shape (n_features,)
-    max_steps : int
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0], [5.0]], [[0.2], [9.0]], [[-2.0]], [[2.2], [7.0]]])
-    >>> concept = climb(bags, np.array([True, True, False, False]), np.zeros(1), np.ones(1), max_steps=100)
-    >>> concept.center.round(3)
-    array([0.1])
-    """
+    """Return the concept at the maximum of the density L-BFGS reaches from ``center`` and ``scales``, both (d,)."""
     d = bags.n_features
 
     def cost(parameters: Array) -> tuple[float, Array]:
@@ -110,30 +85,11 @@ def climb(bags: Bags, positive: BoolArray, center: Array, scales: Array, max_ste
 
 
 def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: int) -> Array:
-    """Return the instances of positive bags from which to start the search.
+    """Return the instances (n_starts, d) of positive bags from which to start the search, by decreasing density.
 
-    These are the ``max_starts`` densest of the instances with the highest diverse density in each positive bag, at
-    equal scales. An instance that also occurs in a negative bag has density zero. If all do, bag means are used
-    instead.
-
-    Parameters
-    ----------
-    bags : Bags
-    positive : array of bool of shape (n_bags,)
-    scale : float
-        The scale of every feature.
-    max_starts : int
-
-    Returns
-    -------
-    array of shape (n_starts, n_features)
-        Sorted by decreasing density; empty if no point has positive density.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0], [5.0]], [[0.2], [9.0]], [[5.1]]])
-    >>> starting_points(bags, np.array([True, True, False]), 1.0, max_starts=1)
-    array([[0.]])
+    These are the ``max_starts`` densest of the instances with the highest diverse density in each positive bag, with
+    the same ``scale`` for every feature. An instance that also occurs in a negative bag has density zero. If all do,
+    bag means are used instead. The result is empty if no point has positive density.
     """
     own = bags[positive]
     for candidates in (list(own), [bag.mean(axis=0, keepdims=True) for bag in own]):
@@ -150,21 +106,10 @@ def starting_points(bags: Bags, positive: BoolArray, scale: float, max_starts: i
 
 
 def best_threshold(distances: Array, positive: BoolArray) -> float:
-    """Return the threshold on the distance from the concept with the fewest errors.
+    """Return the threshold on ``distances`` (n_bags,) from the concept with the fewest errors.
 
     It is halfway between two bags; of several equally good thresholds, the smallest. If all bags are at the same
     distance it is log 2, which corresponds to a probability of one half.
-
-    Parameters
-    ----------
-    distances : array of shape (n_bags,)
-        Distance of the nearest instance of each bag.
-    positive : array of bool of shape (n_bags,)
-
-    Examples
-    --------
-    >>> best_threshold(np.array([0.1, 0.5, 0.9, 3.0]), np.array([True, True, False, False]))
-    0.7
     """
     values = np.unique(distances)
     if len(values) == 1:

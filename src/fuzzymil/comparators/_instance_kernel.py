@@ -18,13 +18,7 @@ CELLS = 1 << 22  # kernel values held at once: 32 MiB
 
 
 class WeighedBags(NamedTuple):
-    """Bags with a weight for each instance.
-
-    Examples
-    --------
-    >>> WeighedBags(Bags.from_list([[[1.0], [2.0]]]), np.array([0.5, 0.5])).bags.n_instances
-    2
-    """
+    """Bags with a weight for each instance."""
 
     bags: Bags
     weights: Array  # (n_instances,)
@@ -35,11 +29,6 @@ def kernel_width(gamma: float | str, instances: Array) -> float:
 
     "scale" is one over the sum of the variances of the features: with any units and any number of features, the mean
     exponent of two random instances is -2. It is 1 if all instances are equal, or there are none.
-
-    Examples
-    --------
-    >>> kernel_width("scale", np.array([[0.0, 5.0], [2.0, 5.0]])), kernel_width(0.1, np.zeros((2, 1)))
-    (1.0, 0.1)
     """
     if gamma != "scale":
         return float(gamma)
@@ -48,18 +37,10 @@ def kernel_width(gamma: float | str, instances: Array) -> float:
 
 
 def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
-    """Sum the Gaussian kernel over all pairs of instances of two bags, for all pairs of bags.
+    """Sum ``exp(-gamma * |x - y|^2)`` over all pairs of instances of two bags, for all pairs of bags.
 
-    Parameters
-    ----------
-    first, second : WeighedBags
-        A pair of instances is weighted by the product of its weights.
-    gamma : float
-        The kernel of instances is ``exp(-gamma * |x - y|^2)``.
-
-    Returns
-    -------
-    array of shape (n_bags of first, n_bags of second)
+    A pair of instances is weighted by the product of its weights; the result has shape (n_bags of first, n_bags of
+    second).
 
     Examples
     --------
@@ -76,14 +57,7 @@ def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
 
 
 def self_kernel(weighed: WeighedBags, gamma: float) -> Array:
-    """Return the diagonal (n_bags,) of `set_kernel`: the sums over pairs within each bag.
-
-    Examples
-    --------
-    >>> bags = WeighedBags(Bags.from_list([[[0.0], [1.0]], [[1.0]]]), np.ones(3))
-    >>> self_kernel(bags, gamma=np.log(2)).round(6).tolist()
-    [3.0, 1.0]
-    """
+    """Return the diagonal (n_bags,) of `set_kernel`: the sums over pairs within each bag."""
     parts = np.split(weighed.weights, weighed.bags.offsets[1:-1])
     pairs = zip(weighed.bags, parts, strict=True)
     return np.array([weights @ rbf_kernel(instances, gamma=gamma) @ weights for instances, weights in pairs])

@@ -44,26 +44,13 @@ Forward = Callable[[Weights, jax.Array, Grouping], Outputs]
 
 
 def glorot(rng: np.random.RandomState, n_in: int, n_out: int) -> tuple[Array, Array]:
-    """Draw a layer: weights (n_in, n_out), uniform with variance ``2 / (n_in + n_out)``, and zero biases (n_out,).
-
-    Examples
-    --------
-    >>> weights, biases = glorot(np.random.RandomState(0), 3, 2)
-    >>> weights.shape, biases.tolist()
-    ((3, 2), [0.0, 0.0])
-    """
+    """Draw a layer: weights (n_in, n_out), uniform with variance ``2 / (n_in + n_out)``, and zero biases (n_out,)."""
     reach = np.sqrt(6.0 / (n_in + n_out))
     return rng.uniform(-reach, reach, (n_in, n_out)), np.zeros(n_out)
 
 
 def linear(layer: tuple[jax.Array, jax.Array], x: jax.Array) -> jax.Array:
-    """Apply one layer to rows ``x`` (n, n_in).
-
-    Examples
-    --------
-    >>> linear((np.array([[2.0], [1.0]]), np.array([5.0])), np.array([[1.0, 3.0]])).tolist()
-    [[10.0]]
-    """
+    """Apply one layer to rows ``x`` (n, n_in)."""
     weights, biases = layer
     return x @ weights + biases
 
@@ -71,14 +58,7 @@ def linear(layer: tuple[jax.Array, jax.Array], x: jax.Array) -> jax.Array:
 def hidden(
     layers: Sequence[tuple[jax.Array, jax.Array]], x: jax.Array, activation: Callable[[jax.Array], jax.Array]
 ) -> jax.Array:
-    """Apply layers one after another, each followed by ``activation``.
-
-    Examples
-    --------
-    >>> halve, negate = (np.array([[0.5]]), np.zeros(1)), (np.array([[-1.0]]), np.zeros(1))
-    >>> hidden([halve, negate], np.array([[8.0]]), np.abs).tolist()
-    [[4.0]]
-    """
+    """Apply layers one after another, each followed by ``activation``."""
     for layer in layers:
         x = activation(linear(layer, x))
     return x
@@ -109,27 +89,11 @@ def train(
 ) -> tuple[Weights, jax.Array]:
     """Minimize the mean loss of the bags with Adam, in full batches.
 
-    Parameters
-    ----------
-    forward : callable
-        The network; receives ``weights`` and ``constants`` as one dict.
-    loss : str
-        A key of `fuzzymil.training.losses.LOSSES`.
-    n_epochs : int
-    weights, constants : dict of arrays
-        What is learned, and fixed arrays that the network needs.
-    x, bag_index : arrays of shape (i, d) and (i,)
-        Packed and padded instances, as returned by `fuzzymil.network.segments.pack`.
-    targets, real : arrays of shape (b,)
-        Targets of the bags, and which bags are not padding.
-    learning_rate, weight_decay : float
-        Each step also shrinks the weights (not the biases) by the product of the two.
-
-    Returns
-    -------
-    weights : dict of arrays
-    losses : array of shape (n_epochs,)
-        Mean loss before each step.
+    The network ``forward`` receives ``weights``, which are learned, and ``constants`` as one dict. ``x`` (i, d) and
+    ``bag_index`` (i,) are packed and padded instances, as returned by `fuzzymil.network.segments.pack`; ``targets`` and
+    ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights (not
+    the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss before
+    each step (n_epochs,).
     """
     grouping = grouping_of(bag_index, len(x), len(targets))
     optimizer = optax.adamw(

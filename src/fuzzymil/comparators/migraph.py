@@ -119,9 +119,11 @@ class MiGraph(BagKernelSVM):
     gamma_ : float
     classes_ : array of shape (2,)
 
-    Notes ----- Differences from the original: distances within a bag are ``1 - exp(-gamma * |x - y|^2)`` with the
-    kernel's own gamma. The kernel is divided by the sums of both bags' weights; the authors' program is reported to
-    divide by the square roots of these sums.
+    Notes
+    -----
+    Differences from the original: distances within a bag are ``1 - exp(-gamma * |x - y|^2)`` with the kernel's own
+    gamma. The kernel is divided by the sums of both bags' weights; the authors' program is reported to divide by the
+    square roots of these sums.
 
     References
     ----------

@@ -99,9 +99,11 @@ class MILES(InstanceScores):
     gamma_ : float
     classes_ : array of shape (2,)
 
-    Notes ----- The score of an instance is its contribution to the decision value of its bag: the sum of weight times
-    likeness over the prototypes to which it is the nearest instance of the bag (equally near instances share). The
-    decision value of a bag is the sum of its scores plus the intercept.
+    Notes
+    -----
+    The score of an instance is its contribution to the decision value of its bag: the sum of weight times likeness over
+    the prototypes to which it is the nearest instance of the bag (equally near instances share). The decision value of
+    a bag is the sum of its scores plus the intercept.
 
     Differences from the original: errors on both classes have the same penalty; the original's two weights and its
     trade-off are the single parameter ``C`` here (its even trade-off is ``C=0.5``).

@@ -102,9 +102,11 @@ class PPMMKernel(BagKernelSVM):
     intercept_ : float
     classes_ : array of shape (2,)
 
-    Notes ----- Differences from the original: several mixtures, whose averaged kernel depends less on the start; the
-    power is chosen on a grid; the alignment is that of centered kernels. Variances are at least a thousandth of the
-    mean variance of the features.
+    Notes
+    -----
+    Differences from the original: several mixtures, whose averaged kernel depends less on the start; the power is
+    chosen on a grid; the alignment is that of centered kernels. Variances are at least a thousandth of the mean
+    variance of the features.
 
     References
     ----------

@@ -144,10 +144,12 @@ class RBFMIP(BagClassifier):
         The second layer.
     classes_ : array of shape (2,)
 
-    Notes ----- Differences from the original: as far as its text was available, the clustering by Hausdorff distance,
-    the least squares, the number of clusters as a fraction of the bags and the width relative to the mean distance
-    between clusters are those of the original; the default values are choices made here. If the responses do not
-    determine the second layer, the solution of minimum norm is used.
+    Notes
+    -----
+    Differences from the original: as far as its text was available, the clustering by Hausdorff distance, the least
+    squares, the number of clusters as a fraction of the bags and the width relative to the mean distance between
+    clusters are those of the original; the default values are choices made here. If the responses do not determine the
+    second layer, the solution of minimum norm is used.
 
     References
     ----------

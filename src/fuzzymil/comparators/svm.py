@@ -113,8 +113,10 @@ class MISVM(AlternatingSVM):
         Number of fits.
     classes_ : array of shape (2,)
 
-    Notes ----- Differences from the original: every instance of a negative bag has its own slack, where the original
-    has one per bag. The alternation also ends if witnesses repeat, where the original would cycle forever.
+    Notes
+    -----
+    Differences from the original: every instance of a negative bag has its own slack, where the original has one per
+    bag. The alternation also ends if witnesses repeat, where the original would cycle forever.
 
     References
     ----------

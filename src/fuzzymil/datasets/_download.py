@@ -32,13 +32,7 @@ class DownloadError(InputError, OSError):
 
 
 def address(home: str) -> str:
-    """Return the URL to download from: the public one, or that of the mirror if one is set.
-
-    Examples
-    --------
-    >>> address("https://example.org/data/fox.data").endswith("/fox.data")
-    True
-    """
+    """Return the URL to download from: the public one, or that of the mirror if one is set."""
     mirror = os.environ.get(MIRROR)
     return f"{mirror.rstrip('/')}/{home.rsplit('/', 1)[1]}" if mirror else home
 
@@ -46,14 +40,8 @@ def address(home: str) -> str:
 def fetch(home: str, folder: Path, title: str) -> Bags:
     """Download a file and read its bags; the downloaded file is not kept.
 
-    Parameters
-    ----------
-    home : str
-        Public URL, which `MIRROR` can replace.
-    folder : Path
-        Folder for the temporary download; created if necessary.
-    title : str
-        Name shown in the progress bar.
+    `MIRROR` can replace the public URL ``home``. ``folder``, for the temporary download, is created if necessary;
+    ``title`` is shown in the progress bar.
     """
     import pooch  # type: ignore[import-untyped]  # heavy, so only when it is needed
     from requests.exceptions import RequestException
@@ -150,15 +138,7 @@ class _Bar:
 
 
 def content_checksum(bags: Bags) -> str:
-    """Return a SHA-256 checksum of ids, labels and instances, independent of their order.
-
-    Examples
-    --------
-    >>> one = Bags.from_list([[[1.0], [2.0]], [[3.0]]], ids=["a", "b"], labels=[0, 1])
-    >>> two = Bags.from_list([[[3.0]], [[2.0], [1.0]]], ids=["b", "a"], labels=[1, 0])
-    >>> content_checksum(one) == content_checksum(two)
-    True
-    """
+    """Return a SHA-256 checksum of ids, labels and instances, independent of their order."""
     labels = [None] * len(bags) if bags.labels is None else bags.labels.tolist()
     digests = []
     for name, label, instances in zip(bags.ids.tolist(), labels, bags, strict=True):

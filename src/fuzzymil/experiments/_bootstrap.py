@@ -35,24 +35,10 @@ class Interval:
 
 
 def draw_weights(groups: Array, n_replicates: int, rng: np.random.RandomState) -> Array:
-    """Draw how often each bag occurs in each replicate, with replacement within its group.
+    """Draw how often each bag occurs in each replicate, with replacement within its group, (n_replicates + 1, n_bags).
 
-    Parameters
-    ----------
-    groups : array of shape (n_bags,)
-        Each replicate has as many bags of each group as the data.
-    n_replicates : int
-    rng : RandomState
-
-    Returns
-    -------
-    array of shape (n_replicates + 1, n_bags)
-        The first row is the data itself: each bag once.
-
-    Examples
-    --------
-    >>> draw_weights(np.array([0, 0, 1]), 2, np.random.RandomState(0))[:, 2].tolist()  # alone in its group
-    [1.0, 1.0, 1.0]
+    Each replicate has as many bags of each group (n_bags,) as the data; the first row is the data itself: each bag
+    once.
     """
     weights = np.ones((n_replicates + 1, len(groups)))
     for group in np.unique(groups):
@@ -62,24 +48,9 @@ def draw_weights(groups: Array, n_replicates: int, rng: np.random.RandomState) -
 
 
 def areas(truth: Array, runs: Sequence[Run], weights: Array) -> Array:
-    """Return the area under the ROC curve, averaged over folds and runs, for each row of weights.
+    """Return the area under the ROC curve, averaged over folds and runs, for each row of weights (n, n_bags).
 
-    Parameters
-    ----------
-    truth : array of bool, shape (n_bags,)
-    runs : sequence of Run
-    weights : array of shape (n, n_bags)
-        A fold in which one class has no weight is left out of that row's average.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Examples
-    --------
-    >>> run = Run(np.array([0.1, 0.4, 0.4, 0.8]), np.zeros(4, int))
-    >>> areas(np.array([False, False, True, True]), [run], np.ones((1, 4)))
-    array([0.875])
+    A fold in which one class has no weight is left out of that row's average.
     """
     found = []
     for scores, positive, own in _folds(truth, runs, weights):
@@ -93,23 +64,7 @@ def areas(truth: Array, runs: Sequence[Run], weights: Array) -> Array:
 def rates_detected(truth: Array, runs: Sequence[Run], weights: Array, false_rate: float) -> Array:
     """Return the share of positives detected at a false-alarm rate, averaged over folds and runs, per row of weights.
 
-    ROC curves are interpolated linearly; the upper end of a vertical segment counts.
-
-    Parameters
-    ----------
-    truth, runs, weights
-        As for `areas`.
-    false_rate : float
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Examples
-    --------
-    >>> run = Run(np.array([0.1, 0.4, 0.35, 0.8]), np.zeros(4, int))
-    >>> rates_detected(np.array([False, False, True, True]), [run], np.ones((1, 4)), 0.25)
-    array([0.5])
+    ROC curves are interpolated linearly; the upper end of a vertical segment counts. See `areas`.
     """
     found = []
     for scores, positive, own in _folds(truth, runs, weights):
@@ -148,12 +103,9 @@ def _ratio(part: Array, whole: Array) -> Array:
 def interval(replicates: Array, *, centered: bool = False) -> Interval:
     """Summarize replicates (n,), the first of which is the value on the data itself.
 
-    Parameters
-    ----------
-    replicates : array of shape (n,)
-    centered : bool
-        Shift the interval by the mean deviation of the replicates from the value. Replicates of detection rates are
-        too high on average: a bag drawn twice makes the steps of the ROC curve higher, and their upper ends count.
+    ``centered`` shifts the interval by the mean deviation of the replicates from the value. Replicates of detection
+    rates are too high on average: a bag drawn twice makes the steps of the ROC curve higher, and their upper ends
+    count.
 
     Examples
     --------

@@ -99,41 +99,21 @@ class Experiment:
 
 
 def seeds_of(n: int, *key: int | str) -> list[int]:
-    """Return ``n`` seeds derived from ``key``, unrelated to those of any other key.
-
-    Examples
-    --------
-    >>> seeds_of(2, 2026, "dropout") == seeds_of(3, 2026, "dropout")[:2]
-    True
-    """
+    """Return ``n`` seeds derived from ``key``, unrelated to those of any other key."""
     digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
     drawn = np.random.RandomState(np.frombuffer(digest, np.uint32).tolist()).randint(2**31 - 1, size=n)
     return [int(seed) for seed in drawn]
 
 
 def rounded(values: Array, digits: int = 6) -> list[Any]:
-    """Return an array as nested lists for a file, with None for NaN and infinity.
-
-    Examples
-    --------
-    >>> rounded(np.array([0.12345678, np.nan]))
-    [0.123457, None]
-    """
+    """Return an array as nested lists for a file, with None for NaN and infinity."""
     if values.ndim > 1:
         return [rounded(row, digits) for row in values]
     return [round(float(value), digits) if np.isfinite(value) else None for value in values]
 
 
 def described(value: Any) -> Any:
-    """Return the class and parameters of an estimator, and of those inside it, in a form that JSON can hold.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from fuzzymil.estimators import NaiveMIL
-    >>> described(NaiveMIL(Ridge(2.0)))["estimator"]["alpha"]
-    2.0
-    """
+    """Return the class and parameters of an estimator, and of those inside it, in a form that JSON can hold."""
     if hasattr(value, "get_params"):
         parameters = {name: described(own) for name, own in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, **parameters}

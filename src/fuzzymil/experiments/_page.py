@@ -11,15 +11,7 @@ from fuzzymil.report import html
 
 
 def render(sections: Sequence[tuple[Section, Path, dict[str, str]]], head: dict[str, str]) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    sections : sequence of (section, folder, facts)
-        The folder with the section's figures, and how the experiment was run.
-    head : dict
-        Facts about all sections.
-    """
+    """Return the page: sections, each with the folder of its figures and how it was run, under facts about all."""
     names = {section.name for section, _, _ in sections}
     rows = [[d.paper, d.here, d.why] for d in DIFFERENCES if names & set(d.experiments)]
     differences = Table("Differences", ["the paper", "here", "why"], rows)

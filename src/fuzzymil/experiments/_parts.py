@@ -17,13 +17,7 @@ KIND, VERSION = "fuzzymil-part", 1
 
 
 class Parts:
-    """Results of units, one file each, named after the unit's settings and the library version.
-
-    Parameters
-    ----------
-    folder : Path
-        Created when the first result is saved.
-    """
+    """Results of units, one file each in ``folder``, named after the unit's settings and the library version."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

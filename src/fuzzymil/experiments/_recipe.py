@@ -107,21 +107,10 @@ def splits(labels: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
 def evaluate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seeds: Sequence[int]) -> Results:
     """Run one stratified cross-validation.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    bags : Bags
-    labels : array of shape (n_bags,)
-    n_folds : int
-    seeds : sequence of int
-        ``n_folds + 1`` seeds: the first shuffles the bags into folds, the others are those of the folds' models.
-
-    Returns
-    -------
-    dict
-        ``accuracy`` and ``auc`` of each fold (for a naive model also with mean pooling), the ``chosen`` parameters and
-        the ``sizes`` of the rule bases of each fold, the number of models that diverged (``stopped``), and the mean
-        training ``rmse`` per epoch.
+    The first of ``n_folds + 1`` seeds shuffles the bags into folds, the others are those of the folds' models. The
+    results are ``accuracy`` and ``auc`` of each fold (for a naive model also with mean pooling), the ``chosen``
+    parameters and the ``sizes`` of the rule bases of each fold, the number of models that diverged (``stopped``), and
+    the mean training ``rmse`` per epoch.
     """
     parts, own_seeds = splits(labels, n_folds, seeds[0]), seeds[1:]
     chosen = [{} for _ in parts] if not recipe.grid else _chosen(recipe, bags, labels, parts, own_seeds)
@@ -173,24 +162,8 @@ def best_candidates(
 ) -> list[int]:
     """Choose among models by cross-validation inside training folds: by accuracy, then AUC, then order.
 
-    Parameters
-    ----------
-    models : sequence of estimators
-    bags : Bags
-    labels : array of shape (n_bags,)
-    insides : sequence of arrays of int
-        The training bags of each outer fold.
-    seeds : sequence of int
-        One per outer fold.
-    scores : callable
-        Takes a `Fold`; returns the decision values (n_test,) of its test bags.
-    n_folds : int
-        Number of inner folds.
-
-    Returns
-    -------
-    list of int
-        Position of the best model for each outer fold.
+    There is one seed and one array of training bags (``insides``) per outer fold; ``scores`` returns the decision
+    values of the test bags of a `Fold`. Returns the position of the best model for each outer fold.
     """
     jobs = [
         (f, inside[train], inside[test])

@@ -22,13 +22,7 @@ class Spread:
 
 
 def spread(values: npt.ArrayLike) -> Spread:
-    """Summarize results of shape (n_repeats, n_folds); standard deviations divide by n - 1.
-
-    Examples
-    --------
-    >>> spread([[0.8, 0.9], [0.7, 0.8]]).mean
-    0.8
-    """
+    """Summarize results of shape (n_repeats, n_folds); standard deviations divide by n - 1."""
     array = np.asarray(values, float)
     n_repeats, n_folds = array.shape
     means = array.mean(axis=1)
@@ -55,21 +49,10 @@ class PairedTest:
 def corrected_t_test(differences: npt.ArrayLike, test_share: float) -> PairedTest:
     """Compare two methods over repeated cross-validation (Nadeau and Bengio's corrected resampled t-test).
 
-    Folds share training bags, so their differences are not independent. The variance of the mean difference is
-    therefore taken as ``1/n + n_test/n_train`` times the sample variance instead of ``1/n``. If all differences are
-    equal, p is 1 for a difference of zero and 0 otherwise.
-
-    Parameters
-    ----------
-    differences : array of shape (n,)
-        One value per fold and repeat.
-    test_share : float
-        Number of test bags divided by the number of training bags: 1/9 for ten folds.
-
-    Examples
-    --------
-    >>> round(corrected_t_test([0.1, 0.0, 0.2, 0.1], 1 / 3).p, 3)
-    0.207
+    Folds share training bags, so their ``differences`` (n,) are not independent. The variance of the mean difference is
+    therefore taken as ``1/n + test_share`` times the sample variance instead of ``1/n``; the share is the number of
+    test bags divided by the number of training bags. If all differences are equal, p is 1 for a difference of zero and
+    0 otherwise.
     """
     values = np.asarray(differences, float).ravel()
     n = len(values)
@@ -86,13 +69,7 @@ def _tested(mean: float, error: float, n: int) -> PairedTest:
 
 
 def paired_difference(one: npt.ArrayLike, other: npt.ArrayLike) -> PairedTest:
-    """Compare paired results: the mean of ``one - other``, its t-interval, and Wilcoxon's signed-rank p-value.
-
-    Examples
-    --------
-    >>> paired_difference([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]).p
-    1.0
-    """
+    """Compare paired results: the mean of ``one - other``, its t-interval, and Wilcoxon's signed-rank p-value."""
     differences = np.asarray(one, float) - np.asarray(other, float)
     n = len(differences)
     interval = _tested(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(n)), n)
@@ -101,13 +78,7 @@ def paired_difference(one: npt.ArrayLike, other: npt.ArrayLike) -> PairedTest:
 
 
 def quartiles(values: npt.ArrayLike) -> tuple[float, float, float]:
-    """Return the lower quartile, the median and the upper quartile.
-
-    Examples
-    --------
-    >>> quartiles([1, 2, 3, 4, 5])
-    (2.0, 3.0, 4.0)
-    """
+    """Return the lower quartile, the median and the upper quartile."""
     low, middle, high = np.quantile(np.asarray(values, float), [0.25, 0.5, 0.75])
     return float(low), float(middle), float(high)
 
@@ -124,16 +95,7 @@ class Ranking:
 def ranking(scores: npt.ArrayLike) -> Ranking:
     """Rank methods as proposed by Demšar: Friedman's test, then Nemenyi's critical difference.
 
-    Parameters
-    ----------
-    scores : array of shape (n_sets, n_methods)
-        Higher is better; equal scores share their mean rank.
-
-    Examples
-    --------
-    >>> found = ranking([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.6, 0.5, 0.5]])
-    >>> found.ranks, round(found.critical_difference, 2)
-    ((1.0, 2.5, 2.5), 1.91)
+    Higher ``scores`` (n_sets, n_methods) are better; equal scores share their mean rank.
     """
     array = np.asarray(scores, float)
     n, k = array.shape
@@ -144,13 +106,7 @@ def ranking(scores: npt.ArrayLike) -> Ranking:
 
 
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return p-values (n,) corrected for n simultaneous tests by Holm's method.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Return p-values (n,) corrected for n simultaneous tests by Holm's method."""
     values = np.asarray(p_values, float)
     order = np.argsort(values, kind="stable")
     raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
@@ -162,17 +118,7 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def padded(curves: Sequence[npt.ArrayLike], length: int | None = None) -> npt.NDArray[np.float64]:
     """Return curves as rows of one array, with NaN after the end of those that stopped early (training diverged).
 
-    Parameters
-    ----------
-    curves : sequence of arrays
-    length : int, optional
-        Number of columns. Default: the length of the longest curve.
-
-    Examples
-    --------
-    >>> padded([[0.5, 0.25], [0.75]])
-    array([[0.5 , 0.25],
-           [0.75,  nan]])
+    The array has ``length`` columns, by default as many as the longest curve.
     """
     values = [np.array(curve, float) for curve in curves]  # None becomes NaN
     rows = np.full((len(values), length or max(map(len, values))), np.nan)

@@ -18,24 +18,12 @@ def verdict(test: Mapping[str, Any] | None) -> int:
 
 
 def mark(test: Mapping[str, Any] | None) -> str:
-    """Return an arrow for a clear difference.
-
-    Examples
-    --------
-    >>> mark({"value": -0.2, "low": -0.3, "high": -0.1})
-    ' ▼'
-    """
+    """Return an arrow for a clear difference."""
     return {1: " ▲", 0: "", -1: " ▼"}[verdict(test)]
 
 
 def with_interval(found: Mapping[str, Any]) -> str:
-    """Return a number and its interval.
-
-    Examples
-    --------
-    >>> with_interval({"value": 0.8, "low": 0.75, "high": 0.85})
-    '0.800 (0.750 to 0.850)'
-    """
+    """Return a number and its interval: ``0.800 (0.750 to 0.850)``."""
     return f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 
@@ -57,13 +45,7 @@ def difference(test: Mapping[str, Any] | None, digits: int = 3, scale: float = 1
 
 
 def points(test: Mapping[str, Any] | None) -> str:
-    """Return a difference of shares in percentage points.
-
-    Examples
-    --------
-    >>> points({"value": -0.1, "low": -0.2, "high": 0.01})
-    '-10.0 (-20.0 to +1.0)'
-    """
+    """Return a difference of shares in percentage points: ``-10.0 (-20.0 to +1.0)``."""
     return difference(test, digits=1, scale=100)
 
 
@@ -81,46 +63,22 @@ def p_value(p: float, *, name: str = "") -> str:
 
 
 def joined(words: Sequence[str]) -> str:
-    """Return words with commas and an "and" between them.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"]), joined([])
-    ('a, b and c', 'none')
-    """
+    """Return words with commas and an "and" between them: ``a, b and c``; "none" if there are none."""
     if len(words) < 2:
         return "".join(words) or "none"
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def quoted(names: Iterable[str]) -> str:
-    """Return a list of names in quotes.
-
-    Examples
-    --------
-    >>> quoted(["a", "b", "c"]), quoted([])
-    ('“a”, “b” and “c”', 'none')
-    """
+    """Return a list of names in quotes: ``“a”, “b” and “c”``."""
     return joined([f"“{name}”" for name in names])
 
 
 def quoted_with(differences: Mapping[str, float]) -> str:
-    """Return a list of names in quotes, each with its difference.
-
-    Examples
-    --------
-    >>> quoted_with({"a": 0.01, "b": -0.2})
-    '“a” (+0.010) and “b” (-0.200)'
-    """
+    """Return a list of names in quotes, each with its difference: ``“a” (+0.010) and “b” (-0.200)``."""
     return joined([f"“{name}” ({value:+.3f})" for name, value in differences.items()])
 
 
 def plural(n: int, noun: str) -> str:
-    """Return a count and its noun.
-
-    Examples
-    --------
-    >>> plural(1, "repeat"), plural(5, "repeat")
-    ('1 repeat', '5 repeats')
-    """
+    """Return a count and its noun: ``1 repeat`` or ``5 repeats``."""
     return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -50,27 +50,11 @@ class RuleEllipse:
 def rule_ellipses(
     rules: RuleBase, seen: Bags, projection: Projection, *, mixed: bool, high: float = 0.5
 ) -> tuple[tuple[RuleEllipse, ...], str]:
-    """Return the rules in the plane, and notes for the reader.
+    """Return the rules in the plane of ``seen`` bags, and notes for the reader.
 
-    Parameters
-    ----------
-    rules : RuleBase
-    seen : Bags
-        With the features of the rules.
-    projection : Projection
-    mixed : bool
-        Whether an axis mixes several features. A rule then has the mean and standard deviation of the instances in
-        features without a condition; otherwise it is unbounded along them.
-    high : float
-        Threshold above which the conclusion for a single output counts as high.
-
-    Examples
-    --------
-    >>> from fuzzymil.plots._projection import chosen_features
-    >>> rules = RuleBase.from_arrays([[0.0, 1.0]], [[0.5, 2.0]], [1.0])
-    >>> (found,), _ = rule_ellipses(rules, Bags.from_list([[[0.0, 0.0]]]), chosen_features(2, 0, 1), mixed=False)
-    >>> found.center.tolist(), found.matrix.tolist()
-    ([0.0, 1.0], [[0.25, 0.0], [0.0, 4.0]])
+    ``mixed`` says whether an axis mixes several features. A rule then has the mean and standard deviation of the
+    instances in features without a condition; otherwise it is unbounded along them. Above ``high``, the conclusion for
+    a single output counts as high.
     """
     open_ = np.isnan(rules.widths)
     # Unbounded features can be drawn as such only on an axis of their own.
@@ -129,12 +113,6 @@ def draw_ellipse(axis: Any, rule: RuleEllipse, label: str | None, look: dict[str
 
 
 def in_view(rule: RuleEllipse, low: tuple[float, float], high: tuple[float, float]) -> bool:
-    """Return whether the center of a rule is inside the limits of the axes.
-
-    Examples
-    --------
-    >>> in_view(RuleEllipse(1, np.array([3.0, 0.5]), np.eye(2), 1, ""), (0.0, 1.0), (0.0, 1.0))
-    False
-    """
+    """Return whether the center of a rule is inside the limits of the axes."""
     ends = np.array([low, high])
     return bool(np.all(np.isnan(rule.center) | ((ends[:, 0] <= rule.center) & (rule.center <= ends[:, 1]))))

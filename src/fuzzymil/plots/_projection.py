@@ -21,38 +21,14 @@ class Projection(NamedTuple):
 
 
 def chosen_features(n_features: int, across: int, up: int) -> Projection:
-    """Return the projection onto two features.
-
-    Examples
-    --------
-    >>> project(chosen_features(3, 2, 0), np.array([[1.0, 2.0, 3.0]])).tolist()
-    [[3.0, 1.0]]
-    """
+    """Return the projection onto two features."""
     return Projection(np.zeros(n_features), np.ones(n_features), np.eye(n_features)[[across, up]])
 
 
 def principal_components(instances: Array) -> tuple[Projection, Array]:
-    """Return the projection onto the first two principal components of the standardized instances.
+    """Return the projection of complete instances (i, d) onto two principal components, and their shares of variance.
 
-    Constant features do not take part. The greatest loading of a component is positive.
-
-    Parameters
-    ----------
-    instances : array of shape (n_instances, n_features)
-        Without missing values, with at least two features.
-
-    Returns
-    -------
-    projection : Projection
-    shares : array of shape (2,)
-        Share of the variance.
-
-    Examples
-    --------
-    >>> line = np.array([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
-    >>> projection, shares = principal_components(line)
-    >>> projection.directions[0].round(3).tolist(), shares.round(3).tolist()
-    ([0.707, 0.707], [1.0, 0.0])
+    Features are standardized; constant ones do not take part. The greatest loading of a component is positive.
     """
     origin, deviation = instances.mean(axis=0), instances.std(axis=0)
     scale = np.where(deviation > 0, deviation, 1.0)
@@ -67,35 +43,17 @@ def principal_components(instances: Array) -> tuple[Projection, Array]:
 
 
 def project(projection: Projection, points: Array) -> Array:
-    """Project points (n, n_features) onto the plane (n, 2); NaN if a feature that takes part is missing.
-
-    Examples
-    --------
-    >>> project(chosen_features(3, 0, 1), np.array([[1.0, 2.0, np.nan]])).tolist()
-    [[1.0, 2.0]]
-    """
+    """Project points (n, n_features) onto the plane (n, 2); NaN if a feature that takes part is missing."""
     part = projection.directions.any(axis=0)
     standard = (points[:, part] - projection.origin[part]) / projection.scale[part]
     return np.asarray(standard @ projection.directions[:, part].T)
 
 
 def project_ellipsoids(projection: Projection, centers: Array, widths: Array) -> tuple[Array, Array]:
-    """Project ellipsoids onto the plane: centers (r, 2) and matrices (r, 2, 2).
+    """Project ellipsoids with finite centers and widths (r, d) onto the plane: centers (r, 2) and matrices (r, 2, 2).
 
     The ellipsoid around ``c`` with half-axes ``s`` along the features projects onto the ellipse of all ``u`` with
     ``(u - Pc)' M^-1 (u - Pc) <= 1``, where ``P`` is the projection and ``M = P diag(s^2) P'``.
-
-    Parameters
-    ----------
-    projection : Projection
-    centers, widths : arrays of shape (r, n_features)
-        Finite.
-
-    Examples
-    --------
-    >>> center, matrix = project_ellipsoids(chosen_features(2, 0, 1), np.array([[1.0, 2.0]]), np.array([[0.5, 3.0]]))
-    >>> center.tolist(), matrix.tolist()
-    ([[1.0, 2.0]], [[[0.25, 0.0], [0.0, 9.0]]])
     """
     half_axes = widths[:, None, :] * (projection.directions / projection.scale)
     return project(projection, centers), np.asarray(half_axes @ half_axes.transpose(0, 2, 1))

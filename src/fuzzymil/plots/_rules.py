@@ -20,14 +20,7 @@ from fuzzymil.rules.rule import Variable
 
 
 def rules_of(model: Any) -> RuleBase:
-    """Return a rule base, or the rule base of a model: ``rules_`` or ``rule_base``.
-
-    Examples
-    --------
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
-    >>> rules_of(rules) is rules
-    True
-    """
+    """Return a rule base, or the rule base of a model: ``rules_`` or ``rule_base``."""
     for found in (model, getattr(model, "rules_", None), getattr(model, "rule_base", None)):
         if isinstance(found, RuleBase):
             return found
@@ -66,13 +59,7 @@ def _place(what: str, wanted: Any, known: Sequence[str]) -> int:
 
 
 def axis_name(variable: Variable) -> str:
-    """Return a feature's name with its unit.
-
-    Examples
-    --------
-    >>> axis_name(Variable("depth", unit="m")), axis_name(Variable("hue"))
-    ('depth [m]', 'hue')
-    """
+    """Return a feature's name with its unit: ``depth [m]``."""
     return f"{variable.name} [{variable.unit}]" if variable.unit else variable.name
 
 
@@ -100,11 +87,6 @@ def border(model: Any, said: Array) -> float:
     """Return the conclusion above which a rule counts as high.
 
     This is the threshold of a binary classifier, otherwise the mean of the conclusions ``said`` (n_rules,).
-
-    Examples
-    --------
-    >>> border(None, np.array([0.0, 0.5, 1.0]))
-    0.5
     """
     if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
@@ -116,11 +98,6 @@ def influences(rules: RuleBase) -> Array:
 
     This is the distance of its conclusion from the mean conclusion, relative to the range of all conclusions and for
     the output where it is greatest, times the weight of the rule. If all conclusions are equal, it is the weight.
-
-    Examples
-    --------
-    >>> influences(RuleBase.from_arrays([[0.0], [1.0], [2.0]], [[1.0]] * 3, [0.0, 0.5, 1.0])).tolist()
-    [0.5, 0.0, 0.5]
     """
     found = conclusions(rules)
     weights = np.array([rule.weight for rule in rules.rules])
@@ -136,12 +113,6 @@ def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Itera
     """Yield, for each condition of rule ``r`` on feature ``d``, the degrees to which values ``x`` satisfy it.
 
     Hedges and a NOT around the condition are taken into account.
-
-    Examples
-    --------
-    >>> rules = RuleBase.from_arrays([[0.0]], [[1.0]], [1])
-    >>> [degrees.round(3).tolist() for degrees in conditions_about(rules, 0, 0, [0.0, 1.0])]
-    [[1.0, 0.607]]
     """
     rule, variable = rules.rules[r], rules.variables[d]
     for condition, negated in zip(rule.conditions, negations(rule.premise), strict=True):
@@ -153,25 +124,10 @@ def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Itera
 def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 201) -> Array:
     """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
 
-    This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the instances
-    or, without bags, a grid over the feature's range. It is 0 for a feature without a condition, and near 1 for a
-    condition that hardly any value satisfies. Of several conditions on a feature, the most restrictive counts.
-
-    Parameters
-    ----------
-    rules : RuleBase
-    seen : Bags, optional
-        As the rules see them (see `fuzzymil.rules.inference.seen_bags`).
-    n_points : int
-        Size of the grid.
-
-    Examples
-    --------
-    >>> from fuzzymil.membership import Triangular
-    >>> from fuzzymil.rules.rule import Rule
-    >>> x = Variable("x", {"low": Triangular(0, 0, 1)}, 0, 1)
-    >>> restrictions(RuleBase((x, Variable("y")), (Rule({"x": "low"}, [[1.0]]),))).round(3).tolist()
-    [[0.5, 0.0]]
+    This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the ``seen``
+    instances (see `fuzzymil.rules.inference.seen_bags`) or, without bags, ``n_points`` over the feature's range. It is
+    0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
+    conditions on a feature, the most restrictive counts.
     """
     found = np.zeros((rules.n_rules, rules.n_features))
     for d, variable in enumerate(rules.variables):

@@ -320,14 +320,8 @@ def steps_through(
 ) -> tuple[Free, Any, Sums, jax.Array]:
     """Visit all bags once, in mini-batches and random order.
 
-    Returns
-    -------
-    free, optimizer
-        After the steps.
-    sums : pair of arrays
-        Costs and squared errors of the bags at the time of their visit.
-    count : array
-        Number of bags visited.
+    Returns, after the steps, ``free`` and ``optimizer``, the sums of costs and of squared errors of the bags at the
+    time of their visit, and the number of bags visited.
     """
     batch_size = plan.batch_size or 1
     order_key, keep_key = jax.random.split(key)

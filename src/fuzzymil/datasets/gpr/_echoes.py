@@ -107,16 +107,8 @@ def surface_echoes(ground: Ground) -> tuple[Array, Array]:
 def interface_echoes(depths: Array, reflections: Array, ground: Ground) -> tuple[Array, Array]:
     """Return times and amplitudes of the echoes of extended interfaces in the soil, directly below each antenna.
 
-    Parameters
-    ----------
-    depths : array of shape (n_interfaces, n_channels, n_scans)
-        Depths in meters below the mean surface.
-    reflections : array of shape (n_interfaces,)
-    ground : Ground
-
-    Returns
-    -------
-    times, amplitudes : arrays of shape (n_interfaces, n_channels, n_scans)
+    ``depths``, in meters below the mean surface, and the results have shape (n_interfaces, n_channels, n_scans);
+    ``reflections`` (n_interfaces,).
     """
     air, soil = ground.height + ground.lift + ground.hollows, depths - ground.hollows
     passed = (1 - interface_reflection(1.0, ground.permittivity) ** 2) * np.exp(-2 * ground.attenuation * soil)
@@ -125,7 +117,7 @@ def interface_echoes(depths: Array, reflections: Array, ground: Ground) -> tuple
 
 
 def body_echoes(bodies: Sequence[Body], ground: Ground, grid: Grid) -> tuple[Array, Array]:
-    """Return times and amplitudes of the echoes of bodies in each trace.
+    """Return times (in seconds) and amplitudes of the echoes of bodies, both (n_bodies, n_channels, n_scans).
 
     A round body with radius of curvature ``a`` reflects along the ray to its center of curvature, at the distance ``a``
     from it. With the lengths ``p`` of that ray in air and ``s`` in soil, ``r = p + s / n``, the angle ``θ`` in air and
@@ -136,17 +128,6 @@ def body_echoes(bodies: Sequence[Body], ground: Ground, grid: Grid) -> tuple[Arr
 
     For a cylinder, which spreads the wave in one direction only, the last factor is replaced by its square root. Both
     are geometrical optics, exact directly above the body.
-
-    Parameters
-    ----------
-    bodies : sequence of Body
-    ground : Ground
-    grid : Grid
-
-    Returns
-    -------
-    times, amplitudes : arrays of shape (n_bodies, n_channels, n_scans)
-        Seconds after emission.
     """
     if not bodies:
         return np.zeros((0, grid.n_channels, grid.n_scans)), np.zeros((0, grid.n_channels, grid.n_scans))
@@ -179,18 +160,10 @@ def _distances(bodies: Sequence[Body], grid: Grid) -> tuple[Array, Array]:
 
 
 def ringing_ricker(times: Array, frequency: float, ringing: float) -> Array:
-    """Return a Ricker wavelet with peak 1 at time 0, followed by the antenna's ringing.
+    """Return a Ricker wavelet with peak 1 at time 0 and a spectral peak at ``frequency``, followed by ringing.
 
-    The ringing consists of copies with alternating sign, each one period later and ``ringing`` times as strong.
-
-    Parameters
-    ----------
-    times : array
-        Seconds.
-    frequency : float
-        Frequency of the spectral peak of the Ricker wavelet, in Hz.
-    ringing : float
-        Between 0 (none) and 1.
+    The ringing consists of copies with alternating sign, each one period later and ``ringing`` (0 to 1) times as
+    strong.
     """
     copies = []
     for k in range(4):
@@ -210,19 +183,9 @@ def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Arra
     """Record echoes: spikes are split between the two nearest samples, then convolved with the pulse.
 
     The split (linear interpolation) attenuates a frequency f by at most 1 - cos(π f Δt) = 3 % at 1.5 GHz and causes no
-    time shift to first order. Echoes outside the recording are dropped.
-
-    Parameters
-    ----------
-    times, amplitudes : arrays of shape (n_echoes, n_channels, n_scans)
-        Seconds after emission.
-    spectrum : array
-        From `pulse`.
-    grid : Grid
-
-    Returns
-    -------
-    array of shape (n_channels, n_scans, n_samples), 32 bit
+    time shift to first order. Echoes outside the recording are dropped. Times, in seconds after emission, and
+    amplitudes have shape (n_echoes, n_channels, n_scans), the spectrum is that of `pulse`, and the result has shape
+    (n_channels, n_scans, n_samples) and 32 bits.
     """
     n = _padded(grid)
     place = (times - grid.start) / grid.sample_spacing

@@ -21,23 +21,10 @@ _RIM_POINTS = 12  # less than half a wavelength apart in any soil, even on the l
 def draw_object(
     kind: str, rng: np.random.RandomState, conditions: Conditions, place: Place, soil: float
 ) -> tuple[list[Body], Facts]:
-    """Draw a random object.
+    """Draw a random object of one of `KINDS`: its bodies, and facts about it (lengths in meters).
 
-    Parameters
-    ----------
-    kind : one of `KINDS`
-    rng : RandomState
-    conditions : Conditions
-    place : pair of float
-        Position down-track and cross-track, in meters from the center.
-    soil : float
-        Relative permittivity around the object.
-
-    Returns
-    -------
-    bodies : list of Body
-    facts : dict
-        Parameters of the object, lengths in meters.
+    ``place`` is its position down-track and cross-track, in meters from the center; ``soil`` the relative permittivity
+    around it.
     """
     return _DRAWS[kind](rng, conditions, place, soil)
 

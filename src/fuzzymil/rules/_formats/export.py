@@ -15,16 +15,9 @@ FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex")
 
 
 def write(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> str:
-    """Return a system as text, headed by comments that list what is lost.
+    """Return a system as "fll" or "fis" text, headed by comments that list what is lost.
 
-    Parameters
-    ----------
-    format : {"fll", "fis"}
-    system : System
-    base : RuleSet
-        The rules, or the premises of Mamdani rules.
-    outputs : sequence of Variable
-        The outputs of Mamdani rules.
+    ``base`` holds the rules, or the premises of Mamdani rules; ``outputs`` the outputs of Mamdani rules.
     """
     return str(_WRITERS[format].write(system, losses(format, system, base, outputs)))
 

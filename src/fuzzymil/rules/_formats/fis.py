@@ -128,30 +128,7 @@ class _Section(NamedTuple):
 
 
 def read(text: str) -> System:
-    """Parse the text of a ``.fis`` file; raises `RuleSyntaxError`.
-
-    Examples
-    --------
-    >>> system = read('''
-    ... [System]
-    ... Type='sugeno'
-    ... AndMethod='prod'
-    ... OrMethod='probor'
-    ... DefuzzMethod='wtaver'
-    ... [Input1]
-    ... Name='ambient'
-    ... Range=[0 1]
-    ... MF1='dark':'gaussmf',[0.3 0]
-    ... [Output1]
-    ... Name='power'
-    ... Range=[0 1]
-    ... MF1='high':'constant',[1]
-    ... [Rules]
-    ... -1, 1 (1) : 1
-    ... ''')
-    >>> system.rules[0].premise
-    Is(variable='ambient', term='dark', hedges=('not',))
-    """
+    """Parse the text of a ``.fis`` file; raises `RuleSyntaxError`."""
     sections, rules = _sections(whole(text))
     if "System" not in sections:
         raise whole(text).error("The text has no [System] section.")

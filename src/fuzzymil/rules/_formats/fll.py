@@ -118,22 +118,7 @@ class _Section(NamedTuple):
 
 
 def read(text: str) -> System:
-    """Parse FLL text; raises `RuleSyntaxError`.
-
-    Examples
-    --------
-    >>> system = read('''
-    ... InputVariable: ambient
-    ...   term: dark Gaussian 0 0.3
-    ... OutputVariable: power
-    ...   defuzzifier: WeightedAverage TakagiSugeno
-    ...   term: high Constant 1
-    ... RuleBlock: rules
-    ...   rule: if ambient is dark then power is high
-    ... ''')
-    >>> system.outputs[0].terms
-    {'high': (1.0,)}
-    """
+    """Parse FLL text; raises `RuleSyntaxError`."""
     everything = whole(text)
     sections = _sections(everything)
     end = everything.part(everything.end, everything.end)

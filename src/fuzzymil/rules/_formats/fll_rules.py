@@ -19,15 +19,7 @@ Terms = Mapping[str, Mapping[str, object]]
 
 
 def read_rule(text: Piece, inputs: Terms, outputs: Terms) -> Statement:
-    """Parse one rule over the given variables and terms.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules._formats.syntax import whole
-    >>> rule = read_rule(whole("if x is not low then y is high"), {"x": {"low": 0}}, {"y": {"high": 1}})
-    >>> rule.premise, rule.conclusions
-    (Is(variable='x', term='low', hedges=('not',)), {'y': 'high'})
-    """
+    """Parse one rule over the given variables and terms."""
     return _Reader(text, inputs, outputs).rule()
 
 
@@ -134,13 +126,9 @@ class _Reader:
 
 
 def written_rule(rule: Statement, inputs: Mapping[str, str], terms: Mapping[str, Mapping[str, str]]) -> str:
-    """Return a rule as text; its negations must be next to its conditions. Conclusions are written as they are.
+    """Return a rule as text, with the names of variables and of their terms as written in ``inputs`` and ``terms``.
 
-    Parameters
-    ----------
-    rule : Statement
-    inputs, terms : mappings
-        Names of the variables, and of the terms of each, as written.
+    Its negations must be next to its conditions. Conclusions are written as they are.
 
     Examples
     --------

@@ -94,13 +94,7 @@ def whole(text: object) -> Piece:
 
 
 def lines(text: Piece) -> Iterator[Piece]:
-    r"""Iterate over the lines that are not empty.
-
-    Examples
-    --------
-    >>> [line.text for line in lines(whole("one  \n\n two"))]
-    ['one', 'two']
-    """
+    r"""Iterate over the lines that are not empty."""
     start = 0
     for line in text.text.split("\n"):
         piece = text.part(start, start + len(line))

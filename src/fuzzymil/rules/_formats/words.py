@@ -8,18 +8,7 @@ from fuzzymil._utils.errors import ParameterError, listed
 
 
 def word_for(what: str, ours: str, words: Mapping[str, str], format: str) -> str:
-    """Return the word of a format for one of ours; raises `ParameterError` if it has none.
-
-    Parameters
-    ----------
-    what : str
-        Kind of thing, for the message.
-    ours : str
-        Our name of it.
-    words : mapping
-        The format's words to our names.
-    format : str
-        Name of the format, for the message.
+    """Return the word of ``format`` for ``ours``; ``words`` maps its words to our names, ``what`` says what they name.
 
     Examples
     --------
@@ -61,13 +50,7 @@ def distinct(names: Iterable[str], writable: Callable[[str], str]) -> dict[str, 
 
 
 def changed(written: Iterable[dict[str, str]]) -> list[str]:
-    """Return a sentence about the names that are written differently, if there are any.
-
-    Examples
-    --------
-    >>> changed([{"a b": "ab", "c": "c"}])
-    ["Some names have to change: 'a b' is written as 'ab'."]
-    """
+    """Return a sentence about the names that are written differently, if there are any."""
     found = {name: word for names in written for name, word in names.items() if name != word}
     pairs = listed(f"{name!r:.60} is written as {word!r:.60}" for name, word in found.items())
     return [f"Some names have to change: {pairs}."] if found else []

@@ -16,13 +16,7 @@ from fuzzymil.rules.rule import Rule
 
 
 def shares_of(weights: Sequence[float]) -> Array:
-    """Return weights normalized to sum to one; equal shares if all are 0.
-
-    Examples
-    --------
-    >>> shares_of([1.0, 3.0]), shares_of([0.0, 0.0])
-    (array([0.25, 0.75]), array([0.5, 0.5]))
-    """
+    """Return weights normalized to sum to one; equal shares if all are 0."""
     values = np.asarray(weights, float)
     total = values.sum()
     return np.asarray(values / total) if total > 0 else np.full(len(values), 1.0 / len(values))
@@ -41,14 +35,8 @@ def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunc
 
         center = sum(p * c)    spread = sqrt(sum(p * (s**2 + (c - center)**2)))
 
-    Other parameters (the slope of a bell, the corners of a trapezoid) are averaged after moving the sets to
-    the same center and scaling them to the same spread.
-
-    Examples
-    --------
-    >>> from fuzzymil.membership import Gaussian
-    >>> print(blended([Gaussian(0.0, 0.3), Gaussian(0.8, 0.3)], np.array([0.5, 0.5])))
-    Gaussian(0.4, 0.5)
+    Other parameters (the slope of a bell, the corners of a trapezoid) are averaged after moving the sets to the same
+    center and scaling them to the same spread.
     """
     family = type(sets[0])
     centers = np.array([float(family.peak(*chosen.parameters)) for chosen in sets])
@@ -62,20 +50,9 @@ def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunc
 
 
 def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
-    """Merge each group of rules into one; see `RuleBase.edit` for the formulas.
+    """Merge groups of rules, given by number from 1, into one rule each; see `RuleBase.edit` for the formulas.
 
-    Parameters
-    ----------
-    base : RuleSet
-    groups : sequence of sequences of int
-        Numbers of the rules, starting at 1.
-
-    Returns
-    -------
-    base : RuleSet
-        The same rules, plus the terms that the new rules need.
-    rules : list of Rule
-        One per group.
+    Returns the same rules, plus the terms that the new rules need, and the new rules.
     """
     found = []
     for group in groups:

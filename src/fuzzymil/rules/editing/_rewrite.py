@@ -15,15 +15,7 @@ TermName = str | tuple[str, str]
 
 
 def rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
-    """Return a premise with every condition changed; conditions that become None are removed.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules.premise import And
-    >>> both = And((Is("hue", "blue"), Is("size", "big")))
-    >>> rewritten(both, lambda condition: condition if condition.variable == "size" else None)
-    And(parts=(Is(variable='size', term='big', hedges=()),))
-    """
+    """Return a premise with every condition changed; conditions that become None are removed."""
     found = _rewritten(premise, change)
     return ANYTHING if found is None else found
 
@@ -54,15 +46,7 @@ def without_unused_terms(base: R) -> R:
 
 
 def find_term(base: RuleSet, name: TermName, what: str) -> tuple[str, str]:
-    """Return the variable and the term that a name refers to; ``what`` names the argument in error messages.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> find_term(rules, "hue.low", "sets")
-    ('hue', 'low')
-    """
+    """Return the variable and the term that a name refers to; ``what`` names the argument in error messages."""
     every = [(variable.name, term) for variable in base.variables for term in variable.terms]
     found = [place for place in every if name in (place, ".".join(place))]
     if len(found) > 1:
@@ -81,16 +65,7 @@ def find_term(base: RuleSet, name: TermName, what: str) -> tuple[str, str]:
 
 
 def renamed(base: R, names: Mapping[TermName, str]) -> R:
-    """Return the rule base with other names; see `RuleBase.edit`.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
-    >>> print(renamed(rules, {"x1": "hue", "hue.high": "blue", "y": "sky"}).to_text())
-    Rule 1: IF hue is low THEN sky = 0
-    Rule 2: IF hue is blue THEN sky = 1
-    """
+    """Return the rule base with other names; see `RuleBase.edit`."""
     for old, new in names.items():
         if not isinstance(new, str) or not new:
             raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")

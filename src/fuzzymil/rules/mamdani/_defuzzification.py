@@ -24,13 +24,7 @@ _CHUNK_VALUES = 1 << 16
 
 
 def cells(low: float, high: float, resolution: int) -> Array:
-    """Return the midpoints of ``resolution`` equal cells of a range, shape (c,).
-
-    Examples
-    --------
-    >>> cells(0.0, 1.0, 4).tolist()
-    [0.125, 0.375, 0.625, 0.875]
-    """
+    """Return the midpoints of ``resolution`` equal cells of a range, shape (c,)."""
     return low + (high - low) * (np.arange(resolution) + 0.5) / resolution
 
 
@@ -70,29 +64,9 @@ ACCUMULATIONS: dict[str, Callable[[Array, Array, Array], Array]] = {
 def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: str) -> tuple[Array, Array]:
     """Join the concluded sets of each bag into one.
 
-    Parameters
-    ----------
-    log_degrees : array of shape (b, p)
-        Strength of each set's conclusion.
-    log_mu : array of shape (p, c)
-        The sets.
-    implication, accumulation : str
-        Names in `IMPLICATIONS` and `ACCUMULATIONS`.
-
-    Returns
-    -------
-    membership : array of shape (b, c)
-        Relative to ``exp(log_unit)``; zero everywhere if the set is empty.
-    log_unit : array of shape (b, 1)
-        Logarithm of the highest degree of any part; ``-inf`` if the set is empty.
-
-    Examples
-    --------
-    >>> tent, step = np.array([0.5, 1.0, 0.5]), np.array([0.0, 0.0, 1.0])
-    >>> with np.errstate(divide="ignore"):
-    ...     membership, log_unit = joined(np.log([[0.8, 0.4]]), np.log([tent, step]), "min", "max")
-    >>> (np.exp(log_unit) * membership).round(3).tolist()
-    [[0.5, 0.8, 0.5]]
+    The sets ``log_mu`` (p, c) are concluded with the strengths ``log_degrees`` (b, p). Returns the membership (b, c)
+    relative to ``exp(log_unit)``, where ``log_unit`` (b, 1) is the logarithm of the highest degree of any part: zero
+    everywhere and ``-inf`` if the set is empty.
     """
     cut = IMPLICATIONS[implication]
     parts = [cut(log_degrees[:, [p]], log_mu[p]) for p in range(len(log_mu))]
@@ -167,17 +141,7 @@ DEFUZZIFIERS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def defuzzified(log_degrees: Array, log_mu: Array, y: Array, implication: str, accumulation: str, method: str) -> Array:
-    """Return the number (b,) for each bag's joined set; NaN if the set is empty.
-
-    Parameters
-    ----------
-    log_degrees : array of shape (b, p)
-    log_mu : array of shape (p, c)
-    y : array of shape (c,)
-        Midpoints of the cells.
-    implication, accumulation, method : str
-        Names in `IMPLICATIONS`, `ACCUMULATIONS` and `DEFUZZIFIERS`.
-    """
+    """Return the number (b,) for each bag's joined set over the midpoints ``y`` (c,) of cells; NaN if it is empty."""
     found = np.full(len(log_degrees), np.nan)
     if not len(log_mu):
         return found

@@ -208,18 +208,7 @@ class MamdaniRuleSet:
         }
 
     def concluded_sets(self, log_firing: Array, output: int | str = 0) -> tuple[Array, Array]:
-        """Return the conclusions on an output, as parts to be joined.
-
-        Parameters
-        ----------
-        log_firing : array of shape (n_bags, n_rules)
-        output : int or str
-
-        Returns
-        -------
-        log_degrees : array of shape (n_bags, n_parts)
-        log_mu : array of shape (n_parts, resolution)
-        """
+        """Return the conclusions on an output as parts (p) to be joined: log degrees (b, p), log memberships (p, c)."""
         terms = self.outputs[self.place_of(output)].terms
         by_term = {term: rules for term, rules in self.rules_by_term(output).items() if rules}
         curves = {term: log_membership(terms[term], self.values(output)) for term in by_term}
