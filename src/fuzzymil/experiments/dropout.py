@@ -47,16 +47,11 @@ def _regimes() -> dict[str, tuple[MIANFISClassifier, dict[str, Any], float]]:
 
 
 def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, Array]]:
-    """Train with every form of dropout on one split.
+    """Train with every form of dropout on one split: mean squared errors ``train`` and ``test`` (n_epochs,) by form.
 
     PCA, scaling and the initial rules come from the training bags only. Each fit runs twice, side by side; the two runs
     differ only in the error measured after each epoch: that of the test bags, or that of the training bags, both
     without dropout.
-
-    Returns
-    -------
-    dict
-        By form: mean squared errors ``train`` and ``test``, each of shape (n_epochs,).
     """
     labels = np.asarray(bags.labels)
     inside, outside = train_test_split(np.arange(len(bags)), test_size=TEST_SHARE, stratify=labels, random_state=seed)

@@ -69,19 +69,7 @@ def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
 
 
 def cut(masks: Masks, worths: Array, max_terms: int) -> Masks:
-    """Keep the ``max_terms`` most important terms of each rule.
-
-    Parameters
-    ----------
-    masks : Masks
-        The terms in use, (r, d) for each family.
-    worths : array of shape (r, d)
-        Importance of each term.
-    max_terms : int
-
-    Returns
-    -------
-    Masks
+    """Keep the ``max_terms`` terms of each rule with the greatest worths (r, d); the masks are (r, d) for each family.
 
     Examples
     --------

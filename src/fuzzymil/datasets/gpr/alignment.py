@@ -64,19 +64,10 @@ def background_scans() -> Array:
 
 
 def ground_peaks(cube: Array) -> Array:
-    """Find the ground reflection in each trace.
+    """Find the ground reflection in each trace of a cube, (n_channels, n_scans), in fractional samples.
 
     The ground of a channel is the extremum of its mean trace, because no echo is stronger. That of a trace is the
     nearby maximum of the same sign, refined by a parabola through its neighbors.
-
-    Parameters
-    ----------
-    cube : array of shape (n_channels, n_scans, n_samples)
-
-    Returns
-    -------
-    array of shape (n_channels, n_scans)
-        In fractional samples.
 
     Examples
     --------
@@ -127,17 +118,7 @@ def align(cube: Array, peaks: Array) -> Array:
     """Shift each trace to its ground reflection, remove the reflection and resample more coarsely.
 
     Each new sample is the mean of the recording over its interval, by linear interpolation at two points, or NaN after
-    the end of the recording.
-
-    Parameters
-    ----------
-    cube : array of shape (n_channels, n_scans, n_samples)
-    peaks : array of shape (n_channels, n_scans)
-        From `ground_peaks`.
-
-    Returns
-    -------
-    array of shape (n_channels, n_scans, DEPTHS)
+    the end of the recording. The peaks are those of `ground_peaks`; the result has shape (n_channels, n_scans, DEPTHS).
 
     Examples
     --------

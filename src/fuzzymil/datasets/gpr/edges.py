@@ -49,19 +49,10 @@ def cut(values: Array) -> Array:
 
 
 def edge_kinds(slices: Array) -> Array:
-    """Return the kind of edge at each pixel.
+    """Return the kind of edge (a position in `EDGES`) at each pixel of slices (n_slices, n_places, n_depths).
 
-    It is that of the operator with the strongest response, or none below the threshold. Border values are repeated.
-
-    Parameters
-    ----------
-    slices : array of shape (n_slices, n_places, n_depths)
-        In standard deviations of the background.
-
-    Returns
-    -------
-    array of int, of the same shape
-        Positions in `EDGES`.
+    It is that of the operator with the strongest response, or none below the threshold. Border values are repeated. The
+    slices are in standard deviations of the background.
 
     Examples
     --------
@@ -77,18 +68,10 @@ def edge_kinds(slices: Array) -> Array:
 
 
 def edge_histograms(slices: Array) -> Array:
-    """Compute the edge histogram of parallel slices for each depth window.
+    """Compute edge histograms (N_WINDOWS, PARTS * len(EDGES)) of parallel slices like those of `edge_kinds`.
 
-    Parameters
-    ----------
-    slices : array of shape (n_slices, n_places, n_depths)
-        In standard deviations of the background.
-
-    Returns
-    -------
-    array of shape (N_WINDOWS, PARTS * len(EDGES))
-        Square roots of the shares of pixels, by part and then kind; the squares of a part sum to 1. The Euclidean
-        distance of two descriptors is then the Hellinger distance of their histograms.
+    It holds square roots of the shares of pixels, by part and then kind; the squares of a part sum to 1. The Euclidean
+    distance of two descriptors is then the Hellinger distance of their histograms.
 
     Examples
     --------

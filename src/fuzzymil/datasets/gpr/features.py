@@ -138,24 +138,11 @@ def _target_alone(target: Array, peaks: Array, background: Background) -> Array:
 
 
 def signature_width(energy: Array, floor: Array, spacing: float) -> Array:
-    """Return the width of a signature along the track.
+    """Return the width of a signature, in the unit of ``spacing``, from its energy (..., n_places) along the track.
 
-    It is the participation ratio (Σe)² / Σe² of the energy e above the floor, times the spacing: n equal values have a
-    width of n spacings, and weak tails hardly count. The width is 0 if nothing exceeds the floor.
-
-    Parameters
-    ----------
-    energy : array of shape (..., n_places)
-        Energy along the track.
-    floor : array of shape (...)
-        Energy of the background.
-    spacing : float
-        Distance between two values.
-
-    Returns
-    -------
-    array of shape (...)
-        In the unit of ``spacing``.
+    It is the participation ratio (Σe)² / Σe² of the energy e above the floor (that of the background), times the
+    spacing: n equal values have a width of n spacings, and weak tails hardly count. The width is 0 if nothing exceeds
+    the floor.
 
     Examples
     --------
@@ -169,19 +156,10 @@ def signature_width(energy: Array, floor: Array, spacing: float) -> Array:
 
 
 def window_truth(target_energies: Array) -> Array:
-    """Return which windows contain the target.
+    """Return which windows contain the target, from its energies (..., N_WINDOWS) relative to that of the background.
 
     These have at least 0.2 times the target energy of the strongest window, and more than half the energy of the
     background.
-
-    Parameters
-    ----------
-    target_energies : array of shape (..., N_WINDOWS)
-        Relative to the energy of the background.
-
-    Returns
-    -------
-    array of int, of the same shape
 
     Examples
     --------

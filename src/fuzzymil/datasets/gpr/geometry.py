@@ -96,21 +96,11 @@ class Ray(NamedTuple):
 
 
 def refracted_ray(offset: Array, depth: Array | float, height: float, index: float) -> Ray:
-    """Compute the ray that satisfies Snell's law at a flat surface.
+    """Compute the ray that satisfies Snell's law at a flat surface; lengths are in meters.
 
-    For the tangent ``q`` of the angle in air and the refractive index ``n``, a ray covers the horizontal distance
-    ``height q + depth q / sqrt(n² + (n² - 1) q²)``. It is increasing and concave in ``q``, so Newton's method, started
-    below the solution, approaches it from below.
-
-    Parameters
-    ----------
-    offset : array
-        Horizontal distances between antenna and point in meters, at least 0.
-    depth : array that broadcasts with ``offset``, or float
-    height : float
-        Height of the antenna, more than 0.
-    index : float
-        Refractive index of the soil, at least 1.
+    For the tangent ``q`` of the angle in air and the refractive index ``n`` (at least 1) of the soil, a ray covers the
+    horizontal distance ``height q + depth q / sqrt(n² + (n² - 1) q²)`` between antenna and point, ``offset``. It is
+    increasing and concave in ``q``, so Newton's method, started below the solution, approaches it from below.
 
     Examples
     --------

@@ -40,17 +40,9 @@ class Prototypes:
 
 
 def soft_labels(points: Array, is_mine: Array) -> Array:
-    """Compute soft labels from the labels of the neighbors (Keller's rule).
+    """Compute soft labels (n,) of points (n, n_numbers) from the labels of their neighbors (Keller's rule).
 
-    Parameters
-    ----------
-    points : array of shape (n, n_numbers)
-    is_mine : array of bool, shape (n,)
-
-    Returns
-    -------
-    array of shape (n,)
-        0.51 + 0.49 q for mines and 0.49 q otherwise, where q is the share of mines among the nearest neighbors.
+    They are 0.51 + 0.49 q for mines and 0.49 q otherwise, where q is the share of mines among the nearest neighbors.
 
     Examples
     --------
@@ -111,21 +103,11 @@ def learn_prototypes(
 
 
 def confidences(descriptors: Array, prototypes: Prototypes) -> Array:
-    """Return the confidence that descriptors show a mine.
+    """Return the confidence (n,), from 0 to 1, that descriptors (n, n_numbers) show a mine.
 
     It is the mean over the K nearest prototypes of their soft label times the possibilistic weight
     1 / (1 + max(0, d/η - 1)^(2/(m-1))) of the distance d, where η is the reach. Descriptors far from all prototypes
     have a low confidence.
-
-    Parameters
-    ----------
-    descriptors : array of shape (n, n_numbers)
-    prototypes : Prototypes
-
-    Returns
-    -------
-    array of shape (n,)
-        From 0 to 1.
 
     Examples
     --------

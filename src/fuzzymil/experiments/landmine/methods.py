@@ -70,20 +70,11 @@ class Method(Protocol):
 
 
 def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
-    """Label windows the way an expert might who looks at the slices.
+    """Label windows, shape (n_bags, n_windows), the way an expert might who looks at the slices.
 
     For each mine, the expert marks as many adjacent windows as actually hold it (one if none does), shifted by a
     rounded normal number of windows: with standard deviation 1 for the louder half of the mines and 3 for the rest.
     If no window holds the mine, the marks are placed around the loudest window. Clutter is never marked.
-
-    Parameters
-    ----------
-    alarms : AlarmSet
-    rng : RandomState
-
-    Returns
-    -------
-    array of int, shape (n_bags, n_windows)
 
     Examples
     --------

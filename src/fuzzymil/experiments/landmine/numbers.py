@@ -33,21 +33,10 @@ def right_windows(alarms: AlarmSet) -> Array:
 def summarize(
     alarms: AlarmSet, methods: Mapping[str, Sequence[Results]], variants: Mapping[str, Sequence[Results]], seed: int
 ) -> Results:
-    """Compute the numbers of one difficulty.
+    """Compute the numbers of one difficulty from cross-validations by name, all on the same folds.
 
-    Parameters
-    ----------
-    alarms : AlarmSet
-    methods, variants : mapping of str to sequence of results
-        Cross-validations by name, all on the same folds.
-    seed : int
-        Random seed of the bootstrap.
-
-    Returns
-    -------
-    dict
-        In a form that JSON can hold: areas and rates of every method and variant, and their differences from the
-        reference, with intervals; facts about the alarms; localization; and the data of the figures.
+    In a form that JSON can hold: areas and rates of every method and variant, and their differences from the reference,
+    with bootstrap intervals; facts about the alarms; localization; and the data of the figures.
 
     Examples
     --------
