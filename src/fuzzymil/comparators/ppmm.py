@@ -46,9 +46,7 @@ def posterior_kernel(first: Array, second: Array, power: float) -> Array:
 
 
 def _unit_powers(shares: Array, power: float) -> Array:
-    powers = (
-        shares / shares.max(axis=-1, keepdims=True)
-    ) ** power  # the largest is 1, so that no power underflows to all zeros
+    powers = (shares / shares.max(axis=-1, keepdims=True)) ** power  # the largest is 1: they cannot all underflow
     return np.asarray(powers / np.linalg.norm(powers, axis=-1, keepdims=True))
 
 

@@ -37,6 +37,7 @@ from fuzzymil.experiments.table.experiment import TABLE
 
 EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE, LANDMINE)}
 KIND, VERSION = "fuzzymil-results", 1
+LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")  # whose versions are recorded
 DISK_SPACE = 50 * 2**20  # bytes; all files of a full run stay well below
 
 
@@ -182,18 +183,17 @@ def _finish(experiment: Experiment, folder: Path, options: Options, parts: list[
     results = {
         "seed": options.seed,
         "quick": options.quick,
-        "versions": _versions(),
+        "versions": {
+            "fuzzymil": __version__,
+            "python": platform.python_version(),
+            **{n: version(n) for n in LIBRARIES},
+        },
         **experiment.collect(options, parts),
     }
     folder.mkdir(parents=True, exist_ok=True)
     experiment.draw(results, folder)
     storage.write_document(folder / "results.json", KIND, VERSION, {"experiment": experiment.name, **results})
     return results
-
-
-def _versions() -> dict[str, str]:
-    libraries = ("jax", "numpy", "optax", "scikit-learn", "scipy")
-    return {"fuzzymil": __version__, "python": platform.python_version(), **{name: version(name) for name in libraries}}
 
 
 def _page(output: Path) -> str:

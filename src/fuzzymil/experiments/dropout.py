@@ -129,11 +129,13 @@ def _collect(options: Options, parts: list[Results]) -> Results:
     for place, regime in enumerate(_regimes()):
         own = parts[place * len(seeds) : (place + 1) * len(seeds)]
         curves = {form: {which: [part[form][which] for part in own] for which in ("train", "test")} for form in FORMS}
-        ends = {form: _ends(curves[form]["test"]) for form in FORMS}
+        ends = {form: np.array([curve[-1] for curve in curves[form]["test"]], float) for form in FORMS}
         regimes[regime] = {
             "curves": curves,
             "end": {form: float(np.nanmean(values)) for form, values in ends.items()},
-            "least": {form: float(np.nanmean(_least(curves[form]["test"]))) for form in FORMS},
+            "least": {
+                form: float(np.nanmean(np.nanmin(np.array(curves[form]["test"], float), axis=1))) for form in FORMS
+            },
             "diverged": {form: int(np.isnan(values).sum()) for form, values in ends.items()},
             "against_without": {
                 form: dataclasses.asdict(_compared(ends[form], ends[WITHOUT])) for form in (AS_PRINTED, RENORMALIZED)
@@ -149,14 +151,6 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "splits": len(seeds),
     }
     return {"settings": {**settings, "seeds": seeds}, "regimes": regimes}
-
-
-def _ends(curves: list[list[Any]]) -> Array:
-    return np.array([curve[-1] for curve in curves], float)
-
-
-def _least(curves: list[list[Any]]) -> Array:
-    return np.asarray(np.nanmin(np.array(curves, float), axis=1))
 
 
 def _compared(one: Array, other: Array) -> Any:

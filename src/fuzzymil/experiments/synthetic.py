@@ -217,8 +217,8 @@ def _section(results: Results) -> Section:
             Figure("data", "The first data set. The points of one bag of concept 1 are circled."),
             Figure(
                 "membership",
-                f"Fuzzy sets before and after training ({_model_words(shown)}), corresponding to the paper's figure of "
-                "learned membership functions.",
+                f"Fuzzy sets before and after training (alpha {shown['alpha']:g}, {_starts(shown['restarts'])}, first "
+                "data set), corresponding to the paper's figure of learned membership functions.",
             ),
             Figure(
                 "rules",
@@ -235,10 +235,6 @@ def _section(results: Results) -> Section:
             Figure("rmse", "Training error by epoch."),
         ],
     )
-
-
-def _model_words(shown: Results) -> str:
-    return f"alpha {shown['alpha']:g}, {_starts(shown['restarts'])}, first data set"
 
 
 def _rule_row(rules: RuleBase, r: int) -> list[str]:

@@ -6,10 +6,11 @@ import dataclasses
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
@@ -20,9 +21,6 @@ from fuzzymil.explain.explanation import rule_in_words, score_name, the_score
 from fuzzymil.explain.text import degree, evenly, rest_in_words
 from fuzzymil.plots.style import HIGH, LOW, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _TOTAL = "#333333"
 _LINE = 46  # characters per line of a label

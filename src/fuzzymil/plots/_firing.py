@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fuzzymil._utils.arrays import Array
@@ -16,9 +17,6 @@ from fuzzymil.bags import as_bags
 from fuzzymil.plots._rules import conclusions, output_at, rules_of
 from fuzzymil.plots.style import LOW, add_colorbar, as_written, bare, shortened
 from fuzzymil.rules.language.printer import format_number
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _NAMED = 45  # more bags are not named one by one
 _MANY_RULES = 10  # with more, strengths are small, so the color scale favors small values

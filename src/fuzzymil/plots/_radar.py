@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from fuzzymil._utils.arrays import Array
@@ -28,9 +29,6 @@ from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
 from fuzzymil.datasets.gpr.prescreener import check_cube
 from fuzzymil.datasets.gpr.simulation import Alarm
 from fuzzymil.plots.style import FAINT, HIGH, add_colorbar, as_written, bare, distinct
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _FULL_SCALE = 6.0  # standard deviations of the background at the ends of the gray scale
 _FRAME, _WIDER = 0.30, 0.035  # in meters: half the width of the first rule's frame, and what each further rule adds

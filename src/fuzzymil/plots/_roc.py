@@ -5,20 +5,18 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
 from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Fold = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
@@ -29,9 +30,6 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HALF = 0.42  # half the width and height of the drawing in a cell
 _TALL = 0.82  # share of that height for a membership of 1, with room for a number above
@@ -307,12 +305,6 @@ def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) ->
 # ---------------------------------------------------------------------- drawing
 
 
-def _across(d: float, values: Array) -> Array:
-    """Return the horizontal positions of values in cell ``d``."""
-    low, high = values[0], values[-1]
-    return np.asarray(d + _HALF * (2 * (values - low) / (high - low) - 1))
-
-
 def _height(r: float, degrees: Array) -> Array:
     """Return the vertical positions of degrees from 0 to 1 in row ``r``; the axis points down."""
     return np.asarray(r + _HALF - 2 * _HALF * _TALL * degrees)
@@ -324,7 +316,7 @@ def _draw_cell(axis: Any, r: int, d: int, x: Array, found: Cell | None, color: s
     if found is None:
         axis.text(d, r, "any", fontsize=7.5, color=FAINT, ha="center", va="center")
         return
-    across = _across(d, x)
+    across = d + _HALF * (2 * (x - x[0]) / (x[-1] - x[0]) - 1)
     for degrees in () if found.before is None else found.before:
         axis.plot(across, _height(r, degrees), color="#666666", linewidth=0.9, linestyle=(0, (2.5, 1.5)), zorder=4)
     for degrees in found.after:

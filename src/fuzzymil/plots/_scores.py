@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
 
 from fuzzymil.plots.style import FAINT, add_legend, bare, distinct
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Score = tuple[float, float | None]  # a mean, and the standard deviation if known
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from fuzzymil._utils.arrays import Array
@@ -22,9 +23,6 @@ from fuzzymil.plots.style import FAINT, HIGH, LOW, add_colorbar, add_legend, as_
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.rule import Variable
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MANY = 3000  # points are drawn smaller, and as an image in vector files
 _LOOKS: tuple[tuple[str, float, str], ...] = (

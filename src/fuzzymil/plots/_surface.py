@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
@@ -21,9 +22,6 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _UNKNOWN = 0.05  # firing strength below which a place counts as not covered
 

@@ -134,7 +134,10 @@ def _chunk_unit(options: Options, difficulty: str, chain: Results, needs: int, n
     high, low, clutter = counts
 
     def work(calibration: Results) -> Results:
-        down, cross = (_prototypes(calibration[name]) for name in ("down_track", "cross_track"))
+        down, cross = (
+            Prototypes(np.array(own["points"]), np.array(own["labels"]), own["reach"])
+            for own in (calibration["down_track"], calibration["cross_track"])
+        )
         detectors = gpr.Detectors(down, cross, tuple(calibration.get("seeds", ())))  # older results lack them
         drawn = gpr.draw_alarms(high, low, clutter, difficulty, seed, options.jobs or -1, detectors=detectors)
         return _as_numbers(drawn)
@@ -142,10 +145,6 @@ def _chunk_unit(options: Options, difficulty: str, chain: Results, needs: int, n
     settings = {**chain, "part": f"alarms {number + 1} of {n_chunks}", "seeds": [seed]}
     label = f"{difficulty}, simulating alarms, {number + 1} of {n_chunks}"
     return Unit(label, settings, ALARM_COST * sum(counts), work, (needs,))
-
-
-def _prototypes(numbers: Results) -> Prototypes:
-    return Prototypes(np.array(numbers["points"]), np.array(numbers["labels"]), numbers["reach"])
 
 
 def _as_numbers(alarms: gpr.AlarmSet) -> Results:

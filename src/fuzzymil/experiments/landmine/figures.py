@@ -43,7 +43,10 @@ def draw(results: Results, folder: Path) -> None:
             )
             save_figure(display.plot(f"Simulated alarms, {name}", bands=bands), folder / f"{stem}.png")
     curves = {
-        name: [Line.mean_of(method, padded(runs)) for method, runs in _shown_errors(own)]
+        name: [
+            Line.mean_of(method.removeprefix("MI-ANFIS, "), padded(own["rmse"][method]))
+            for method in (REFERENCE, START, PAPER, "NaiveANFIS")
+        ]
         for name, own in difficulties.items()
     }
     note = "mean over folds; bands: interquartile range"
@@ -63,11 +66,6 @@ def draw(results: Results, folder: Path) -> None:
 def _by_fold(own: Results, method: str) -> list[tuple[list[int], list[float]]]:
     truth, folds, scores = (np.array(values) for values in (own["truth"], own["folds"], own["curves"][method]))
     return [(truth[folds == fold].tolist(), scores[folds == fold].tolist()) for fold in np.unique(folds)]
-
-
-def _shown_errors(own: Results) -> list[tuple[str, list[list[float]]]]:
-    shown = (REFERENCE, START, PAPER, "NaiveANFIS")
-    return [(name.removeprefix("MI-ANFIS, "), own["rmse"][name]) for name in shown]
 
 
 def shown_alarms(own: Results, method: str) -> dict[str, int]:

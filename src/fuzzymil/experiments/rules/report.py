@@ -109,7 +109,8 @@ def _path_table(results: Results, name: str) -> Table:
                     f"{entry['n_rules']:.1f}",
                     f"{entry['n_conditions']:.1f}",
                     *_tested(entry["against_default"], digits=1, scale=100),
-                    *(_padded_cells(entry) if padded else []),
+                    *([f"{entry['both_told']}", f"{entry['exactly']}"] if padded else []),
+                    *([f"{entry['noise_features']:.1f}", f"{entry['instance_auc']:.3f}"] if padded else []),
                 ]
             )
     extra = ["both found", "only the two", "noise", "instance AUC"] if padded else []
@@ -133,11 +134,6 @@ def _path_table(results: Results, name: str) -> Table:
         f"{note} Intervals and p-values are not corrected for multiple comparisons. A difference is called clear if "
         "its interval excludes 0.",
     )
-
-
-def _padded_cells(entry: Results) -> list[str]:
-    counts = [str(entry[name]) for name in ("both_told", "exactly")]
-    return [*counts, f"{entry['noise_features']:.1f}", f"{entry['instance_auc']:.3f}"]
 
 
 def _path_finding(results: Results, name: str, way: str) -> str:

@@ -104,7 +104,7 @@ def _n_repeats(options: Options) -> int:
 
 def _grid(contestant: Contestant, name: str, options: Options) -> Grid:
     """Return the parameters to choose from; a quick run uses each method's defaults."""
-    return {} if options.quick else contestant.grid_for(name)
+    return {} if options.quick else contestant.grids.get(name, contestant.grid)
 
 
 def _check(options: Options) -> None:

@@ -42,10 +42,6 @@ class Contestant:
     grids: Mapping[str, Grid] = field(default_factory=dict)
     cost: float = 0.2
 
-    def grid_for(self, name: str) -> Grid:
-        """Return the parameters to choose from on a data set."""
-        return self.grids.get(name, self.grid)
-
 
 _NETWORKS: dict[str, Contestant] = {
     OWN: Contestant(MIANFISClassifier(), _RULES, cost=0.18),

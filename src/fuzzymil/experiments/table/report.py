@@ -173,7 +173,7 @@ def _tests_table(results: Results, n: int) -> Table:
     for method in _methods(results):
         if method != OWN:
             cells = [tests[name][method] for name in results["sets"]]
-            rows.append([method, *(f"{test.mean:+.1f}{_star(p)}" for test, p in cells)])
+            rows.append([method, *(f"{test.mean:+.1f}{' *' if p < 0.05 else ''}" for test, p in cells)])
     return Table(
         f"{OWN} minus each method, accuracy in percentage points",
         ["method", *(PRINTED[name].title for name in results["sets"])],
@@ -181,10 +181,6 @@ def _tests_table(results: Results, n: int) -> Table:
         f"n = {n} folds per data set. Nadeau and Bengio's corrected resampled t-test on paired folds; * marks p < 0.05 "
         f"after Holm's correction for the {len(rows)} methods on a data set.",
     )
-
-
-def _star(p: float) -> str:
-    return " *" if p < 0.05 else ""
 
 
 def _grids_table(results: Results) -> Table:

@@ -134,7 +134,10 @@ def read(text: str) -> System:
         raise whole(text).error("The text has no [System] section.")
     about = sections["System"]
     method = _method(about)
-    inputs = [_input(section) for section in _numbered("Input", sections)]
+    inputs = [
+        Variable(section.text("Name").text, _terms(section, _set), *_range(section))
+        for section in _numbered("Input", sections)
+    ]
     outputs = [_output(section, method, 1 + len(inputs)) for section in _numbered("Output", sections)]
     for what, found in (("NumInputs", inputs), ("NumOutputs", outputs), ("NumRules", rules)):
         about.check_count(what, len(found))
@@ -246,10 +249,6 @@ def _set(kind: Piece, values: list[float]) -> MembershipFunction:
         raise kind.error(f"{kind} takes {len(places)} parameters, got {len(values)}.")
     theirs = dict(zip(places, values, strict=True))
     return fuzzy_set(kind, family, [theirs[place] for place in range(len(places))])
-
-
-def _input(section: _Section) -> Variable:
-    return Variable(section.text("Name").text, _terms(section, _set), *_range(section))
 
 
 def _output(section: _Section, method: Method, n_coefs: int) -> Output:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.network.inference import Activations
@@ -195,7 +194,8 @@ def _dominant(case: _Case) -> Iterator[Finding]:
 
 def _twins(case: _Case) -> Iterator[Finding]:
     base, outputs = case.base, case.found.rule_outputs
-    scale = _scale(case.found.output)
+    spread = np.ptp(case.found.output, axis=0)
+    scale = np.where(spread > 0, spread, 1.0)  # 1 if an output is constant
     similarity = rule_similarities(base)
     for first in range(base.n_rules):
         for second in range(first + 1, base.n_rules):
@@ -311,12 +311,6 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
 
 
 # ---------------------------------------------------------------------- helpers
-
-
-def _scale(output: Array) -> Array:
-    """Return the range of each output on the bags, or 1 if it is constant."""
-    spread = np.ptp(output, axis=0)
-    return np.where(spread > 0, spread, 1.0)
 
 
 def _percent(part: float) -> str:
