@@ -12,17 +12,10 @@ from fuzzymil._utils.arrays import Array
 
 @dataclass(frozen=True)
 class Run:
-    """One cross-validation of one method.
+    """One cross-validation of one method."""
 
-    Attributes
-    ----------
-    scores : array of shape (n_bags,)
-        Each from a model that was not trained on the bag. Scores of different folds are never compared.
-    folds : array of int, shape (n_bags,)
-    """
-
-    scores: Array
-    folds: Array
+    scores: Array  # (n_bags,), from models not trained on the bag; those of different folds are never compared
+    folds: Array  # (n_bags,)
 
 
 @dataclass(frozen=True)

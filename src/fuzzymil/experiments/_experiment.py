@@ -47,27 +47,13 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """A piece of work whose result is saved as soon as it is finished.
+    """A piece of work whose result is saved as soon as it is finished."""
 
-    Attributes
-    ----------
-    label : str
-        Shown in the progress bar.
-    settings : mapping
-        Everything the result depends on, apart from the library version. It determines the file name of the result.
-    cost : float
-        Approximate duration in seconds, for the estimate of the remaining time.
-    work : callable
-        Returns the result in a form that JSON can hold.
-    needs : tuple of int
-        Positions of earlier units of the experiment. Their results are the arguments of ``work``.
-    """
-
-    label: str
-    settings: Mapping[str, Any]
-    cost: float
+    label: str  # shown in the progress bar
+    settings: Mapping[str, Any]  # all that the result depends on, except the library version; determines its file name
+    cost: float  # approximate duration in seconds, for the estimate of the remaining time
     work: Callable[..., Results]
-    needs: tuple[int, ...] = ()
+    needs: tuple[int, ...] = ()  # positions of earlier units, whose results are the arguments of ``work``
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,23 +24,12 @@ INNER_FOLDS = 3
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is built from training bags.
+    """How a model is built from training bags."""
 
-    Attributes
-    ----------
-    estimator : MIANFISClassifier or ANFISClassifier
-    naive : bool
-        Train on instances, each with its bag's label; a bag's score is the maximum (or mean) of its instances' scores.
-    n_components : int or None
-        Number of components of a PCA on the instances; None for no PCA.
-    grid : tuple of dict
-        Parameters to choose from by cross-validation on the training bags; empty for none.
-    """
-
-    estimator: Any
-    naive: bool = False
-    n_components: int | None = None
-    grid: tuple[dict[str, Any], ...] = ()
+    estimator: Any  # MIANFISClassifier or ANFISClassifier
+    naive: bool = False  # train on instances, each with its bag's label, and pool their scores
+    n_components: int | None = None  # of a PCA on the instances; None for no PCA
+    grid: tuple[dict[str, Any], ...] = ()  # parameters to choose from by cross-validation on the training bags
 
     def model(self, **parameters: Any) -> Any:
         """Return the unfitted model with these parameters of the estimator."""

@@ -16,7 +16,6 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain.text import evenly
 from fuzzymil.plots._rules import (
-    axis_name,
     border,
     conclusions,
     conditions_about,
@@ -149,7 +148,7 @@ class RuleGridDisplay:
         said = conclusions(rules)[:, k]
         limit = border(rule_base, said[:, 0]) if threshold is None else threshold
         return cls(
-            features=[axis_name(rules.variables[d]) for d in columns],
+            features=[rules.variables[d].title for d in columns],
             rows=[_row_name(rules, r) for r in rows],
             points=points,
             cells=[

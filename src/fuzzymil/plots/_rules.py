@@ -16,7 +16,6 @@ from fuzzymil.network.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.premise import negations
-from fuzzymil.rules.rule import Variable
 
 
 def rules_of(model: Any) -> RuleBase:
@@ -56,11 +55,6 @@ def _place(what: str, wanted: Any, known: Sequence[str]) -> int:
         return int(wanted)
     known_name(what, wanted, known)
     return known.index(wanted)
-
-
-def axis_name(variable: Variable) -> str:
-    """Return a feature's name with its unit: ``depth [m]``."""
-    return f"{variable.name} [{variable.unit}]" if variable.unit else variable.name
 
 
 def conclusions(rules: RuleBase) -> Array:

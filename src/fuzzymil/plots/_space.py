@@ -18,7 +18,7 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import chosen_bag, explain
 from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
-from fuzzymil.plots._rules import axis_name, border, conclusions, feature_at, rules_of
+from fuzzymil.plots._rules import border, conclusions, feature_at, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_colorbar, add_legend, as_written, bare, distinct, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
@@ -313,5 +313,5 @@ def _view(
     across, up = (feature_at([variable.name for variable in variables], feature) for feature in chosen)
     if across == up:
         raise ParameterError(f"features must be different, got {variables[up].name!r} twice.")
-    names = axis_name(variables[across]), axis_name(variables[up])
+    names = variables[across].title, variables[up].title
     return chosen_features(seen.n_features, across, up), names, False

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.plots._rules import axis_name, feature_at, output_at, rules_of
+from fuzzymil.plots._rules import feature_at, output_at, rules_of
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
@@ -114,8 +114,8 @@ class SurfaceDisplay:
             y=ys,
             z=found.output[:, k].reshape(n_points, n_points),
             coverage=found.coverage.reshape(n_points, n_points),
-            xlabel=axis_name(rules.variables[across]),
-            ylabel=axis_name(rules.variables[up]),
+            xlabel=rules.variables[across].title,
+            ylabel=rules.variables[up].title,
             output=rules.outputs[k],
             held={rules.feature_names[d]: float(place[d]) for d in _used(rules) if d not in (across, up)},
             how=_in_words(len(given), rules.n_features - 2, seen is not None),

@@ -77,6 +77,11 @@ class Variable:
                 f"got {self.low} to {self.high}."
             )
 
+    @property
+    def title(self) -> str:
+        """The name with its unit, ``depth [m]``."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
 
 @dataclasses.dataclass(frozen=True, init=False)
 class Rule:

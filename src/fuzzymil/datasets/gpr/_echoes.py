@@ -20,30 +20,14 @@ from fuzzymil.datasets.gpr.geometry import SPEED_OF_LIGHT, Grid, refracted_ray
 
 @dataclasses.dataclass(frozen=True)
 class Ground:
-    """The soil, its surface, and the path of the antennas above it.
+    """The soil, its surface, and the path of the antennas above it; lengths are in meters."""
 
-    Parameters
-    ----------
-    permittivity : float
-        Relative permittivity of the soil.
-    attenuation : float
-        Attenuation of the soil in Np/m.
-    height : float
-        Mean height of the antennas in meters.
-    hollows : array of shape (n_channels, n_scans)
-        Depth of the surface below its mean at each trace, in meters.
-    lift : array of shape (n_scans,)
-        Height of the antennas above their mean at each scan, in meters.
-    brightness : array of shape (n_channels, n_scans)
-        Factor on the echo of the surface, around 1.
-    """
-
-    permittivity: float
-    attenuation: float
-    height: float
-    hollows: Array
-    lift: Array
-    brightness: Array
+    permittivity: float  # relative, of the soil
+    attenuation: float  # of the soil, in Np/m
+    height: float  # mean, of the antennas
+    hollows: Array  # (n_channels, n_scans), depth of the surface below its mean at each trace
+    lift: Array  # (n_scans,), height of the antennas above their mean at each scan
+    brightness: Array  # (n_channels, n_scans), factor on the echo of the surface, around 1
 
     @classmethod
     def flat(cls, grid: Grid, permittivity: float = 9.0, attenuation: float = 2.0, height: float = 0.2) -> Ground:
@@ -59,34 +43,16 @@ class Ground:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Body:
-    """A reflector in the soil: a point, a dome or a long cylinder.
+    """A reflector in the soil: a point, a dome or a long cylinder; lengths are in meters."""
 
-    Parameters
-    ----------
-    x, y : float
-        Position down-track and cross-track, in meters from the alarm.
-    depth : float
-        Depth of its top in meters.
-    reflection : float
-        Reflection coefficient, -1 for metal.
-    size : float
-        Scattering length in meters: the radius of curvature of a dome or cylinder, the strength of a point.
-    radius : float
-        Radius of curvature in meters; 0 for a point.
-    heading : float, optional
-        Angle in radians between the axis of a cylinder and the track. None for a round body.
-    reach : float
-        Distance from its center in meters at which the echo fades: along the axis of a cylinder, or all around.
-    """
-
-    x: float
-    y: float
-    depth: float
-    reflection: float
-    size: float
-    radius: float = 0.0
-    heading: float | None = None
-    reach: float = np.inf
+    x: float  # position down-track, from the alarm
+    y: float  # position cross-track
+    depth: float  # of its top
+    reflection: float  # coefficient, -1 for metal
+    size: float  # scattering length: the radius of curvature of a dome or cylinder, the strength of a point
+    radius: float = 0.0  # of curvature; 0 for a point
+    heading: float | None = None  # angle in radians between the axis of a cylinder and the track; None for a round body
+    reach: float = np.inf  # distance from its center, all around or along a cylinder's axis, at which the echo fades
 
 
 def interface_reflection(above: float, below: float) -> float:

@@ -41,23 +41,12 @@ Splits = Sequence[tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class Answers:
-    """A method's answers for all alarms, each from a model that was not trained on the alarm.
+    """A method's answers for all alarms, each from a model that was not trained on the alarm."""
 
-    Attributes
-    ----------
-    scores : array of shape (n_bags,)
-    windows : array of shape (n_bags, n_windows), or None
-        Scores of single windows.
-    pointed : array of int, shape (n_bags,), or None
-        The window that the method points to.
-    models : list
-        One per fold; empty if nothing is learned.
-    """
-
-    scores: Array
-    windows: Array | None = None
-    pointed: Array | None = None
-    models: Sequence[Any] = ()
+    scores: Array  # (n_bags,)
+    windows: Array | None = None  # (n_bags, n_windows), scores of single windows
+    pointed: Array | None = None  # (n_bags,), the window that the method points to
+    models: Sequence[Any] = ()  # one per fold; empty if nothing is learned
 
 
 class Method(Protocol):
@@ -102,19 +91,12 @@ def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
 class Fired(NamedTuple):
     """How rules fired on bags of equal size.
 
-    Attributes
-    ----------
-    windows : array of int, shape (n_bags, n_rules)
-        The rule's witness: the window where its premise is truest.
-    shares : array of shape (n_bags, n_rules)
-        Normalized firing strengths, which sum to 1.
-    strongest : array of int, shape (n_bags,)
-        Of the rules that conclude at least 0.5 (or of all, if none does), the one that adds most to the output.
+    Of the rules that conclude at least 0.5 (or of all, if none does), the strongest adds most to the output.
     """
 
-    windows: Array
-    shares: Array
-    strongest: Array
+    windows: Array  # (n_bags, n_rules), the rule's witness: the window where its premise is truest
+    shares: Array  # (n_bags, n_rules), normalized firing strengths, which sum to 1
+    strongest: Array  # (n_bags,)
 
 
 def fired_windows(rules: RuleBase, bags: Bags) -> Fired:

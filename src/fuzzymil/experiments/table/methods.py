@@ -23,24 +23,12 @@ _NAIVE_RULES: Grid = {f"estimator__{name}": values for name, values in _RULES.it
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method in the comparison.
+    """A method in the comparison."""
 
-    Attributes
-    ----------
-    estimator : classifier of bags
-        Trained on features standardized by the training fold.
-    grid : mapping of str to list
-        Parameters to choose from by cross-validation on the training bags; empty for none.
-    grids : mapping of str to grid
-        Smaller grids for single data sets, to save time.
-    cost : float
-        Processor seconds per fit on MUSK 1, for the estimate of the remaining time.
-    """
-
-    estimator: Any
-    grid: Grid = field(default_factory=dict)
-    grids: Mapping[str, Grid] = field(default_factory=dict)
-    cost: float = 0.2
+    estimator: Any  # trained on features standardized by the training fold
+    grid: Grid = field(default_factory=dict)  # parameters to choose from by cross-validation on the training bags
+    grids: Mapping[str, Grid] = field(default_factory=dict)  # smaller grids for single data sets, to save time
+    cost: float = 0.2  # processor seconds per fit on MUSK 1, for the estimate of the remaining time
 
 
 _NETWORKS: dict[str, Contestant] = {

@@ -89,11 +89,6 @@ def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     return f"{words}: {printer.format_set(variable.terms[asked.term], digits)}"
 
 
-def titled(variable: Variable) -> str:
-    """Return a column title, ``depth [m]``."""
-    return f"{variable.name} [{variable.unit}]" if variable.unit else variable.name
-
-
 def _tables(base: RuleSet, said: Conclusions, max_terms: int | None, digits: int | None) -> list[_Table]:
     """Return the table of the rules, and one of their terms if the premises do not fit into a grid."""
     asked = [_row(rule.premise) for rule in base.rules]
@@ -129,7 +124,7 @@ def _grid(
     for row, count in zip(shown, left_out, strict=True):
         cells = [condition(row.get(variable.name), variable, digits) for variable in used]
         rows.append(cells + ([f"{count} less selective" if count else ""] if any(left_out) else []))
-    return [*map(titled, used), *(["further conditions"] if any(left_out) else [])], rows
+    return [*(variable.title for variable in used), *(["further conditions"] if any(left_out) else [])], rows
 
 
 def _most_selective(base: RuleSet, rule: Rule, row: dict[str, Is], max_terms: int | None) -> dict[str, Is]:
@@ -142,7 +137,7 @@ def _most_selective(base: RuleSet, rule: Rule, row: dict[str, Is], max_terms: in
 
 def _terms(base: RuleSet, digits: int | None) -> _Table:
     rows = [
-        [titled(variable), term, printer.format_set(chosen, digits)]
+        [variable.title, term, printer.format_set(chosen, digits)]
         for variable in base.variables
         for term, chosen in variable.terms.items()
     ]

@@ -161,7 +161,7 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
     x1: low = Gaussian(0, 0.3), high = Gaussian(1, 0.3)
     """
     return "\n".join(
-        f"{variable.name}{f' [{variable.unit}]' if variable.unit else ''}: "
+        f"{variable.title}: "
         + ", ".join(f"{term} = {printer.format_set(chosen, digits)}" for term, chosen in variable.terms.items())
         for variable in base.variables
         if variable.terms

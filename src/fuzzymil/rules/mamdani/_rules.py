@@ -199,7 +199,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
             return tables.condition(None if term is None else Is(output.name, term), output, digits)
 
         rows = [[cell(output, said.get(output.name)) for output in self.outputs] for said in self.conclusions]
-        return tables.Conclusions([tables.titled(output) for output in self.outputs], rows)
+        return tables.Conclusions([output.title for output in self.outputs], rows)
 
 
 def _terms(rule: ParsedRule) -> dict[str, str]:
