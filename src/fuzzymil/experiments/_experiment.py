@@ -44,6 +44,11 @@ class Options:
     data: Path | None = None
     jobs: int | None = None
 
+    @property
+    def n_folds(self) -> int:
+        """Number of folds of a cross-validation."""
+        return 5 if self.quick else 10
+
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
@@ -60,28 +65,15 @@ class Unit:
 class Experiment:
     """One experiment of the paper.
 
-    Attributes
-    ----------
-    name : str
-        The name on the command line.
-    units : callable
-        Takes the options; returns the units of work.
-    collect : callable
-        Takes the options and the results of all units in order; returns the numbers of the experiment.
-    draw : callable
-        Takes the numbers and a folder; writes the figures.
-    section : callable
-        Takes the numbers; returns the section of the page. Every sentence about results is generated from the numbers.
-    check : callable, optional
-        Takes the options; raises errors, such as missing data, before any work.
+    Every sentence about results in the section is generated from the numbers.
     """
 
-    name: str
+    name: str  # on the command line
     units: Callable[[Options], list[Unit]]
-    collect: Callable[[Options, list[Results]], Results]
-    draw: Callable[[Results, Path], None]
-    section: Callable[[Results], Section]
-    check: Callable[[Options], None] | None = None
+    collect: Callable[[Options, list[Results]], Results]  # from the results of all units, in order, to the numbers
+    draw: Callable[[Results, Path], None]  # writes the figures to a folder
+    section: Callable[[Results], Section]  # of the page
+    check: Callable[[Options], None] | None = None  # raises errors, such as missing data, before any work
 
 
 def seeds_of(n: int, *key: int | str) -> list[int]:

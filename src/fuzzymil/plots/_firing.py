@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import as_bags
-from fuzzymil.plots._rules import conclusions, output_at, rules_of
+from fuzzymil.plots._rules import conclusions, position, rules_of
 from fuzzymil.plots.style import LOW, add_colorbar, as_written, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
@@ -78,7 +78,7 @@ class FiringDisplay:
             The output to show as the score.
         """
         rules, packed = rules_of(rule_base), as_bags(bags)
-        k = output_at(rules, output)
+        k = position("output", output, rules.outputs)
         found = rules.infer(packed)
         scores = found.output[:, k]
         known = packed.labels if labels is None else np.asarray(labels)

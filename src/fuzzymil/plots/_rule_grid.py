@@ -20,7 +20,7 @@ from fuzzymil.plots._rules import (
     conclusions,
     conditions_about,
     influences,
-    output_at,
+    position,
     restrictions,
     rules_of,
 )
@@ -141,9 +141,8 @@ class RuleGridDisplay:
         restricted, influence = restrictions(rules, seen), influences(rules)
         columns, folded = _split(influence @ restricted, max_features, in_order=False)
         rows, _ = _split(influence, max_rules, in_order=True)
-        k = [output_at(rules, output) for output in range(len(rules.outputs)) if output < _MAX_OUTPUTS]
-        if outputs is not None:
-            k = [output_at(rules, output) for output in outputs]
+        chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
+        k = [position("output", output, rules.outputs) for output in chosen]
         points = [_points(rules, initial, seen, d) for d in columns]
         said = conclusions(rules)[:, k]
         limit = border(rule_base, said[:, 0]) if threshold is None else threshold

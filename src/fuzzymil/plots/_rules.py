@@ -26,29 +26,14 @@ def rules_of(model: Any) -> RuleBase:
     raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
 
 
-def feature_at(names: Sequence[str], feature: Any) -> int:
-    """Return the column of a feature, given by name or column.
+def position(what: str, wanted: Any, known: Sequence[str]) -> int:
+    """Return the position of a feature or output, given by name or position.
 
     Examples
     --------
-    >>> feature_at(["hue", "size"], "size"), feature_at(["hue", "size"], 0)
+    >>> position("feature", "size", ["hue", "size"]), position("output", 0, ["sky"])
     (1, 0)
     """
-    return _place("feature", feature, names)
-
-
-def output_at(rules: RuleBase, output: Any) -> int:
-    """Return the position of an output, given by name or position.
-
-    Examples
-    --------
-    >>> output_at(RuleBase.from_arrays([[0.0]], [[1.0]], [1], output_names=["sky"]), "sky")
-    0
-    """
-    return _place("output", output, rules.outputs)
-
-
-def _place(what: str, wanted: Any, known: Sequence[str]) -> int:
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         if not 0 <= wanted < len(known):
             raise ParameterError(f"There is no {what} {wanted}: expected 0 to {len(known) - 1}.")

@@ -18,7 +18,7 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import chosen_bag, explain
 from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
-from fuzzymil.plots._rules import border, conclusions, feature_at, rules_of
+from fuzzymil.plots._rules import border, conclusions, position, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_colorbar, add_legend, as_written, bare, distinct, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
@@ -310,7 +310,7 @@ def _view(
     chosen = (0, 1) if features is None else features
     if isinstance(chosen, str) or len(chosen) != 2:
         raise ParameterError(f"features must be two names or columns, got {chosen!r}.")
-    across, up = (feature_at([variable.name for variable in variables], feature) for feature in chosen)
+    across, up = (position("feature", feature, [variable.name for variable in variables]) for feature in chosen)
     if across == up:
         raise ParameterError(f"features must be different, got {variables[up].name!r} twice.")
     names = variables[across].title, variables[up].title

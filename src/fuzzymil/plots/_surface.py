@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.plots._rules import feature_at, output_at, rules_of
+from fuzzymil.plots._rules import position, rules_of
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
@@ -95,7 +95,8 @@ class SurfaceDisplay:
             Number of grid points along each feature.
         """
         rules = rules_of(rule_base)
-        across, up, k = feature_at(rules.feature_names, x), feature_at(rules.feature_names, y), output_at(rules, output)
+        across, up = (position("feature", feature, rules.feature_names) for feature in (x, y))
+        k = position("output", output, rules.outputs)
         if across == up:
             raise ParameterError(f"x and y must be different features, got {rules.feature_names[up]!r} twice.")
         if n_points < 2:
@@ -166,7 +167,7 @@ class SurfaceDisplay:
 def _given(rules: RuleBase, at: Mapping[str | int, float], shown: tuple[int, int]) -> dict[int, float]:
     found = {}
     for feature, value in at.items():
-        d = feature_at(rules.feature_names, feature)
+        d = position("feature", feature, rules.feature_names)
         if d in shown:
             raise ParameterError(f"at has a value for {rules.feature_names[d]!r}, which is an axis of the figure.")
         if not isinstance(value, int | float | np.number) or not np.isfinite(value):

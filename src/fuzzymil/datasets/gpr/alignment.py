@@ -80,9 +80,7 @@ def ground_peaks(cube: Array) -> Array:
     middle = np.abs(mean).argmax(axis=1)
     sign = np.sign(np.take_along_axis(mean, middle[:, None], axis=1))  # (c, 1)
     reach = round(_REACH / GRID.sample_spacing)
-    middle = np.minimum(
-        np.maximum(middle, reach + 1), cube.shape[2] - reach - 2
-    )  # leave room for the search on both sides
+    middle = np.clip(middle, reach + 1, cube.shape[2] - reach - 2)  # leave room for the search on both sides
     near = middle[:, None] + np.arange(-reach - 1, reach + 2)  # (c, n)
     values = np.take_along_axis(cube, near[:, None, :], axis=2) * sign[:, None]  # (c, s, n)
     best = 1 + values[..., 1:-1].argmax(axis=2)

@@ -62,10 +62,6 @@ def _sets(options: Options) -> list[str]:
     return ["musk1", "elephant"] if options.quick else list(LOADERS)
 
 
-def _n_folds(options: Options) -> int:
-    return 5 if options.quick else 10
-
-
 def _n_repeats(options: Options) -> int:
     return options.repeats or (1 if options.quick else 5)
 
@@ -77,7 +73,7 @@ def _check(options: Options) -> None:
 
 def _units(options: Options) -> list[Unit]:
     units = []
-    n_folds = _n_folds(options)
+    n_folds = options.n_folds
     for name in _sets(options):
         bags = LOADERS[name](options.data)
         for (column, method), recipe in recipes(name, quick=options.quick).items():
@@ -121,7 +117,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         sets[name] = own
     first = recipes("musk1", quick=options.quick)
     settings = {
-        "n_folds": _n_folds(options),
+        "n_folds": options.n_folds,
         "n_repeats": n_repeats,
         "seeds": [options.seed + repeat for repeat in range(n_repeats)],
         "members": first["committee", "mi"].estimator.n_estimators,

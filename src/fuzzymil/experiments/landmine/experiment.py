@@ -51,10 +51,6 @@ def _difficulties(options: Options) -> tuple[str, ...]:
     return ORDER[:1] if options.quick else ORDER
 
 
-def _n_folds(options: Options) -> int:
-    return 5 if options.quick else 10
-
-
 def _n_repeats(options: Options) -> int:
     return options.repeats or (1 if options.quick else 3)
 
@@ -82,7 +78,7 @@ def _units(options: Options) -> list[Unit]:
         ):
             for name, method in methods.items():
                 for repeat in range(repeats):
-                    seeds = seeds_of(_n_folds(options) + 1, options.seed, "landmine", difficulty, "folds", repeat)
+                    seeds = seeds_of(options.n_folds + 1, options.seed, "landmine", difficulty, "folds", repeat)
                     settings = {**chain, kind: name, "recipe": method.settings(), "seeds": seeds}
                     label = f"{difficulty}, {name}, repeat {repeat + 1}"
 
@@ -243,7 +239,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         seed = seeds_of(1, options.seed, "landmine", difficulty, "bootstrap")[0]
         found[difficulty] = summarize(alarms, methods, variants, seed)
     settings: dict[str, Any] = {
-        "n_folds": _n_folds(options),
+        "n_folds": options.n_folds,
         "n_repeats": _n_repeats(options),
         "counts": QUICK_COUNTS if options.quick else COUNTS,
         "calibration": QUICK_CALIBRATION if options.quick else gpr.CALIBRATION,

@@ -24,15 +24,7 @@ from fuzzymil.rules import RuleBase
 
 __all__ = ["EXPERT", "RULES", "concepts_told", "features_of_positive_rules"]
 
-LIMITS: tuple[int | None, ...] = (
-    1,
-    2,
-    3,
-    5,
-    10,
-    20,
-    None,
-)  # maximum number of conditions per rule; None: all
+LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # maximum number of conditions per rule; None: all
 QUICK_LIMITS: tuple[int | None, ...] = (2, None)
 FOLDS = 10
 WAYS = {"searched": "auto", "shortened": "kmeans"}  # how rules become short: the parameter `init`

@@ -39,7 +39,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules._formats.syntax import Piece, fuzzy_set, lines, whole
+from fuzzymil.rules._formats.syntax import Piece, coefficients, fuzzy_set, interval, lines, whole
 from fuzzymil.rules._formats.system import Method, Output, Statement, System, Term
 from fuzzymil.rules.premise import And, Is, Or, simplified
 from fuzzymil.rules.rule import Variable
@@ -221,10 +221,7 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
     words = said.part(1, len(said.text) - 1).words(_NUMBERS)
     if said.text[:1] != "[" or said.text[-1:] != "]" or len(words) != 2:
         raise said.error("Expected Range=[low high].")
-    low, high = (word.number("a number", finite=False) for word in words)
-    if low > high:
-        raise said.error("The range must have low <= high.")
-    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+    return interval(said, words)
 
 
 def _terms(section: _Section, value_of: Callable[[Piece, list[float]], T]) -> dict[str, T]:
@@ -255,12 +252,7 @@ def _output(section: _Section, method: Method, n_coefs: int) -> Output:
     def term(kind: Piece, values: list[float]) -> Term:
         if not method.sugeno:
             return _set(kind, values)
-        expected = {"constant": 1, "linear": n_coefs}.get(kind.text)
-        if expected is None:
-            raise kind.unknown("kind of conclusion", ("constant", "linear"))
-        if len(values) != expected:
-            raise kind.error(f"{kind} takes {expected} number(s) here (one per input, then a constant).")
-        return (values[-1], *values[:-1])
+        return coefficients(kind, values, {"constant": 1, "linear": n_coefs})
 
     low, high = _range(section)
     if not method.sugeno and (low is None or high is None or low == high):

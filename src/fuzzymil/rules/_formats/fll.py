@@ -38,7 +38,7 @@ from typing import NamedTuple, TypeVar
 from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats.fll_rules import read_rule
-from fuzzymil.rules._formats.syntax import Piece, fuzzy_set, lines, whole
+from fuzzymil.rules._formats.syntax import Piece, coefficients, fuzzy_set, interval, lines, whole
 from fuzzymil.rules._formats.system import Method, Output, Statement, System, Term
 from fuzzymil.rules.premise import And, Expression, Or
 from fuzzymil.rules.rule import Variable
@@ -206,10 +206,7 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
     words = said.words()
     if len(words) != 2:
         raise said.error("Expected two numbers, the lowest and the highest value.")
-    low, high = (word.number("a number", finite=False) for word in words)
-    if low > high:
-        raise said.error("The range must have low <= high.")
-    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+    return interval(said, words)
 
 
 def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
@@ -276,12 +273,7 @@ def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> tuple[tuple[
         if kind.text in SETS:
             raise kind.error("Tsukamoto systems (fuzzy sets as conclusions) are not supported: use Constant or Linear.")
         values = [word.number(f"a coefficient of {kind}") for word in words]
-        expected = {"Constant": 1, "Linear": n_coefs}.get(kind.text)
-        if expected is None:
-            raise kind.unknown("kind of conclusion", ("Constant", "Linear"))
-        if len(values) != expected:
-            raise kind.error(f"{kind} takes {expected} number(s) here (one per input, then a constant).")
-        return (values[-1], *values[:-1])
+        return coefficients(kind, values, {"Constant": 1, "Linear": n_coefs})
 
     found = []
     for section in sections:

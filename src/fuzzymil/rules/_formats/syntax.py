@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed
@@ -94,13 +94,30 @@ def whole(text: object) -> Piece:
 
 
 def lines(text: Piece) -> Iterator[Piece]:
-    r"""Iterate over the lines that are not empty."""
+    """Iterate over the lines that are not empty."""
     start = 0
     for line in text.text.split("\n"):
         piece = text.part(start, start + len(line))
         if piece.start < piece.end:
             yield piece
         start += len(line) + 1
+
+
+def interval(where: Piece, words: Sequence[Piece]) -> tuple[float | None, float | None]:
+    """Return the range that two numbers describe; infinite ends are None."""
+    low, high = (word.number("a number", finite=False) for word in words)
+    if low > high:
+        raise where.error("The range must have low <= high.")
+    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+
+
+def coefficients(kind: Piece, values: Sequence[float], expected: Mapping[str, int]) -> tuple[float, ...]:
+    """Return the coefficients of a conclusion, constant first; ``expected`` holds their number for each known kind."""
+    if kind.text not in expected:
+        raise kind.unknown("kind of conclusion", expected)
+    if len(values) != expected[kind.text]:
+        raise kind.error(f"{kind} takes {expected[kind.text]} number(s) here (one per input, then a constant).")
+    return (values[-1], *values[:-1])
 
 
 def fuzzy_set(where: Piece, make: Callable[..., MembershipFunction], values: Iterable[float]) -> MembershipFunction:
