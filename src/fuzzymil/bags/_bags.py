@@ -19,8 +19,6 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InputTypeError, described
 from fuzzymil.bags import _conversion, _validation
 
-__all__ = ["Bags", "as_bags"]
-
 
 class Bags:
     """Packed bags of instances.

@@ -9,8 +9,6 @@ from fuzzymil._utils.arrays import Array, as_array, column_names, depth, numeric
 from fuzzymil._utils.errors import InputError, InputTypeError, described, did_you_mean
 from fuzzymil.bags._validation import EMPTY_BAG, as_list
 
-__all__ = ["bag_arrays", "bags_or_rows", "feature_columns", "from_dicts", "shared_names"]
-
 # A table with one of these columns was almost certainly meant for `Bags.from_frame`.
 _BAG_COLUMNS = ("bag", "bag_id", "bag_ids", "bagid")
 

@@ -11,8 +11,6 @@ from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, d
 from fuzzymil._utils.prefetch import prefetch
 from fuzzymil.bags._bags import Bags, as_bags
 
-__all__ = ["BagStream"]
-
 
 class BagStream:
     """Bags in parts, only a few of which are in memory at a time.

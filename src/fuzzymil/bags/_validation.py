@@ -12,18 +12,6 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array, all_different, as_array, codes, frozen, missing
 from fuzzymil._utils.errors import InputError, InputTypeError, described
 
-__all__ = [
-    "EMPTY_BAG",
-    "as_list",
-    "check_names",
-    "check_offsets",
-    "column",
-    "constant_within",
-    "frozen_column",
-    "identifiers",
-    "real_instances",
-]
-
 EMPTY_BAG = "Bag {} is empty: every bag needs at least one instance; drop it first."
 
 

@@ -12,8 +12,6 @@ from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, P
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
 
-__all__ = ["DATA", "LEARN", "MORE", "USE", "app", "examples"]
-
 LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
 

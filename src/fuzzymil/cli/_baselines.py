@@ -13,8 +13,6 @@ from fuzzymil._utils.errors import known_name
 from fuzzymil.comparators import COMPARATORS
 from fuzzymil.estimators import NaiveMIL, PerInstance
 
-__all__ = ["baseline", "baseline_names"]
-
 
 def baseline_names(*, classes: bool) -> dict[str, str]:
     """Return the name of each method and its title; comparators go by their class names."""

@@ -17,25 +17,6 @@ import typer
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
 
-__all__ = [
-    "STANDARD",
-    "STANDARD_INPUT",
-    "check_folder",
-    "check_target",
-    "emit",
-    "emit_json",
-    "emit_table",
-    "fail",
-    "in_options",
-    "is_terminal",
-    "local_copy",
-    "note",
-    "progress",
-    "silence",
-    "write_pieces",
-    "write_text",
-]
-
 STANDARD = Path("-")
 """The file name for standard input or standard output."""
 

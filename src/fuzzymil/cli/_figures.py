@@ -11,8 +11,6 @@ from fuzzymil.cli._console import STANDARD, check_target, note
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_figure", "write_figure"]
-
 SUFFIXES = (".png", ".svg", ".pdf")
 
 

@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
     from fuzzymil.datasets import Guess
 
-__all__ = [
-    "Source",
-    "bag_with_id",
-    "check_apart",
-    "read_both",
-    "read_data",
-    "read_parts",
-    "read_stream",
-    "summary",
-]
-
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
 _UNLABELED = "{} has no column that looks like a label: name it with --label{}."
 

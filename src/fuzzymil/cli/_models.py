@@ -11,8 +11,6 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil.cli._console import STANDARD, emit, local_copy
 
-__all__ = ["Columns", "read_model", "read_rules_or_model", "save"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Columns:

@@ -8,33 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "Alpha",
-    "AsJson",
-    "BagColumn",
-    "Data",
-    "DataFolder",
-    "DataFormat",
-    "Drop",
-    "Init",
-    "LabelColumn",
-    "LearningRate",
-    "MaxEpochs",
-    "MaxTerms",
-    "Model",
-    "ModelBagColumn",
-    "ModelLabelColumn",
-    "NEstimators",
-    "NInit",
-    "NRules",
-    "Order",
-    "Output",
-    "Seed",
-    "Settings",
-    "format_names",
-    "setting_names",
-]
-
 
 def format_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a file format."""

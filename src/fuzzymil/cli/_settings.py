@@ -18,8 +18,6 @@ from fuzzymil.cli._models import read_rules_or_model
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
 
-__all__ = ["MOST_CLASSES", "Task", "TaskOption", "chosen_task", "given", "known_settings", "new_estimator"]
-
 MOST_CLASSES = 20
 """Integer labels with more distinct values than this are treated as quantities."""
 

@@ -11,8 +11,6 @@ from fuzzymil.estimators._classification import NetworkClassifier
 from fuzzymil.estimators._regression import NetworkRegressor
 from fuzzymil.estimators.persistence import loadable
 
-__all__ = ["ANFISClassifier", "ANFISRegressor"]
-
 
 class SingleInstance:
     """Refuses bags of several instances."""

@@ -23,8 +23,6 @@ from fuzzymil.explain import Reading
 from fuzzymil.training import Result
 from fuzzymil.training.losses import LOSSES
 
-__all__ = ["NetworkClassifier"]
-
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NetworkClassifier(ClassifierMixin, Network):

@@ -19,8 +19,6 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._fit_together import fit_each
 
-__all__ = ["Fold", "cross_val_scores", "cross_validate"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fold:

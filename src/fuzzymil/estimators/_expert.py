@@ -34,8 +34,6 @@ from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
 from fuzzymil.training.losses import LOSSES
 
-__all__ = ["ExpertSystem", "replaced", "variables_of"]
-
 
 def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
     """Return variables from ``{name: {term: set}}``, ``{name: Variable}``, or a sequence of Variables.

@@ -16,8 +16,6 @@ from fuzzymil.estimators._naive import NaiveMIL
 from fuzzymil.estimators._network import Network, warn_interrupted
 from fuzzymil.training import Result
 
-__all__ = ["fit_each", "fit_together"]
-
 # Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
 _CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_terms", "verbose")
 

@@ -23,8 +23,6 @@ from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.scaling import Measures, Scaling
 from fuzzymil.training.search import short_rules
 
-__all__ = ["Coding", "Learned", "Overview", "initialized", "keep_prob", "structure"]
-
 
 @dataclasses.dataclass(kw_only=True)
 class Learned:

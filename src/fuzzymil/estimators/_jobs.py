@@ -23,8 +23,6 @@ from fuzzymil.training import Group, Plan, Result
 from fuzzymil.training.limits import unmoved
 from fuzzymil.training.pruning import with_conditions
 
-__all__ = ["Job", "best_of", "dropout_factor", "group_of", "plan_of", "rule_base", "training_weights"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Job:

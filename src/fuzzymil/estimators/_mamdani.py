@@ -25,8 +25,6 @@ from fuzzymil.rules.rule import Variable
 from fuzzymil.training import partition
 from fuzzymil.training.scaling import Measures, Scaling
 
-__all__ = ["MIMamdani"]
-
 _PREMISES = tuple(name for name in PREMISE_SETTINGS if name != "limited")
 _CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}

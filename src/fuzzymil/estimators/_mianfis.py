@@ -9,8 +9,6 @@ from fuzzymil.estimators._classification import NetworkClassifier
 from fuzzymil.estimators._regression import NetworkRegressor
 from fuzzymil.estimators.persistence import loadable
 
-__all__ = ["MIANFISClassifier", "MIANFISRegressor"]
-
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class Aggregation:

@@ -16,8 +16,6 @@ from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
 
-__all__ = ["NaiveMIL"]
-
 POOLS = {
     "max": np.maximum.reduceat,
     "min": np.minimum.reduceat,

@@ -34,8 +34,6 @@ from fuzzymil.training.progress import counting_bar
 from fuzzymil.training.pruning import longest, schedule, shortened
 from fuzzymil.training.scaling import Measures, Scaling
 
-__all__ = ["Network", "checked_weights", "warn_interrupted"]
-
 
 class Network(NetworkSettings, ExplainableModel):
     """Base of all estimators that train the network."""

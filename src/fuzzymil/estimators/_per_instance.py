@@ -14,8 +14,6 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 
-__all__ = ["PerInstance"]
-
 
 class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     """Apply any scikit-learn transformer to the instances of bags, as a step of a pipeline.

@@ -18,8 +18,6 @@ from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.training.scaling import Measures, Scaling
 
-__all__ = ["NetworkRegressor"]
-
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NetworkRegressor(RegressorMixin, Network):

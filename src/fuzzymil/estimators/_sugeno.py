@@ -14,8 +14,6 @@ from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import Activations, Rule, RuleBase
 from fuzzymil.rules.language import parser
 
-__all__ = ["MISugeno"]
-
 _OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max", "combine": "mean"}
 

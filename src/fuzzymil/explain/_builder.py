@@ -24,8 +24,6 @@ from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
 
-__all__ = ["NUMBERS", "Reading", "chosen_bag", "explain", "explain_many"]
-
 
 def _flat(output: Array) -> Array:
     return output[:, 0] if output.shape[1] == 1 else output

@@ -17,8 +17,6 @@ from fuzzymil.network.premises import HEDGES, Place
 from fuzzymil.rules import RuleBase, premise
 from fuzzymil.rules.premise import And, Expression, Is, Not
 
-__all__ = ["conditions_at"]
-
 
 def conditions_at(
     base: RuleBase, params: Params, masks: Masks, given: Array, seen: Array

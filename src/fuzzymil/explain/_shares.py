@@ -21,8 +21,6 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import OneBag
 
-__all__ = ["SHARES", "instance_shares"]
-
 # Each takes the log-truths (i, r) of one bag and alpha (finite; one number, or one per rule), and returns the logarithm
 # of what is added up, up to a constant of the bag. +inf means that the instance decides the bag alone.
 

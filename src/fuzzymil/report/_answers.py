@@ -21,8 +21,6 @@ from fuzzymil.report._drawings import Sketcher
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped
 
-__all__ = ["Answers", "Progress", "answers_of", "certainty"]
-
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, how much of it is done, and how much there is to do."""
 

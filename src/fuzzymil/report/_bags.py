@@ -16,8 +16,6 @@ from fuzzymil.report._drawings import Bar, bar
 from fuzzymil.report._explanations import explanation_facts
 from fuzzymil.report._format import label, typeset
 
-__all__ = ["BagCard", "bags_facts", "chosen_bags"]
-
 _FEATURED = 3  # of the most certain bags, and as many of the least certain
 
 

@@ -13,8 +13,6 @@ from fuzzymil.report._answers import Answers
 from fuzzymil.report._drawings import histogram
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["data_facts"]
-
 
 def data_facts(answers: Answers) -> dict[str, Any]:
     """Summarize the bags."""

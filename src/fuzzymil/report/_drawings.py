@@ -14,8 +14,6 @@ from fuzzymil.network.premises import hedged
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["Bar", "Sketch", "Sketcher", "bar", "histogram", "outline", "simplified"]
-
 WIDTH, HEIGHT = 120, 36  # of a drawing, in its own units; macros.html and report.js use the same
 _TOP, _BOTTOM = 3, HEIGHT - 2  # membership 1 and 0
 _BINS = 24

@@ -10,8 +10,6 @@ from fuzzymil.explain.text import evenly, folded, rest_in_words
 from fuzzymil.report._drawings import Sketcher, bar
 from fuzzymil.report._format import typeset
 
-__all__ = ["explanation_facts"]
-
 _MAX_RULES, _MAX_CONDITIONS = 4, 6
 
 

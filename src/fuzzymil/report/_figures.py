@@ -17,8 +17,6 @@ from fuzzymil.plots.style import as_written, bare
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["agreement", "roc"]
-
 _MAX_CURVES = 6  # more could not be distinguished
 
 

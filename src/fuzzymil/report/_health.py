@@ -8,8 +8,6 @@ from typing import Any
 
 from fuzzymil.rules.editing import Diagnosis
 
-__all__ = ["health_facts"]
-
 # Kinds of findings about whole rules, which are reported even if there are none.
 _QUESTIONS = {
     "never fires": "Dead rules (no effect on any bag)",

@@ -27,8 +27,6 @@ from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import label
 from fuzzymil.rules import RuleBase
 
-__all__ = ["Basis", "Fold", "Performance", "cross_validated", "measured", "performance_facts"]
-
 
 class Basis(enum.Enum):
     """Which models were measured, and on what."""

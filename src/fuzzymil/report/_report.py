@@ -23,8 +23,6 @@ from fuzzymil.report._rules import RuleCard, rule_cards, rules_facts
 from fuzzymil.report._settings import settings_facts
 from fuzzymil.rules.editing import Diagnosis
 
-__all__ = ["Report", "write_report"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Report:

@@ -15,8 +15,6 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import Is, negations
 
-__all__ = ["Condition", "RuleCard", "rule_cards", "rules_facts"]
-
 _SHOWN = 8  # conditions of a rule that are drawn
 
 

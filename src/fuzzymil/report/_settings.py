@@ -15,8 +15,6 @@ from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import counted
 from fuzzymil.rules import RuleBase
 
-__all__ = ["settings_facts"]
-
 _LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")
 _LONGEST = 160
 
