@@ -92,7 +92,7 @@ def results(alarms):
     """Return what a quick run collects, with few epochs and alarms that cost nothing."""
     patch = pytest.MonkeyPatch()
     patch.setattr(landmine, "METHODS", {name: SMALL[name] for name in METHODS})
-    patch.setattr(landmine, "_n_folds", lambda options: 2)
+    patch.setattr(Options, "n_folds", 2)
     patch.setattr(landmine.gpr, "draw_alarms", lambda *counts, **settings: alarms)
     patch.setattr("fuzzymil.experiments.landmine.numbers.N_REPLICATES", 20)
     variants = {"alpha 5": OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, alpha=5.0))}

@@ -14,14 +14,36 @@ from fuzzymil.bags import Bags
 from fuzzymil.network.layers import Layers, Masks, Operators, Params, forward, layers_1_and_2
 from fuzzymil.network.segments import grouping_of, pack
 
-__all__ = ["Activations", "infer"]
+__all__ = ["Activations", "Strengths", "infer"]
 
 # Most values of the largest array (instances x rules x features) in one chunk.
 _CHUNK_VALUES = 1 << 23
 
 
+class Strengths:
+    """Base class of activations, which keep degrees of truth and firing strengths as logarithms."""
+
+    log_truth: Array
+    log_firing: Array
+
+    @property
+    def truth(self) -> Array:
+        """Degrees of truth, shape (n_instances, n_rules)."""
+        return np.asarray(np.exp(self.log_truth))
+
+    @property
+    def firing(self) -> Array:
+        """Firing strengths before normalization, shape (n_bags, n_rules)."""
+        return np.asarray(np.exp(self.log_firing))
+
+    @property
+    def coverage(self) -> Array:
+        """Greatest firing strength in each bag, shape (n_bags,); near 0 where no rule covers the bag."""
+        return np.asarray(self.firing.max(axis=1))
+
+
 @dataclasses.dataclass(frozen=True)
-class Activations:
+class Activations(Strengths):
     """Everything that one inference computed, as NumPy arrays; ``output`` is the prediction.
 
     Attributes
@@ -45,21 +67,6 @@ class Activations:
     output: Array
     log_truth: Array
     log_firing: Array
-
-    @property
-    def truth(self) -> Array:
-        """Degrees of truth, shape (n_instances, n_rules)."""
-        return np.asarray(np.exp(self.log_truth))
-
-    @property
-    def firing(self) -> Array:
-        """Firing strengths before normalization, shape (n_bags, n_rules)."""
-        return np.asarray(np.exp(self.log_firing))
-
-    @property
-    def coverage(self) -> Array:
-        """Greatest firing strength in each bag, shape (n_bags,); near 0 where no rule covers the bag."""
-        return np.asarray(self.firing.max(axis=1))
 
     @property
     def uncovered(self) -> Array:

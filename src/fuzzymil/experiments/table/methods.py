@@ -27,7 +27,7 @@ class Contestant:
 
     estimator: Any  # trained on features standardized by the training fold
     grid: Grid = field(default_factory=dict)  # parameters to choose from by cross-validation on the training bags
-    grids: Mapping[str, Grid] = field(default_factory=dict)  # smaller grids for single data sets, to save time
+    grids: Mapping[str, Grid] = field(default_factory=dict)  # smaller grids for single datasets, to save time
     cost: float = 0.2  # processor seconds per fit on MUSK 1, for the estimate of the remaining time
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
+from fuzzymil.network.inference import Strengths
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.mamdani._defuzzification import (
@@ -36,7 +37,7 @@ PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 
 
 @dataclasses.dataclass(frozen=True)
-class MamdaniActivations:
+class MamdaniActivations(Strengths):
     """The values computed by one inference, as NumPy arrays; ``output`` is the prediction.
 
     Attributes
@@ -59,21 +60,6 @@ class MamdaniActivations:
     log_truth: Array
     log_firing: Array
     rules: MamdaniRuleSet = dataclasses.field(repr=False)
-
-    @property
-    def truth(self) -> Array:
-        """Degrees of truth, shape (n_instances, n_rules)."""
-        return np.asarray(np.exp(self.log_truth))
-
-    @property
-    def firing(self) -> Array:
-        """Firing strengths, shape (n_bags, n_rules)."""
-        return np.asarray(np.exp(self.log_firing))
-
-    @property
-    def coverage(self) -> Array:
-        """Highest firing strength per bag, shape (n_bags,); near 0 if no rule covers the bag."""
-        return np.asarray(self.firing.max(axis=1))
 
     def degrees(self, output: int | str = 0) -> dict[str, Array]:
         """Return, for each term of an output, the highest strength with which a rule concludes it, shape (n_bags,)."""
