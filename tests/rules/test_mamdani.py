@@ -263,7 +263,7 @@ GREAT, SMALL = {"risk": "great"}, {"risk": "small"}
         ({"conclusions": (GREAT,)}, "2 rules .*got 1"),
         ({"conclusions": (GREAT, {})}, "Rule 2 .*no conclusion"),
         ({"conclusions": (GREAT, {"risc": "small"})}, "output of rule 2.*'risc'.*Did you mean 'risk'"),
-        ({"conclusions": ({"risk": "greta"}, SMALL)}, "term of 'risk' in rule 1.*Did you mean 'great'"),
+        ({"conclusions": ({"risk": "greta"}, SMALL)}, "of 'risk' in rule 1.*Did you mean 'great'"),
         ({"implication": "minimum"}, "Unknown implication.*Did you mean 'min'"),
         ({"accumulation": "mean"}, "Unknown accumulation"),
         ({"defuzzify": "center"}, "Unknown defuzzify.*Did you mean 'centroid'"),

@@ -182,7 +182,7 @@ def describe(name: str) -> BenchmarkSet:
     """
     if name not in BENCHMARKS:
         raise ParameterError(
-            f"Unknown benchmark set {name!r}: choose one of {', '.join(BENCHMARKS)}.{did_you_mean(name, BENCHMARKS)}"
+            f"Unknown benchmark dataset {name!r}; choose from {', '.join(BENCHMARKS)}.{did_you_mean(name, BENCHMARKS)}"
         )
     return BENCHMARKS[name]
 

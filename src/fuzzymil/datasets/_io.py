@@ -229,7 +229,7 @@ def _streamable(verb: str) -> str:
 
 def _chosen(name: str) -> Format:
     if name not in FORMATS:
-        raise ParameterError(f"Unknown format {name!r}: use {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+        raise ParameterError(f"Unknown format {name!r}; choose from {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
     return FORMATS[name]
 
 

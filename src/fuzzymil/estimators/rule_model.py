@@ -22,7 +22,7 @@ __all__ = ["ExplainableModel", "Predictions", "RuleModel"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """Everything a model says about some bags, from one inference.
+    """Predictions, scores and firing strengths for some bags, from one inference.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Predictions:
     probabilities : array of shape (n_bags, n_classes), or None
         What `predict_proba` returns; None for a regressor.
     coverage : array of shape (n_bags,)
-        Greatest firing strength of any rule: near 0 where no rule knows such bags.
+        Greatest firing strength of any rule: near 0 if no rule describes the bag.
     """
 
     output: Array

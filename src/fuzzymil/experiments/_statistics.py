@@ -59,7 +59,7 @@ class PairedTest:
     """The difference of two methods on the same data."""
 
     mean: float
-    low: float  # 95 % interval of the mean difference
+    low: float  # 95% interval of the mean difference
     high: float
     p: float
     n: int
@@ -131,7 +131,7 @@ class Ranking:
 
     ranks: tuple[float, ...]
     p: float  # Friedman's test that all methods are equal; NaN with fewer than three methods or with one data set
-    critical_difference: float  # of average ranks, at the 5 % level (Nemenyi)
+    critical_difference: float  # of average ranks, at the 5% level (Nemenyi)
 
 
 def ranking(scores: npt.ArrayLike) -> Ranking:

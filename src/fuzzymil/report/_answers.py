@@ -24,7 +24,7 @@ from fuzzymil.rules.inference import clipped
 __all__ = ["Answers", "Progress", "answers_of", "certainty"]
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a step, how much of it is done, and how much there is to do."""
+"""Called with the name of a step, the number of items done, and their total."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -151,7 +151,7 @@ def write_report(
     model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
     bags : Bags, or anything `as_bags` takes
     path : str or path
-        File to write. It is replaced as a whole or not at all.
+        File to write. An existing file is replaced only on success.
     y : array of shape (n_bags,), optional
         Default: the labels that the bags carry, if any.
     title : str, optional

@@ -144,7 +144,7 @@ def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
 
 def _format_of(path: storage.Path_) -> str:
     ending = Path(path).suffix.lower()
-    known_name("ending of a rules file", ending, ENDINGS)
+    known_name("file extension", ending, ENDINGS, "for rules")
     return ENDINGS[ending]
 
 

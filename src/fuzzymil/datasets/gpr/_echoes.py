@@ -221,7 +221,7 @@ def pulse(grid: Grid, frequency: float, ringing: float) -> Array:
 def record(times: Array, amplitudes: Array, spectrum: Array, grid: Grid) -> Array:
     """Record echoes: spikes are split between the two nearest samples, then convolved with the pulse.
 
-    The split (linear interpolation) attenuates a frequency f by at most 1 - cos(π f Δt) = 3 % at 1.5 GHz and causes no
+    The split (linear interpolation) attenuates a frequency f by at most 1 - cos(π f Δt) = 3% at 1.5 GHz and causes no
     time shift to first order. Echoes outside the recording are dropped.
 
     Parameters

@@ -188,7 +188,7 @@ def _tests_table(results: Results) -> Table:
             rows.append([f"{PRINTED[name].title}, {words}", *cells])
     return Table(
         "MI-ANFIS minus Naive-ANFIS, accuracy in percentage points",
-        ["data set and settings", "maximum pooling (95 %)", "p", "mean pooling (95 %)", "p"],
+        ["data set and settings", "maximum pooling (95%)", "p", "mean pooling (95%)", "p"],
         rows,
         f"n = {results['settings']['n_folds'] * results['settings']['n_repeats']} folds. Naive-ANFIS pools the scores "
         "of its instances by their maximum or their mean. Nadeau and Bengio's corrected resampled t-test on the paired "

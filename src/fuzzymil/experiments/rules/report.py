@@ -128,7 +128,7 @@ def _path_table(results: Results, name: str) -> Table:
     note += f" Trainings that diverged and were stopped: {stopped}." if stopped else ""
     return Table(
         _titles(results)[name],
-        ["rules, conditions per rule", "accuracy in %", "rules", "conditions", "difference (95 %)", "p", *extra],
+        ["rules, conditions per rule", "accuracy in %", "rules", "conditions", "difference (95%)", "p", *extra],
         rows,
         f"{note} Intervals and p-values are not corrected for multiple comparisons. A difference is called clear if "
         "its interval excludes 0.",
@@ -223,7 +223,7 @@ def _expert_blocks(results: Results) -> list[Block]:
         ),
         Table(
             f"Accuracy on test bags after training on ten bags, {n_sets} data sets",
-            ["start", "accuracy in %", f"{first}, minus this (95 %)", "p (Wilcoxon)"],
+            ["start", "accuracy in %", f"{first}, minus this (95%)", "p (Wilcoxon)"],
             rows,
             "± is the standard deviation over data sets; differences are paired.",
         ),
@@ -276,7 +276,7 @@ def _instance_blocks(results: Results) -> list[Block]:
         ),
         Table(
             "Area under the ROC curve of instances",
-            ["method", "AUC", f"minus {first} (95 %)", "p (Wilcoxon)"],
+            ["method", "AUC", f"minus {first} (95%)", "p (Wilcoxon)"],
             rows,
             "± is the standard deviation over data sets; differences are paired.",
         ),

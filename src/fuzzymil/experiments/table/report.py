@@ -28,7 +28,7 @@ def draw(results: Results, folder: Path) -> None:
     display = RanksDisplay(
         dict(zip(_ranked(results), found.ranks, strict=True)),
         found.critical_difference if several else None,
-        f"accuracy on {plural(len(results['sets']), 'data set')}" + ("; Nemenyi's test at 5 %" if several else ""),
+        f"accuracy on {plural(len(results['sets']), 'data set')}" + ("; Nemenyi's test at 5%" if several else ""),
         [OWN],
     )
     save_figure(display.plot("All methods on the same folds"), folder / "ranks.png")

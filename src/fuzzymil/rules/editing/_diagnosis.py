@@ -322,4 +322,4 @@ def _scale(output: Array) -> Array:
 
 
 def _percent(part: float) -> str:
-    return f"{100 * part:.3g} %"
+    return f"{100 * part:.3g}%"
