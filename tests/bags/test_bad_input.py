@@ -348,7 +348,7 @@ def test_weights_out_of_range(weights, words):
 def test_the_wrong_thing_inside():
     with pytest.raises(ParameterError, match=r"NaiveMIL\(LogisticRegression\(\)\)"):
         NaiveMIL().fit(BAGS, Y)
-    with pytest.raises(ParameterError, match="Unknown pool 'sum'.*max, min, mean"):
+    with pytest.raises(ParameterError, match=r"Unknown pool 'sum'.*max, min, mean"):
         NaiveMIL(LogisticRegression(), pool="sum").fit(BAGS, Y)
     with pytest.raises(ParameterError, match=r"PerInstance\(StandardScaler\(\)\)"):
         PerInstance().fit(BAGS)

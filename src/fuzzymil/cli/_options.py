@@ -99,7 +99,7 @@ DataFormat = Annotated[
 ]
 DataFolder = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA; without it, files are downloaded)."),
+    typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, or download)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]

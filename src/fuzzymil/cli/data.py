@@ -64,7 +64,7 @@ def list_sets(as_json: _options.AsJson = False) -> None:
 def fetch(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME", help="Dataset to fetch: musk1, musk2, fox, tiger or elephant (repeatable).", autocompletion=set_names),
+        typer.Argument(metavar="NAME", help="Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the CSV files.")] = Path(
         "."

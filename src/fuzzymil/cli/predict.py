@@ -104,11 +104,11 @@ def _quality(model: Any, found: Any, labels: Any) -> str:
 
     if hasattr(model, "classes_"):
         if not np.isin(labels, model.classes_).all():
-            return f"Cannot compute the accuracy: the labels are not the classes of the model ({listed(model.classes_)})."
+            return f"No accuracy: the labels are not the classes of the model ({listed(model.classes_)})."
         right = int((found == labels).sum())
         return f"Accuracy {right / len(labels):.1%} ({right} of {len(labels)} bags)."
     if labels.dtype.kind not in "iuf" or found.shape != labels.shape:
-        return "Cannot compute R2: the labels are not numbers like the predictions."
+        return "No R2: the labels are not numbers like the predictions."
     if len(labels) < 2:
         return f"Error {abs(float(found[0] - labels[0])):.4g}."
     return f"R2 {r2_score(labels, found):.3f} ({len(labels)} bags)."

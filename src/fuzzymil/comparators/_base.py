@@ -76,7 +76,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
             Labels of two classes. Default: the labels of the bags. The label that sorts last (1 of 0 and 1, "yes" of
             "no" and "yes") is the positive class, whose bags have at least one positive instance. Beware of names: of

@@ -80,7 +80,7 @@ class RuleModel(ABC):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Examples
         --------
@@ -106,7 +106,7 @@ class RuleModel(ABC):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -142,7 +142,7 @@ class ExplainableModel(RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
             A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
         bag : id or position, optional
             The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
@@ -179,7 +179,7 @@ class ExplainableModel(RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         output : str, optional
             See `explain`.
 

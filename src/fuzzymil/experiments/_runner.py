@@ -209,7 +209,7 @@ def _page(output: Path) -> str:
         except (FileNotFoundError, ModelFileError, KeyError):
             continue  # not run yet, or by another version
         facts = {
-            "Run": "quick (fewer data sets, repeats and starts than the paper)" if results["quick"] else "full",
+            "Run": "quick (fewer datasets, repeats and starts than the paper)" if results["quick"] else "full",
             "Seed": str(results["seed"]),
             "Versions": ", ".join(f"{name} {number}" for name, number in results["versions"].items()),
             "Numbers": f"{experiment.name}/results.json",

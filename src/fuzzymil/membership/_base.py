@@ -110,7 +110,7 @@ class MembershipFunction(ABC):
     @staticmethod
     @abstractmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Return the logarithm of the membership; ``-inf`` where it is truly zero."""
+        """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
 
     @staticmethod
     @abstractmethod

@@ -37,7 +37,7 @@ class Activations:
     output : array of shape (n_bags, n_outputs)
         The weighted conclusion (Layer 6).
     log_truth, log_firing : arrays
-        Logarithms of ``truth`` and ``firing``; ``-inf`` means truly zero.
+        Logarithms of ``truth`` and ``firing``; ``-inf`` means exactly zero.
     """
 
     normalized: Array
@@ -63,7 +63,7 @@ class Activations:
 
     @property
     def uncovered(self) -> Array:
-        """Whether every rule is truly zero on a bag, so that it got the default, shape (n_bags,)."""
+        """Whether every rule is exactly zero on a bag, so that it got the default, shape (n_bags,)."""
         return np.asarray(np.isneginf(self.log_firing).all(axis=1))
 
 
@@ -78,7 +78,7 @@ def infer(
         The compiled rule base; see `fuzzymil.RuleBase.compile`.
     bags : Bags
     default : tuple of float
-        Output of bags on which every rule is truly zero.
+        Output of bags on which every rule is exactly zero.
 
     Examples
     --------

@@ -110,9 +110,9 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     Parameters
     ----------
     model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
-    bags : Bags, or anything `as_bags` takes
+    bags : Bags, or anything `as_bags` accepts
     y : array of shape (n_bags,), optional
-        Default: the labels that the bags carry, if any.
+        Default: the labels of the bags, if any.
 
     Examples
     --------

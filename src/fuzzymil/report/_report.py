@@ -149,11 +149,11 @@ def write_report(
     Parameters
     ----------
     model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
-    bags : Bags, or anything `as_bags` takes
+    bags : Bags, or anything `as_bags` accepts
     path : str or path
         File to write. An existing file is replaced only on success.
     y : array of shape (n_bags,), optional
-        Default: the labels that the bags carry, if any.
+        Default: the labels of the bags, if any.
     title : str, optional
     cross_validate : bool
         Whether to cross-validate a model with the same parameters. Skipped for expert rules and without labels.

@@ -32,7 +32,7 @@ class Contestant:
     grid : mapping of str to list
         Parameters to choose from by cross-validation on the training bags; empty for none.
     grids : mapping of str to grid
-        Smaller grids for single data sets, to save time.
+        Smaller grids for single datasets, to save time.
     cost : float
         Processor seconds per fit on MUSK 1, for the estimate of the remaining time.
     """
@@ -43,7 +43,7 @@ class Contestant:
     cost: float = 0.2
 
     def grid_for(self, name: str) -> Grid:
-        """Return the parameters to choose from on a data set."""
+        """Return the parameters to choose from on a dataset."""
         return self.grids.get(name, self.grid)
 
 
