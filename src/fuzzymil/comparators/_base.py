@@ -191,7 +191,7 @@ _Kind = TypeVar("_Kind", bound=type[BagClassifier])
 def comparator(
     title: str, *, search_grid: Mapping[str, list[Any]] | None = None, fit_seconds: float = 0.2
 ) -> Callable[[_Kind], _Kind]:
-    """Register a class in `COMPARATORS`, and thereby in the command line and in ``fuzzymil reproduce table``.
+    """Register a class in `COMPARATORS`, and so in the command line and in ``fuzzymil reproduce table``.
 
     Parameters
     ----------

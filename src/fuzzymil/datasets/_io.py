@@ -116,7 +116,7 @@ def read_bags(
     Raises
     ------
     DataFileError
-        An `InputError` that names the file and the line and says what to do.
+        An `InputError` that names the file and the line and explains how to fix it.
 
     Examples
     --------
@@ -240,7 +240,9 @@ def _by_suffix(path: Path) -> Format:
         if suffix in known.suffixes and (suffix or not packed):
             return known
     ends = ", ".join(end for known in FORMATS.values() for end in known.suffixes if end)
-    raise ParameterError(f"Cannot tell the format from the name {path}: use a suffix of {ends}, or pass format=.")
+    raise ParameterError(
+        f"Cannot infer the format from the name {path}: use one of the extensions {ends}, or pass format=."
+    )
 
 
 def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> Format:

@@ -1,4 +1,4 @@
-"""Pieces of a text that know their position, so that every error points at its line and character."""
+"""Pieces of a text with their positions, so that every error points at its line and character."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def edit(
 ) -> R:
     """Return a changed copy of the rule base.
 
-    Rules are identified by their numbers as this rule base prints them, whatever else the same call changes.
+    Rules are identified by their printed numbers in this rule base, even if the same call drops or adds rules.
     Renaming comes first: all other arguments, including rules to add, use the new names.
 
     Parameters
