@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
-_UNLABELED = "{} has no recognizable label column: choose it with --label{}."
+_UNLABELED = "{} has no column that looks like a label: choose one with --label{}."
 
 
 @dataclasses.dataclass(frozen=True)

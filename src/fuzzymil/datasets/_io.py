@@ -240,9 +240,7 @@ def _by_suffix(path: Path) -> Format:
         if suffix in known.suffixes and (suffix or not packed):
             return known
     ends = ", ".join(end for known in FORMATS.values() for end in known.suffixes if end)
-    raise ParameterError(
-        f"Cannot infer the format from the name {path}: use one of the extensions {ends}, or pass format=."
-    )
+    raise ParameterError(f"Cannot infer the format from the name {path}: use an extension ({ends}), or pass format=.")
 
 
 def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> Format:

@@ -50,7 +50,7 @@ def named_columns(names: Sequence[str], bag: Column, label: Column, error: Probl
         bag = _only([known[name] for name in BAG_NAMES if name in known], "bag", error)
         if bag is None:
             raise error(
-                f"no column is recognized as the bag id: choose it with bag=..., one of {_listed(names)}, or add a header with "
+                f"no column looks like a bag id: choose one with bag=..., one of {_listed(names)}, or add a header with "
                 "a column 'bag'"
             )
     if label is None:
