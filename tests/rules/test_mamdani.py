@@ -262,7 +262,7 @@ GREAT, SMALL = {"risk": "great"}, {"risk": "small"}
         ({"outputs": (Variable("risk", RISK.terms, 1.0, 1.0),)}, r"'risk' needs .*range.*1.0 to 1.0"),
         ({"conclusions": (GREAT,)}, "2 rules .*got 1"),
         ({"conclusions": (GREAT, {})}, "Rule 2 .*no conclusion"),
-        ({"conclusions": (GREAT, {"risc": "small"})}, "output of rule 2.*'risc'.*Did you mean 'risk'"),
+        ({"conclusions": (GREAT, {"risc": "small"})}, "output 'risc' in rule 2.*Did you mean 'risk'"),
         ({"conclusions": ({"risk": "greta"}, SMALL)}, "of 'risk' in rule 1.*Did you mean 'great'"),
         ({"implication": "minimum"}, "Unknown implication.*Did you mean 'min'"),
         ({"accumulation": "mean"}, "Unknown accumulation"),

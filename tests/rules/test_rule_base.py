@@ -36,9 +36,9 @@ def triangles(**settings):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"t_norm": "prodct"}, "t_norm: 'prodct'.*Did you mean 'product'"),
-        ({"aggregation": "soft"}, "aggregation: 'soft'"),
-        ({"t_norm": None}, "t_norm: None"),
+        ({"t_norm": "prodct"}, "t_norm 'prodct'.*Did you mean 'product'"),
+        ({"aggregation": "soft"}, "aggregation 'soft'"),
+        ({"t_norm": None}, "t_norm None"),
         ({"combine": "median"}, "combine 'median'.*softmax, mean, max, min"),
         ({"alpha": math.nan}, "alpha must be a number.*NaN"),
         ({"consequent_alpha": math.nan}, "alpha must be a number.*NaN"),

@@ -149,7 +149,7 @@ def _bar(console: Console) -> Progress:
 
 @contextlib.contextmanager
 def _ctrl_c() -> Iterator[threading.Event]:
-    """Record Ctrl-C: training answers it by returning a half-trained model, which must not become a result."""
+    """Record Ctrl-C: training then returns a half-trained model, which must not become a result."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event

@@ -50,8 +50,8 @@ def named_columns(names: Sequence[str], bag: Column, label: Column, error: Probl
         bag = _only([known[name] for name in BAG_NAMES if name in known], "bag", error)
         if bag is None:
             raise error(
-                f"no column looks like a bag id: choose one with bag=..., one of {_listed(names)}, or add a header with "
-                "a column 'bag'"
+                f"no column looks like a bag id: choose one with bag=..., one of {_listed(names)}, or add a header "
+                "with a column 'bag'"
             )
     if label is None:
         likely = [known[name] for name in LABEL_NAMES[:-1] if name in known and known[name] != bag]

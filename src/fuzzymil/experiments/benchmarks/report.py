@@ -118,7 +118,7 @@ def _grid_words(settings: Results) -> str:
 def _honesty(seeds: list[int]) -> str:
     here = "" if seeds[0] == REPORTED_SEED else " This run uses different seeds from the reported ones."
     return (
-        "The defaults were chosen on other splits (seeds 100 to 102) and frozen in a commit before the reported seeds "
+        "The defaults were chosen on other splits (seeds 100 to 102) and fixed before the reported seeds "
         f"({REPORTED_SEED} onwards) were drawn. They were chosen on the same five datasets, however, so results on "
         f"new data may be slightly worse.{here}"
     )

@@ -106,7 +106,7 @@ def _honesty(seed: int) -> str:
     here = "" if seed == REPORTED_SEED else " This run uses a different seed from the reported one."
     return (
         "The simulator, the features, the methods' settings and the bootstrap were chosen with other seeds (100 to "
-        f"102) and frozen in a commit before any alarm was drawn with the reported seed ({REPORTED_SEED}). The lists "
+        f"102) and fixed before any alarm was drawn with the reported seed ({REPORTED_SEED}). The lists "
         "of methods and of variants of MI-ANFIS were completed after that, but before any of those alarms was scored. "
         "Two variants (three starts, three members) were reduced from five to save time after scoring had "
         f"begun.{here}"
