@@ -155,7 +155,7 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
         Figure(
             "cube_mine",
             "A simulated low-metal mine from the test fold, the one with the median output: slices through the cube, "
-            "the depth windows, those that hold the mine, and those on which the strongest rules fired.",
+            "the depth windows, those that contain the mine, and those on which the strongest rules fired.",
         ),
         Figure("cube_clutter", "The simulated clutter alarm of the same fold with the highest output."),
     ]
