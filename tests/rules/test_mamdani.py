@@ -451,7 +451,7 @@ def test_settings_stand_before_what_rules_say():
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"rules": two_rules(), "inputs": [DEPTH]}, "leave them out"),
+        ({"rules": two_rules(), "inputs": [DEPTH]}, "omit inputs and outputs"),
         ({"inputs": [DEPTH]}, "pass rules"),
         ({"outputs": [RISK]}, "pass rules"),
         ({"rules": TEXT, "implication": "mean"}, "Unknown implication"),
