@@ -353,7 +353,7 @@ def test_a_file_keeps_its_mode(tmp_path):
     ("bags", "name", "kind", "match"),
     [
         ([[1.0]], "a.csv", None, "Only Bags"),
-        (None, "a.foo", None, "suffix.*format="),
+        (None, "a.foo", None, r"a\.foo.*\.csv.*format="),
         (None, "a.csv", "foo", "'foo'.*csv, headerless"),
         (None, "a.csv", "cvs", "Did you mean 'csv'"),
         (None, "a.data", "uci", "'uci' is read-only"),
