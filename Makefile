@@ -1,5 +1,4 @@
-# Two commands do everything on a fresh machine: `make demo` and `make test`.
-# Each makes its own environment in .venv when there is none.
+# On a fresh machine, run `make demo` or `make test`; both create an environment in .venv if there is none.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -37,7 +36,7 @@ check: $(VENV)/.dev
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# Speed beside other packages, which live in an environment of their own; QUICK=1 measures less.
+# Speed compared with other packages, which have their own environment; QUICK=1 for a short run.
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python bench/run.py $(if $(QUICK),--quick)
 
@@ -58,7 +57,7 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
-# A package that does not install is left out: the tables say so. xanfis needs an older NumPy.
+# Packages that cannot be installed are skipped; the tables report them. xanfis needs an older NumPy.
 $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-alone.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -175,7 +175,7 @@ def segment_rows(n_instances: int, n_rules: int) -> list[Row]:
     index = jnp.repeat(jnp.arange(n_bags, dtype=jnp.int32), 10)
     ways = {
         "segment_sum, sorted": lambda v, i: jax.ops.segment_sum(v, i, n_bags, indices_are_sorted=True),
-        "segment_sum, not told that it is sorted": lambda v, i: jax.ops.segment_sum(v, i, n_bags),
+        "segment_sum, not marked as sorted": lambda v, i: jax.ops.segment_sum(v, i, n_bags),
         "segment_max, sorted": lambda v, i: jax.ops.segment_max(v, i, n_bags, indices_are_sorted=True),
         "even bags, reshaped": lambda v, i: v.reshape(n_bags, 10, -1).sum(axis=1),
     }

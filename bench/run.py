@@ -97,7 +97,7 @@ def main() -> None:
         write_atomically(HERE / "summary.md", summary(results["about"], sections))
         written.append(HERE / "summary.md")
     reached, missed = tables.bars(sections)
-    console.print(f"{len(reached)} bars reached, {len(missed)} missed; {results['about']['seconds']:.0f} s.")
+    console.print(f"{len(reached)} targets reached, {len(missed)} missed; {results['about']['seconds']:.0f} s.")
     console.print("Wrote " + ", ".join(str(path.relative_to(HERE.parent)) for path in written) + ".")
 
 
@@ -155,7 +155,7 @@ def summary(about: dict[str, object], sections: dict[str, list[Row]]) -> str:
         "The figure of a peer is its time divided by ours. Times are medians unless stated otherwise.",
         "",
         *([BUSY.format(about["load before"]), ""] if about["load before"] > 0.5 * N_CORES else []),
-        f"**{len(reached)} bars reached, {len(missed)} missed.**",
+        f"**{len(reached)} targets reached, {len(missed)} missed.**",
     ]
     lines += [f"- Missed: {row.what}: {row.figure:.3g}, required {row.bar}." for row in missed]
     for title, rows in sections.items():

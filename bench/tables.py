@@ -1,4 +1,4 @@
-"""Measurements as table rows, each with the bar it has to reach, for the terminal and for the summary."""
+"""Measurements as table rows, each with the target it has to reach, for the terminal and for the summary."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-HEADINGS = ("", "measured", "figure", "bar", "", "what was run")
+HEADINGS = ("", "measured", "figure", "target", "", "what was run")
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One row of a table; the bar, such as ">= 20", applies to ``figure``, a ratio or an exponent."""
+    """One row of a table; the bar (target), such as ">= 20", applies to ``figure``, a ratio or an exponent."""
 
     what: str
     value: float | None = None
@@ -97,6 +97,6 @@ def markdown(rows: list[Row]) -> str:
 
 
 def bars(sections: dict[str, list[Row]]) -> tuple[list[Row], list[Row]]:
-    """Return the rows that reach their bar and those that miss it."""
+    """Return the rows that reach their target and those that miss it."""
     judged = [row for rows in sections.values() for row in rows if row.verdict]
     return [row for row in judged if row.verdict == "reached"], [row for row in judged if row.verdict == "missed"]

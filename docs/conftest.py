@@ -1,4 +1,4 @@
-"""Pages run in a folder of their own that holds the example files; those on benchmark data say when it is missing."""
+"""Run each page in its own folder with the example files; skip pages that need missing benchmark data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items):
 def _folder_of_the_page(request, tmp_path, monkeypatch):
     page = Path(request.node.path)
     if "load_musk1" in page.read_text(encoding="utf-8") and "FUZZYMIL_DATA" not in os.environ:
-        pytest.skip(f"{page.name} needs MUSK 1: FUZZYMIL_DATA names no folder with the benchmark data")
+        pytest.skip(f"{page.name} needs MUSK 1: set FUZZYMIL_DATA to the folder with the benchmark data")
     for example in EXAMPLES.glob("*.csv"):
         shutil.copy(example, tmp_path)
     monkeypatch.chdir(tmp_path)

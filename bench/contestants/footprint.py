@@ -15,11 +15,11 @@ SETTINGS = {"init": "random", "rule_keep_prob": None, "random_state": 0}
 
 
 def _status(name: str) -> int:
-    """Bytes that ``/proc`` tells of this process: "VmRSS" now, "VmHWM" at most."""
+    """Bytes that ``/proc`` reports for this process: "VmRSS" now, "VmHWM" at most."""
     for line in Path("/proc/self/status").read_text("ascii").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"/proc/self/status does not tell {name}")
+    raise RuntimeError(f"/proc/self/status does not report {name}")
 
 
 def _forget_peak() -> None:

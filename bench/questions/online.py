@@ -11,7 +11,7 @@ from questions.common import Effort, beside
 TITLE = "An on-line epoch: 92 bags, 476 instances, 166 features, 6 rules, a step of gradient descent for each bag"
 OURS = Contestant("fuzzymil", "ours:on_line", {"n_rules": 6}, "MIANFISClassifier(batch_size=1, optimizer='sgd')")
 TORCH = Contestant(
-    "PyTorch, a bag a step", "bags:torch_on_line", {"n_rules": 6}, "forward, error, backward and step for each bag"
+    "PyTorch, one step per bag", "bags:torch_on_line", {"n_rules": 6}, "forward, error, backward and step for each bag"
 )
 
 

@@ -1,7 +1,8 @@
-"""Draw the figures of the pages again: ``python docs/building/figures.py``; the molecules need ``FUZZYMIL_DATA``."""
+"""Redraw the figures of the pages: ``python docs/building/figures.py``; the molecules need ``FUZZYMIL_DATA``."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -11,7 +12,8 @@ from sklearn.model_selection import train_test_split
 
 from fuzzymil import MIANFISClassifier
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
-from fuzzymil.plots import ExplanationDisplay, MembershipDisplay, SpaceDisplay
+from fuzzymil.experiments._statistics import ranking
+from fuzzymil.plots import ExplanationDisplay, MembershipDisplay, RanksDisplay, SpaceDisplay
 
 DOCS = Path(__file__).parents[1]
 FIGURES = DOCS / "figures"
@@ -51,9 +53,24 @@ def molecules() -> None:
     save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
 
 
+def ranks() -> None:
+    """Draw the average ranks of the methods in the table of the page that compares them."""
+    rows = re.findall(
+        r"^\| ([^|]+) \|((?: [\d.]+ ± [^|]+\|){5})", (DOCS / "comparison.md").read_text("utf-8"), re.MULTILINE
+    )
+    accuracy = {name: [float(cell) for cell in re.findall(r"([\d.]+) ±", cells)] for name, cells in rows}
+    ranked = [name for name in accuracy if not name.startswith("MI-ANFIS,")]  # one variant of MI-ANFIS
+    found = ranking(np.transpose([accuracy[name] for name in ranked]))
+    note = "accuracy on 5 datasets; Nemenyi's test at 5%"
+    by_name = dict(zip(ranked, found.ranks, strict=True))
+    display = RanksDisplay(by_name, found.critical_difference, note, ["MI-ANFIS"])
+    save(display.plot("All methods on the same folds"), "ranks")
+
+
 if __name__ == "__main__":
     mpl.use("Agg")  # no window
     FIGURES.mkdir(exist_ok=True)
+    ranks()
     understanding()
     visits()
     molecules()

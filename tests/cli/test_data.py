@@ -40,7 +40,7 @@ def test_describe_a_file(desk):
     assert [line.split()[0] for line in lines[6:]] == ["weight", "length"]
     found = json.loads(good(*arguments, "--json").stdout)
     bags = read_bags(desk / "boxes.csv", bag="box", label="color")
-    assert found["features"][0]["greatest"] == bags.instances[:, 0].max()
+    assert found["features"][0]["max"] == bags.instances[:, 0].max()
 
 
 @pytest.mark.parametrize("ending", [".arff", ".svm", ".mat", ".txt", ".csv.gz", ""])

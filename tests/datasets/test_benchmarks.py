@@ -475,7 +475,7 @@ def test_facts():
         assert f"{facts.n_bags} bags" in str(facts)
         assert facts.license in str(facts)
         assert len(facts.file_checksum) == len(facts.content_checksum) == 64
-    with pytest.raises(ParameterError, match=r"benchmark set 'musk3'.*Did you mean 'musk"):
+    with pytest.raises(ParameterError, match=r"benchmark dataset 'musk3'.*Did you mean 'musk"):
         describe("musk3")
 
 

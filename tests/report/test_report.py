@@ -104,7 +104,7 @@ def test_data_are_summed_up(page, bags):
     assert f"{bags.sizes.min()} to {bags.sizes.max()}, median" in page.text
     assert "Missing values none" in page.text
     for label in (False, True):
-        assert f"{label} {(bags.labels == label).sum()} 50 %" in page.text
+        assert f"{label} {(bags.labels == label).sum()} 50%" in page.text
 
 
 def test_rules_stand_in_words_beside_their_sets(page, model):

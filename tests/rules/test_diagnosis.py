@@ -42,7 +42,7 @@ def test_a_rule_that_never_fires():
     found = rules.diagnose(BAGS)
     assert kinds(found) == [("never fires", (3,)), ("never true", (3,))]
     greatest = rules.infer(BAGS).normalized[:, 2].max()
-    assert f"{100 * greatest:.3g} %" in found[0].message
+    assert f"{100 * greatest:.3g}%" in found[0].message
     assert "edit(drop=3)" in found[0].advice
     assert found[1].message.endswith(" 0.05: x is far.")
     assert kinds(rules.diagnose(BAGS, min_share=greatest / 2, never=0.0)) == []
@@ -52,7 +52,7 @@ def test_a_rule_that_always_fires():
     rules = healthy().edit(weights={2: 1e6})
     found = rules.diagnose(BAGS, min_share=0.0)
     assert kinds(found) == [("always fires", (2,))]
-    assert "50 % on 100 % of the bags" in found[0].message
+    assert "50% on 100% of the bags" in found[0].message
     part = (rules.edit(weights={2: 20.0}).infer(BAGS).normalized[:, 1] > 0.5).mean()
     assert part == 0.75
     assert kinds(rules.edit(weights={2: 20.0}).diagnose(BAGS)) == []

@@ -462,7 +462,7 @@ def test_failure_to_write_leaves_the_older_file(tmp_path):
         ("a.fll", b"Engine: x\n\xff", RuleSyntaxError, r"a\.fll: Line 2 is not UTF-8"),
         ("a.json", b"{}", ModelFileError, r"a\.json.*fuzzymil\.rules"),
         ("a.json", b'{"format": "fuzzymil.rules", "version": 1}', ModelFileError, r"a\.json: The rules in this file"),
-        ("a.fcl", b"", ParameterError, r"ending.*'\.fcl'.*\.fll"),
+        ("a.fcl", b"", ParameterError, r"extension '\.fcl'.*\.fll"),
         ("a.fll", b"x" * 8_000_010, RuleSyntaxError, r"a\.fll: The text has [\d,]+ characters"),
     ],
 )

@@ -36,7 +36,7 @@ ERRORS = {
     ),
     "unknown term": (
         "IF depth is medum THEN y = 1",
-        "term of 'depth'|'medum'|low, medium, high|Did you mean 'medium'?",
+        "term|of 'depth'|'medum'|low, medium, high|Did you mean 'medium'?",
         "medum THEN",
     ),
     "unknown term after a hedge": ("IF depth is not very hihg THEN y = 1", "Did you mean 'high'?", "hihg"),
@@ -53,7 +53,7 @@ ERRORS = {
     "no output": ("IF depth is low THEN risk is low", "'risk'|OUTPUT", "risk is"),
     "unknown term of an output": (
         "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN risk is lo",
-        "term of 'risk'|'lo'|Did you mean 'low'?",
+        "term|of 'risk'|'lo'|Did you mean 'low'?",
         "lo",
     ),
     "unknown family": (

@@ -36,10 +36,10 @@ def triangles(**settings):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"t_norm": "prodct"}, "t_norm: 'prodct'.*Did you mean 'product'"),
-        ({"aggregation": "soft"}, "aggregation: 'soft'"),
-        ({"t_norm": None}, "t_norm: None"),
-        ({"combine": "median"}, "combine: 'median'.*known are softmax, mean, max, min"),
+        ({"t_norm": "prodct"}, "t_norm 'prodct'.*Did you mean 'product'"),
+        ({"aggregation": "soft"}, "aggregation 'soft'"),
+        ({"t_norm": None}, "t_norm None"),
+        ({"combine": "median"}, "combine 'median'.*softmax, mean, max, min"),
         ({"alpha": math.nan}, "alpha must be a number.*NaN"),
         ({"consequent_alpha": math.nan}, "alpha must be a number.*NaN"),
         ({"alpha": [1.0, 2.0, 3.0]}, "alpha must be one number or 2 finite ones"),
@@ -82,7 +82,7 @@ def test_bad_arrays_are_refused_by_place(centers, widths, coefs, named):
     [
         ([], [Rule({}, ((1.0,),))], "at least one variable"),
         ([Variable("x")], [], "at least one variable, one rule"),
-        ([Variable("x")], [Rule({"y": "low"}, ((1.0,),))], "variable of rule 1: 'y'"),
+        ([Variable("x")], [Rule({"y": "low"}, ((1.0,),))], "variable 'y' in rule 1"),
         ([Variable("x", {"low": Gaussian(0, 1)})], [Rule({"x": "lov"}, ((1.0,),))], "'lov'.*Did you mean 'low'"),
         ([Variable("x")], [Rule({}, ())], "Rule 1 .*coefficients"),
         ([Variable("x")], [Rule({}, ((1.0,),)), Rule({}, ((1.0, 2.0),))], "Rule 2 .*1 or 2 coefficients"),

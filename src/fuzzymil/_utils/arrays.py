@@ -1,4 +1,4 @@
-"""Conversion of array-likes, tensors and data frames to NumPy arrays, with errors that say what is wrong.
+"""Conversion of array-likes, tensors and data frames to NumPy arrays, with helpful error messages.
 
 Tensors and data frames are recognized by duck typing, so that their libraries need not be imported.
 """

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 
 class InputError(ValueError):
-    """Invalid data: the message names the bag, row or feature and says what to do."""
+    """Invalid data. The message names the bag, row or feature and explains how to fix it."""
 
 
 class InputTypeError(InputError, TypeError):
@@ -18,7 +18,7 @@ class InputTypeError(InputError, TypeError):
 
 
 class MissingExtraError(InputError, ImportError):
-    """An optional dependency is not installed: the message names the extra to install."""
+    """An optional dependency is not installed. The message names the extra to install."""
 
 
 class ParameterError(ValueError):
@@ -32,7 +32,7 @@ class ProcessLostError(RuntimeError):
 
 
 class RuleSyntaxError(ParameterError):
-    """Rule text with a syntax error: the message shows the line, the position and what was expected."""
+    """Rule text with a syntax error. The message shows the line, the position and what was expected."""
 
 
 class ModelFileError(ValueError):
@@ -97,10 +97,20 @@ def described(value: object) -> str:
     return reprlib.repr(value) if short else f"an object of type {type(value).__name__}"
 
 
-def known_name(what: str, name: object, known: Collection[str]) -> None:
-    """Raise `ParameterError`, listing the known names and the most similar one, unless ``name`` is known."""
+def known_name(what: str, name: object, known: Collection[str], where: str = "") -> None:
+    """Raise `ParameterError` unless ``name`` is known; the message lists the known names and the most similar one.
+
+    Examples
+    --------
+    >>> known_name("term", "lwo", ["low", "high"], where="of 'x1'")
+    Traceback (most recent call last):
+    ...
+    fuzzymil.ParameterError: Unknown term 'lwo' of 'x1'; choose from low, high. Did you mean 'low'?
+    """
     if not (isinstance(name, str) and name in known):
-        raise ParameterError(f"Unknown {what}: {name!r}; known are {listed(known)}.{did_you_mean(name, known)}")
+        place = f" {where}" if where else ""
+        hint = did_you_mean(name, known)
+        raise ParameterError(f"Unknown {what} {name!r}{place}; choose from {listed(known)}.{hint}")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

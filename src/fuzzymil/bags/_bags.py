@@ -23,7 +23,7 @@ from fuzzymil.bags import _conversion, _validation
 class Bags:
     """Packed bags of instances.
 
-    Usually made with `as_bags` or one of the ``from_...`` class methods; the constructor takes the packed form.
+    Usually created with `as_bags` or one of the ``from_...`` class methods; the constructor takes the packed form.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Bags:
         labels: npt.ArrayLike | None = None,
         ids: npt.ArrayLike | None = None,
     ) -> Bags:
-        """Make bags from a list with one 2-D array per bag.
+        """Create bags from a list with one 2-D array per bag.
 
         A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``.
 
@@ -125,7 +125,7 @@ class Bags:
         instance_labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Bags:
-        """Make bags from an array with one row per instance and the bag id of each row, in any order.
+        """Create bags from an array with one row per instance and the bag id of each row, in any order.
 
         Bags are ordered by their first row. ``labels`` has one label per row; labels must agree within a bag.
 
@@ -166,7 +166,7 @@ class Bags:
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
     ) -> Bags:
-        """Make bags from a data frame with one row per instance and a column of bag ids.
+        """Create bags from a data frame with one row per instance and a column of bag ids.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class Bags:
         labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Bags:
-        """Make bags from a padded array (bags, instances, features) and the true lengths or a mask.
+        """Create bags from a padded array (bags, instances, features) and the true lengths or a mask.
 
         Examples
         --------

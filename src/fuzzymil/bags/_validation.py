@@ -110,7 +110,7 @@ def check_offsets(values: Any, n_rows: int) -> npt.NDArray[np.int64]:
 def real_instances(shape: tuple[int, ...], lengths: Any, mask: Any) -> npt.NDArray[np.bool_]:
     """Return which rows of a padded array are instances rather than padding, shape (n_bags, longest)."""
     if (lengths is None) == (mask is None):
-        raise InputError("Pass either lengths= or mask=, to tell instances from padding.")
+        raise InputError("Pass either lengths= or mask= to separate instances from padding.")
     if mask is None:
         counts = _whole_numbers(column(lengths, shape[0], "lengths", "bags"), "lengths")
         wrong = (counts < 1) | (counts > shape[1])

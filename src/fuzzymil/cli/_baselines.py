@@ -15,7 +15,7 @@ from fuzzymil.estimators import NaiveMIL, PerInstance
 
 
 def baseline_names(*, classes: bool) -> dict[str, str]:
-    """Return the name of each method and its title; comparators go by their class names."""
+    """Return the name of each method and its title; comparators are listed by class name."""
     if not classes:
         return {"mean": "mean of the labels", "naive": "NaiveMIL(Ridge)"}
     simple = {"majority": "majority class", "naive": "NaiveMIL(LogisticRegression)"}
@@ -30,7 +30,7 @@ def baseline(name: str, seed: int, *, classes: bool) -> Any:
     >>> baseline("MISVM", 0, classes=True)[-1]
     MISVM()
     """
-    known_name("method to compare with", name, baseline_names(classes=classes))
+    known_name("method", name, baseline_names(classes=classes), "to compare with")
     if name in ("majority", "mean"):
         return DummyClassifier(strategy="most_frequent") if classes else DummyRegressor()
     method: Any

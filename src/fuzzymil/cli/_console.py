@@ -162,7 +162,7 @@ def check_target(path: Path | None) -> None:
     if path is None or path == STANDARD:
         return
     if path.is_dir():
-        raise InputError(f"{path} is a folder: give a file name, such as {path / 'name'}.")
+        raise InputError(f"{path} is a folder: pass a file name, such as {path / 'name'}.")
     if not path.parent.is_dir():
         raise InputError(f"Folder not found: {path.parent}. Create it first.")
 

@@ -18,7 +18,7 @@ def check_figure(path: Path) -> None:
     """Raise, before any work is done, if a figure cannot be written to this file."""
     if path == STANDARD:
         raise ParameterError("Figures cannot be written to standard output: name a file with -o.")
-    known_name("file extension of a figure", path.suffix.lower(), SUFFIXES)
+    known_name("file extension", path.suffix.lower(), SUFFIXES, "for a figure")
     check_target(path)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fuzzymil.datasets import Guess
 
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
-_UNLABELED = "{} has no column that looks like a label: name it with --label{}."
+_UNLABELED = "{} has no column that looks like a label: choose one with --label{}."
 
 
 @dataclasses.dataclass(frozen=True)

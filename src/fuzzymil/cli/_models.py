@@ -74,11 +74,12 @@ def _check_file(path: Path, what: str) -> None:
     if path == STANDARD:
         return
     if path.is_dir():
-        raise InputError(f"{path} is a folder: give the {what} file.")
+        raise InputError(f"{path} is a folder: pass the {what} file.")
     if not path.exists():
-        raise InputError(f"File not found: {path}. Create a model with fuzzymil fit.")
+        advice = " Create a model with fuzzymil fit." if what == "model" else ""
+        raise InputError(f"File not found: {path}.{advice}")
     if not path.stat().st_size:
-        raise InputError(f"{path} is empty: give a {what} file, as written by fuzzymil fit.")
+        raise InputError(f"{path} is empty: pass a {what} file written by fuzzymil fit.")
 
 
 def save(model: Any, path: Path, columns: Columns) -> None:

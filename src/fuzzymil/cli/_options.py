@@ -54,10 +54,10 @@ LabelColumn = Annotated[
     _column("label", "Column with the label of the bag (default: a column named label, class, target, y, ...)."),
 ]
 ModelBagColumn = Annotated[
-    str | None, _column("bag", "Column that identifies the bag (default: same as the training data).")
+    str | None, _column("bag", "Column that identifies the bag (default: as in the training data).")
 ]
 ModelLabelColumn = Annotated[
-    str | None, _column("label", "Column with the label of the bag (default: same as the training data).")
+    str | None, _column("label", "Column with the label of the bag (default: as in the training data).")
 ]
 Drop = Annotated[list[str] | None, _column("drop", "Column to exclude (repeatable).")]
 DataFormat = Annotated[
@@ -72,7 +72,7 @@ DataFormat = Annotated[
 ]
 DataFolder = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, else download)."),
+    typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, or download)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
@@ -88,14 +88,14 @@ Settings = Annotated[
 ]
 NRules = Annotated[int | None, _setting("n-rules", "Number of rules (default: 10).")]
 MaxTerms = Annotated[
-    int | None, _setting("max-terms", "Maximum number of conditions per rule; 2 or 3 give readable rules.")
+    int | None, _setting("max-terms", "Maximum number of conditions per rule; use 2 or 3 for readable rules.")
 ]
 Alpha = Annotated[
     float | None,
     _setting("alpha", "Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),
 ]
 Order = Annotated[
-    int | None, _setting("order", "Consequents: 0 for constants (default), 1 for linear functions of the features.")
+    int | None, _setting("order", "Conclusions: 0 for constants (default), 1 for linear functions of the features.")
 ]
 NEstimators = Annotated[int | None, _setting("n-estimators", "Number of rule bases to average (default: 1).")]
 NInit = Annotated[int | None, _setting("n-init", "Number of initializations; the best is kept (default: 1).")]

@@ -1,4 +1,4 @@
-"""From command-line options to an estimator."""
+"""Build estimators from command-line options."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
 
     labels = bags.labels
     if labels is None:
-        raise InputError("The data have no labels to learn from.")
+        raise InputError("The data has no labels to learn from.")
     values, counts = np.unique(labels, return_counts=True)
     numeric, auto = labels.dtype.kind in "iuf", task is Task.auto
     if auto:
@@ -66,7 +66,7 @@ def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
         hint = " If the labels are classes, use --task classification." if auto else ""
         note(f"Regression with labels from {values[0]:g} to {values[-1]:g}{part}.{hint}")
     else:
-        raise InputError(f"--task regression needs numeric labels, but found {values[0]!s}.")
+        raise InputError(f"--task regression needs numeric labels, but found {str(values[0])!r}.")
     return task
 
 
@@ -164,5 +164,5 @@ def _start(init: str) -> Any:
     found = read_rules_or_model(path)
     rules = getattr(found, "rules_", found)
     if not isinstance(rules, RuleBase):
-        raise ParameterError(f"{init} holds Mamdani rules; --init needs rules with numeric consequents.")
+        raise ParameterError(f"{init} holds Mamdani rules; --init needs rules with numeric conclusions.")
     return rules

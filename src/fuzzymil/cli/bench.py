@@ -40,7 +40,7 @@ def bench(
             rows.append(_measured(n_bags, n_features, n_rules, repeats))
     machine = _machine()
     if machine["load"] is not None and machine["load"] > machine["cores"]:
-        note(f"Other programs are using this machine (load {machine['load']:.1f}): the times are too long.")
+        note(f"Other programs are using this machine (load {machine['load']:.1f}): times are inflated.")
     if as_json:
         emit_json({"machine": machine, "repeats": repeats, "epochs": EPOCHS, "sizes": rows})
         return

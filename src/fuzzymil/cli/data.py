@@ -64,7 +64,7 @@ def list_sets(as_json: _options.AsJson = False) -> None:
 def fetch(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME", help="musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
+        typer.Argument(metavar="NAME", help="Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the CSV files.")] = Path(
         "."
@@ -136,7 +136,7 @@ def describe(
     emit_table(
         ["feature", "min", "mean", "max", "missing"],
         [
-            [each["name"], *(_number(each[key]) for key in ("least", "mean", "greatest")), str(each["missing"])]
+            [each["name"], *(_number(each[key]) for key in ("min", "mean", "max")), str(each["missing"])]
             for each in found["features"]
         ],
     )
@@ -161,15 +161,15 @@ def _described(bags: Bags) -> dict[str, Any]:
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
         "n_features": bags.n_features,
-        "instances_a_bag": {"least": int(bags.sizes.min()), "greatest": int(bags.sizes.max())},
+        "instances_per_bag": {"min": int(bags.sizes.min()), "max": int(bags.sizes.max())},
         "n_missing": int((~known).sum()),
         "labels": labels,
         "features": [
             {
                 "name": name,
-                "least": float(values.min()) if len(values) else None,
+                "min": float(values.min()) if len(values) else None,
                 "mean": float(values.mean()) if len(values) else None,
-                "greatest": float(values.max()) if len(values) else None,
+                "max": float(values.max()) if len(values) else None,
                 "missing": int(bags.n_instances - len(values)),
             }
             for name, values in zip(bags.names, columns, strict=True)
@@ -212,7 +212,7 @@ def convert(
     if target != STANDARD and to is None and target.suffix:
         check_target(target)
     if as_json and target == STANDARD:
-        raise ParameterError("--json and the data cannot both go to standard output: name a file for the data.")
+        raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
     bags = read_data(source, Columns.from_options(bag, label, drop), format).bags
     if target == STANDARD:
         with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:

@@ -75,7 +75,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     console.print(f"Training data  {summary(train)}")
     console.print(f"Settings       {', '.join(f'{k}={v!r}' for k, v in settings.items())}, seed {seed}")
     console.print(f"A bag is positive if at least one of its points lies within {SIGMA} of {concepts}.")
-    console.print("The training data do not say which point, or where: only the bags are labeled.\n")
+    console.print("The training data shows neither which point nor where: only the bags are labeled.\n")
     began = time.perf_counter()
     model = MIANFISClassifier(**SETTINGS, variant=Variant(**VARIANT), random_state=seed).fit(train)
     seconds = time.perf_counter() - began

@@ -122,7 +122,7 @@ def _possible(wanted: int, bags: Bags, kind: Task) -> int:
     classes, labels = kind is Task.classification, np.asarray(bags.labels)
     most = int(np.unique(labels, return_counts=True)[1].min()) if classes else bags.n_bags // 2
     if most < 2:
-        what = "one class has a single bag" if classes else f"the data have {bags.n_bags} bags"
+        what = "one class has a single bag" if classes else f"the data has {bags.n_bags} bags"
         raise InputError(f"Too few bags for cross-validation: {what}.")
     if wanted > most:
         why = f"the smallest class has {most} bags" if classes else "each fold needs two bags"

@@ -57,14 +57,14 @@ def fit(
     settings: _options.Settings = None,
     resumed: Annotated[
         Path | None,
-        typer.Option("--continue", metavar="MODEL", help="Continue training this model, with its own settings."),
+        typer.Option("--continue", metavar="MODEL", help="Continue training this model with its own settings."),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
             help="Save the training state here every few seconds. To resume after an interruption, run the same "
-            "command again; the result is the same as without it.",
+            "command again; the result is the same as without the interruption.",
         ),
     ] = None,
     stream: Annotated[
@@ -210,7 +210,7 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
 
 
 def _advise(model: Any, source: Source, output: Path, checkpoint: Path | None) -> None:
-    """Say how to resume an interrupted training."""
+    """Explain how to resume an interrupted training."""
     done = len(model.history_["loss"])
     place = "on standard output" if output == STANDARD else f"in {output}"
     if checkpoint is None:

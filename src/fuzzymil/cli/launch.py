@@ -26,7 +26,7 @@ def launch(
     command: Annotated[
         list[str],
         typer.Argument(
-            metavar="COMMAND", help="fit with its arguments (including --json), or a Python script with its own."
+            metavar="COMMAND", help="fit and its arguments (including --json), or a Python script and its arguments."
         ),
     ],
     processes: Annotated[

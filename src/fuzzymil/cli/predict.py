@@ -40,9 +40,9 @@ def predict(
 ) -> None:
     """Predict the label of every bag and write a CSV table.
 
-    Columns: bag, prediction, the probability of each class, and coverage, which says how strongly the bag fires any
-    rule, from 0 (unlike anything the rules describe) to 1. If the data are labeled, the accuracy is reported too.
-    Parquet files are read in parts and may be larger than memory.
+    Columns: bag, prediction, the probability of each class, and coverage: the greatest firing
+    strength of any rule, from 0 (no rule describes the bag) to 1. If the data is labeled, the accuracy is reported
+    too. Parquet files are read in parts and may be larger than memory.
     """
     check_target(output)
     check_apart(model, data)
@@ -104,11 +104,11 @@ def _quality(model: Any, found: Any, labels: Any) -> str:
 
     if hasattr(model, "classes_"):
         if not np.isin(labels, model.classes_).all():
-            return f"The labels are not the classes of the model ({listed(model.classes_)}): no accuracy."
+            return f"No accuracy: the labels are not the classes of the model ({listed(model.classes_)})."
         right = int((found == labels).sum())
         return f"Accuracy {right / len(labels):.1%} ({right} of {len(labels)} bags)."
     if labels.dtype.kind not in "iuf" or found.shape != labels.shape:
-        return "The labels are not numbers like the predictions: no R2."
+        return "No R2: the labels are not numbers like the predictions."
     if len(labels) < 2:
         return f"Error {abs(float(found[0] - labels[0])):.4g}."
     return f"R2 {r2_score(labels, found):.3f} ({len(labels)} bags)."

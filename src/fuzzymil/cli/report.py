@@ -1,4 +1,4 @@
-"""``fuzzymil report``: an HTML page about a model."""
+"""``fuzzymil report``: an HTML report on a model."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
         return RuleFormat.text
     from fuzzymil.rules.formats import ENDINGS
 
-    known_name("file extension for rules", output.suffix.lower(), ENDINGS)
+    known_name("file extension", output.suffix.lower(), ENDINGS, "for rules")
     return RuleFormat(ENDINGS[output.suffix.lower()])
 
 

@@ -64,7 +64,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
             Labels of two classes. Default: the labels of the bags. The label that sorts last (1 of 0 and 1, "yes" of
             "no" and "yes") is the positive class, whose bags have at least one positive instance. Beware of names: of
@@ -173,7 +173,7 @@ _Kind = TypeVar("_Kind", bound=type[BagClassifier])
 def comparator(
     title: str, *, search_grid: Mapping[str, list[Any]] | None = None, fit_seconds: float = 0.2
 ) -> Callable[[_Kind], _Kind]:
-    """Register a class in `COMPARATORS`, and thereby in the command line and in ``fuzzymil reproduce table``.
+    """Register a class in `COMPARATORS`, and so in the command line and in ``fuzzymil reproduce table``.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class ALPSVM(InstanceSVM):
     gamma : "scale" or float
         The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the features.
     share : float
-        Minimum expected share of positive instances in a positive bag, from 0 to 1. 0 gives AL-SVM.
+        Minimum expected share of positive instances in a positive bag, from 0 to 1. 0 is AL-SVM.
     max_temperature, min_temperature : float
         First and last temperature, in units of hinge loss.
     n_temperatures : int

@@ -180,7 +180,7 @@ class APR(InstanceScores):
     Parameters
     ----------
     tau : float
-        Between 0 and 1. Higher values give narrower kernels, and bounds that expand less.
+        Between 0 and 1. Higher values mean narrower kernels, and bounds that expand less.
     epsilon : float
         Between 0 and 1: probability, per feature, that an instance like those inside violates the bounds.
     margin : float

@@ -118,8 +118,8 @@ class EMDD(DiverseDensity):
     Notes
     -----
     Differences from the original: the original starts from all instances of some random positive bags and returns the
-    last concept instead of the densest. Threshold and optimizer are those of `DiverseDensity`. The original's 96.8 % on
-    MUSK1 selected among concepts on the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8 % without.
+    last concept instead of the densest. Threshold and optimizer are those of `DiverseDensity`. The original's 96.8% on
+    MUSK1 selected among concepts on the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8% without.
 
     References
     ----------

@@ -137,7 +137,7 @@ class MiNet(_PooledNetwork, InstanceNetwork):
     Decision values are log-odds, for bags and for instances (`instance_scores`).
 
     Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
-    descent with momentum, bag by bag; no dropout; of the original's three pools, log-sum-exp is left out because its
+    descent with momentum, bag by bag; no dropout; of the original's three pools, log-sum-exp is omitted because its
     result is not a probability.
 
     References

@@ -38,7 +38,7 @@ class MINN(InstanceNetwork):
     hidden_layer_sizes : tuple of int
         Number of sigmoid units in each hidden layer.
     alpha : float
-        Sharpness of the soft maximum; 0 gives the mean.
+        Sharpness of the soft maximum; 0 is the mean.
     learning_rate : float
         Learning rate of Adam.
     weight_decay : float

@@ -1,4 +1,4 @@
-"""Reading and writing bags, benchmark sets, and simulated data."""
+"""Reading and writing bags, benchmark datasets, and simulated data."""
 
 from fuzzymil.datasets._benchmarks import (
     BENCHMARKS,

@@ -1,7 +1,7 @@
-"""The five benchmark sets of multiple-instance learning: MUSK 1 and 2, Fox, Tiger, Elephant.
+"""The five benchmark datasets of multiple-instance learning: MUSK 1 and 2, Fox, Tiger, Elephant.
 
-The data are not part of this package. A loader looks in the given folder, in the folder named by the environment
-variable ``FUZZYMIL_DATA`` and in the download cache, in this order, and otherwise downloads them.
+The data is not part of this package. A loader looks in the given folder, in the folder named by the environment
+variable ``FUZZYMIL_DATA`` and in the download cache, in this order, and otherwise downloads it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Path_ = str | os.PathLike[str]
 
 
 class DataNotFound(InputError, FileNotFoundError):
-    """A benchmark set that was not found: the message says how to get it."""
+    """A benchmark dataset was not found. The message explains how to get it."""
 
     __module__ = "fuzzymil.datasets"
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkSet:
-    """Facts about one benchmark set.
+    """Facts about one benchmark dataset.
 
     Attributes
     ----------
@@ -155,11 +155,11 @@ BENCHMARKS: dict[str, BenchmarkSet] = {
         ),
     )
 }
-"""All benchmark sets by name."""
+"""All benchmark datasets by name."""
 
 
 def describe(name: str) -> BenchmarkSet:
-    """Return the facts about a benchmark set.
+    """Return the facts about a benchmark dataset.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def describe(name: str) -> BenchmarkSet:
     """
     if name not in BENCHMARKS:
         raise ParameterError(
-            f"Unknown benchmark set {name!r}: choose one of {', '.join(BENCHMARKS)}.{did_you_mean(name, BENCHMARKS)}"
+            f"Unknown benchmark dataset {name!r}; choose from {', '.join(BENCHMARKS)}.{did_you_mean(name, BENCHMARKS)}"
         )
     return BENCHMARKS[name]
 
@@ -195,7 +195,7 @@ def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     Raises
     ------
     DataNotFound
-        If the data was not found; the message says how to get it.
+        If the data was not found. The message explains how to get it.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     """Load MUSK 2: like MUSK 1 with other molecules and up to 1044 conformations per bag.
 
-    See `load_musk1` for the parameters and where the data is searched.
+    See `load_musk1` for the parameters and where the data is looked up.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     """Load Fox: images with or without a fox, as bags of regions.
 
-    See `load_musk1` for the parameters and where the data is searched. The three animal sets have bags in
+    See `load_musk1` for the parameters and where the data is looked up. The three animal sets have bags in
     common: do not train on one and test on another.
 
     Examples
@@ -232,7 +232,7 @@ def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     """Load Tiger: images with or without a tiger, as bags of regions.
 
-    See `load_musk1` for the parameters and where the data is searched.
+    See `load_musk1` for the parameters and where the data is looked up.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
 def load_elephant(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     """Load Elephant: images with or without an elephant, as bags of regions.
 
-    See `load_musk1` for the parameters and where the data is searched.
+    See `load_musk1` for the parameters and where the data is looked up.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def read_bags(
     Raises
     ------
     DataFileError
-        An `InputError` that names the file and the line and says what to do.
+        An `InputError` that names the file and the line and explains how to fix it.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def _streamable(verb: str) -> str:
 
 def _chosen(name: str) -> Format:
     if name not in FORMATS:
-        raise ParameterError(f"Unknown format {name!r}: use {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+        raise ParameterError(f"Unknown format {name!r}; choose from {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
     return FORMATS[name]
 
 
@@ -238,7 +238,7 @@ def _by_suffix(path: Path) -> Format:
         if suffix in known.suffixes and (suffix or not packed):
             return known
     ends = ", ".join(end for known in FORMATS.values() for end in known.suffixes if end)
-    raise ParameterError(f"Cannot tell the format from the name {path}: use a suffix of {ends}, or pass format=.")
+    raise ParameterError(f"Cannot infer the format from the name {path}: use an extension ({ends}), or pass format=.")
 
 
 def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> Format:

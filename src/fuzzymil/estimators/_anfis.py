@@ -13,7 +13,7 @@ from fuzzymil.estimators.persistence import loadable
 
 
 class SingleInstance:
-    """Refuses bags of several instances."""
+    """Rejects bags of several instances."""
 
     def _bags_to_fit(self, X: Any, *, resumes: bool) -> Bags:
         bags: Bags = super()._bags_to_fit(X, resumes=resumes)  # type: ignore[misc]
@@ -36,7 +36,7 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
     Parameters
     ----------
     n_rules : int, default 10
-        Number of rules. Superfluous rules end with low firing strengths or conclusions.
+        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -54,8 +54,8 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         short rules ("search"), or as given: rules, centers, or centers and widths of shape (n_rules, n_features) in
         the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules keep their
         operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
-        share moves for all of them, and don't-care variables stay out. Given rules or centers determine the number of
-        rules, whatever ``n_rules`` is.
+        share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
+        number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
         Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
         standardized). None: proportional to the square root of the number of features.
@@ -83,7 +83,7 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Early stopping: hold out ``validation_fraction`` of the bags, stop when their loss has not improved for this
         many epochs, and keep the best epoch. None: no early stopping.
     n_init : int, default 1
-        Number of restarts, trained at once. The one with the least training (or validation) loss is kept.
+        Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
     missing : {"error", "ignore"}, default "error"
@@ -93,7 +93,7 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
-        Whether `fit` resumes training from the present rules.
+        Whether `fit` resumes training from the current rules.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None
@@ -136,7 +136,7 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
     Parameters
     ----------
     n_rules : int, default 10
-        Number of rules. Superfluous rules end with low firing strengths or conclusions.
+        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -154,8 +154,8 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
         short rules ("search"), or as given: rules, centers, or centers and widths of shape (n_rules, n_features) in
         the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules keep their
         operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
-        share moves for all of them, and don't-care variables stay out. Given rules or centers determine the number of
-        rules, whatever ``n_rules`` is.
+        share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
+        number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
         Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
         standardized). None: proportional to the square root of the number of features.
@@ -179,7 +179,7 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
         Early stopping: hold out ``validation_fraction`` of the bags, stop when their loss has not improved for this
         many epochs, and keep the best epoch. None: no early stopping.
     n_init : int, default 1
-        Number of restarts, trained at once. The one with the least training (or validation) loss is kept.
+        Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
     missing : {"error", "ignore"}, default "error"
@@ -189,7 +189,7 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
-        Whether `fit` resumes training from the present rules.
+        Whether `fit` resumes training from the current rules.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None

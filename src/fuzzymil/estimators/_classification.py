@@ -1,4 +1,4 @@
-"""What the network classifiers share: encoding of classes, decision values, probabilities."""
+"""Base of the network classifiers: encoding of classes, decision values, probabilities."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ class NetworkClassifier(ClassifierMixin, Network):
 
         Parameters
         ----------
-        X : Bags, BagStream, or anything `as_bags` takes
+        X : Bags, BagStream, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
-            Class of each bag. Default: the labels that the bags carry.
+            Class of each bag. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
             Weight of each bag. Default: equal weights.
         """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train for one epoch on these bags, starting from the present rules.
+        """Train for one epoch on these bags, starting from the current rules.
 
         The first call determines the scale of the features and initializes the rules: pass it typical bags, and
         ``classes`` if some of them do not occur in it.
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
-            Default: the labels that the bags carry.
+            Default: the labels of the bags.
         classes : array of shape (n_classes,), optional
             All classes; only needed in the first call.
         sample_weight : array of shape (n_bags,), optional
@@ -111,7 +111,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         return values
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on these bags; ``y`` defaults to the labels that they carry."""
+        """Return the accuracy on these bags; ``y`` defaults to their labels."""
         labels, found = self._truth_and_predictions(X, y)
         return float(accuracy_score(labels, found, sample_weight=sample_weight))
 
@@ -120,7 +120,7 @@ class NetworkClassifier(ClassifierMixin, Network):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -149,7 +149,7 @@ class NetworkClassifier(ClassifierMixin, Network):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -172,7 +172,7 @@ class NetworkClassifier(ClassifierMixin, Network):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Cross-validation of any estimators on bags: the one that evaluation, report and experiments use."""
+"""Cross-validation of estimators on bags, as used by `evaluate`, the report and the experiments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fuzzymil.estimators._fit_together import fit_each
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fold:
-    """A model fitted on the training bags of one split, and its answers on the test bags.
+    """A model fitted on the training bags of one split, and its predictions for the test bags.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def cross_validate(
         Cloned for each split; not fitted themselves.
     X : Bags, or anything that scikit-learn can take a subset of
     y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-        Default: the labels that the bags carry.
+        Default: the labels of the bags.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn. Default: five folds, stratified for classifiers.
     groups : array of shape (n_bags,), optional
@@ -200,7 +200,7 @@ def cross_val_scores(
         Cloned; not fitted itself.
     X : Bags, or anything that scikit-learn can take a subset of
     y : array of shape (n_bags,), optional
-        Default: the labels that the bags carry.
+        Default: the labels of the bags.
     groups : array of shape (n_bags,), optional
         For splitters that keep groups together.
     scoring : str, callable, list or dict, optional
@@ -216,7 +216,7 @@ def cross_val_scores(
     -------
     dict
         ``test_score``, an array of shape (n_folds,), or (n_points, n_folds) with a ``param_grid``, whose points are
-        in ``params``; with several scorers one ``test_<name>`` each. ``train_score`` likewise; ``estimator``, the
+        in ``params``; with several scorers one ``test_<name>`` each. ``train_score`` as well; ``estimator``, the
         fitted models, one list per point of a grid; ``indices``, the ``train`` and ``test`` bags of each fold.
 
     Examples

@@ -1,4 +1,4 @@
-"""What the estimators share whose rules an expert may write."""
+"""Base of the estimators with hand-written rules."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -233,7 +233,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -250,7 +250,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -260,7 +260,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
         return self._probability(self._infer(X)[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to the labels that they carry."""
+        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to their labels."""
         labels, found = self._truth_and_predictions(X, y)
         measure = accuracy_score if self._classifies() else r2_score
         return float(measure(labels, found, sample_weight=sample_weight))

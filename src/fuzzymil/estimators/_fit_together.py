@@ -35,7 +35,7 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     X : sequence of bags
         One entry per estimator.
     y : sequence of arrays, optional
-        Labels, one array per estimator. Default: the labels that the bags carry.
+        Labels, one array per estimator. Default: the labels of the bags.
 
     Returns
     -------

@@ -63,7 +63,7 @@ class Coding:
 
 @dataclasses.dataclass(frozen=True)
 class Overview:
-    """What initialization needs to know about all bags, including those that are not in memory."""
+    """Facts about all bags that initialization needs, including those that are not in memory."""
 
     measures: Measures
     targets: Array  # (b, k)
@@ -77,7 +77,7 @@ def initialized(
     if isinstance(settings.init, RuleBase):
         return _from_rules(settings, settings.init, bags, coding, scaling, len(overview.targets))
     if settings.frozen:
-        raise ParameterError("frozen names rules and terms of a rule base: pass one as init, or leave frozen out.")
+        raise ParameterError("frozen refers to rules and terms of a rule base: pass one as init, or omit frozen.")
     mean = np.average(overview.targets, axis=0, weights=overview.weights)
     n_fits = settings.n_init * settings.n_estimators
     seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=n_fits)]
@@ -124,7 +124,7 @@ def structure(settings: NetworkSettings) -> dict[str, Any]:
 def keep_prob(settings: NetworkSettings, start: Params, masks: Masks, n_bags: int) -> float | None:
     """Return the keep probability of Rule Dropout; "auto" uses it where parameters outnumber the bags.
 
-    "auto" never drops given rules: each of an expert's few rules says something that the others do not.
+    "auto" never drops given rules: an expert's few rules complement each other.
     """
     if settings.rule_keep_prob == "auto":
         n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
@@ -286,7 +286,7 @@ def _from_rules(
     if operators.premises is not None and settings.max_terms is not None and longest > settings.max_terms:
         raise ParameterError(
             f"max_terms={settings.max_terms} can only shorten plain conjunctions, but a rule given as init has OR, NOT "
-            f"or hedges and {longest} conditions: shorten it by hand, or leave max_terms out."
+            f"or hedges and {longest} conditions: shorten it by hand, or omit max_terms."
         )
     scaling = scaling.limited_as(given)
     start = scaling.inward(_expected_shape(settings, params, bags, coding.targets))

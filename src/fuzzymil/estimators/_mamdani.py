@@ -127,9 +127,7 @@ class MIMamdani(ExpertSystem):
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.rules is None and (self.inputs is not None or self.outputs is not None):
-            raise ParameterError(
-                "inputs and outputs describe the variables of rules: pass rules too, or leave them out."
-            )
+            raise ParameterError("inputs and outputs describe the variables of rules: pass rules too, or omit them.")
 
     @property
     def rule_base(self) -> MamdaniRules:
@@ -140,7 +138,7 @@ class MIMamdani(ExpertSystem):
             return self._with_settings(self.rules_)
         if isinstance(self.rules, MamdaniRules):
             if self.inputs is not None or self.outputs is not None:
-                raise ParameterError("MamdaniRules already have inputs and outputs: leave them out.")
+                raise ParameterError("MamdaniRules already have inputs and outputs: omit inputs and outputs.")
             return self._with_settings(self.rules)
         variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
         return self._with_settings(MamdaniRules.parse(self.rules, *variables))
@@ -154,7 +152,7 @@ class MIMamdani(ExpertSystem):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
             Features are matched by name if the bags have names; other features are ignored.
 
         Returns
@@ -170,11 +168,11 @@ class MIMamdani(ExpertSystem):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
             Ideally plain rows, whose labels are those of instances; in a larger bag every instance gets the label of
             its bag.
         y : array of shape (n_bags,), optional
-            Class of each bag. Default: the labels that the bags carry.
+            Class of each bag. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
             Weight of each bag in the means and deviations of clusters.
         """

@@ -30,7 +30,7 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     Parameters
     ----------
     n_rules : int, default 10
-        Number of rules. Superfluous rules end with low firing strengths or conclusions.
+        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -57,8 +57,8 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
         short rules ("search"), or as given: rules, centers, or centers and widths of shape (n_rules, n_features) in
         the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules keep their
         operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
-        share moves for all of them, and don't-care variables stay out. Given rules or centers determine the number of
-        rules, whatever ``n_rules`` is.
+        share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
+        number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
         Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
         standardized). None: proportional to the square root of the number of features.
@@ -86,7 +86,7 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
         Early stopping: hold out ``validation_fraction`` of the bags, stop when their loss has not improved for this
         many epochs, and keep the best epoch. None: no early stopping.
     n_init : int, default 1
-        Number of restarts, trained at once. The one with the least training (or validation) loss is kept.
+        Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
     missing : {"error", "ignore"}, default "error"
@@ -96,7 +96,7 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
-        Whether `fit` resumes training from the present rules.
+        Whether `fit` resumes training from the current rules.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None
@@ -137,7 +137,7 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
 
         Gaussian sets on raw features, fuzzy c-means on the instances of positive bags, conclusions initialized to 1,
         alpha 1, and plain gradient descent, bag by bag, with learning rate 0.1 and the update rule as printed. The
-        paper states ``n_rules`` and ``init_width`` for each data set. Such plain steps on raw features need a
+        paper states ``n_rules`` and ``init_width`` for each dataset. Such plain steps on raw features need a
         ``learning_rate`` that fits the scale of the data: with 0.1 training often stalls or oscillates, even on the
         paper's own synthetic data.
 
@@ -177,7 +177,7 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     Parameters
     ----------
     n_rules : int, default 10
-        Number of rules. Superfluous rules end with low firing strengths or conclusions.
+        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -204,8 +204,8 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
         short rules ("search"), or as given: rules, centers, or centers and widths of shape (n_rules, n_features) in
         the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules keep their
         operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
-        share moves for all of them, and don't-care variables stay out. Given rules or centers determine the number of
-        rules, whatever ``n_rules`` is.
+        share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
+        number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
         Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
         standardized). None: proportional to the square root of the number of features.
@@ -229,7 +229,7 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
         Early stopping: hold out ``validation_fraction`` of the bags, stop when their loss has not improved for this
         many epochs, and keep the best epoch. None: no early stopping.
     n_init : int, default 1
-        Number of restarts, trained at once. The one with the least training (or validation) loss is kept.
+        Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
     missing : {"error", "ignore"}, default "error"
@@ -239,7 +239,7 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
-        Whether `fit` resumes training from the present rules.
+        Whether `fit` resumes training from the current rules.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None

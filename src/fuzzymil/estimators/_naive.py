@@ -70,9 +70,9 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
-            Label of each bag. Default: the labels that the bags carry.
+            Label of each bag. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
             Weight of each bag, passed on as the weight of its instances.
         """
@@ -143,7 +143,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to the labels that they carry."""
+        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to their labels."""
         measure = accuracy_score if is_classifier(self.estimator) else r2_score
         labels = bag_labels(as_bags(X), y, type(self).__name__)
         return float(measure(labels, self.predict(X), sample_weight=sample_weight))

@@ -28,24 +28,24 @@ class NetworkRegressor(RegressorMixin, Network):
 
         Parameters
         ----------
-        X : Bags, BagStream, or anything `as_bags` takes
+        X : Bags, BagStream, or anything `as_bags` accepts
         y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-            Target of each bag. Default: the labels that the bags carry.
+            Target of each bag. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
             Weight of each bag. Default: equal weights.
         """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train for one epoch on these bags, starting from the present rules.
+        """Train for one epoch on these bags, starting from the current rules.
 
         The first call determines the scale of features and targets and initializes the rules: pass it typical bags.
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-            Default: the labels that the bags carry.
+            Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
         """
         return self._fit_part(X, y, sample_weight)
@@ -75,7 +75,7 @@ class NetworkRegressor(RegressorMixin, Network):
         return tags
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination R² on these bags; ``y`` defaults to the labels that they carry."""
+        """Return the coefficient of determination R² on these bags; ``y`` defaults to their labels."""
         labels, found = self._truth_and_predictions(X, y)
         return float(r2_score(labels, found, sample_weight=sample_weight))
 
@@ -90,7 +90,7 @@ class NetworkRegressor(RegressorMixin, Network):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------

@@ -109,7 +109,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
             Features are matched by name if the bags have names; other features are ignored.
 
         Returns
@@ -126,9 +126,9 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
-            Class of each bag. Default: the labels that the bags carry, if any.
+            Class of each bag. Default: the labels of the bags, if any.
         """
         return self._settle(self.rule_base, self._bags(X), y)
 

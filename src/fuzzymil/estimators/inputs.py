@@ -80,7 +80,7 @@ def _difference(known: list[str], names: list[str]) -> str:
 
 
 def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
-    """Return one label per bag: ``y``, or the labels that the bags carry."""
+    """Return one label per bag: ``y``, or the labels of the bags."""
     if y is None:
         if bags.labels is None:
             raise InputError(
@@ -118,7 +118,7 @@ def _check_alignment(bags: Bags, y: Any) -> None:
 
 
 def class_labels(bags: Bags, y: Any, kind: str) -> Array:
-    """Return the class of each bag: ``y``, or the labels that the bags carry; raise if they are not classes."""
+    """Return the class of each bag: ``y``, or the labels of the bags; raise if they are not classes."""
     labels: Array = column_or_1d(bag_labels(bags, y, kind), warn=True)
     _check_labels(labels, bags)
     check_classification_targets(labels)

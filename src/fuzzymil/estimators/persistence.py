@@ -171,7 +171,7 @@ def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> 
         known = document["estimator"]
         kind = _LOADABLE.get(known) if isinstance(known, str) else None
         if kind is None:
-            raise ModelFileError(f"{name} holds a {known!r}, which this version does not know.")
+            raise ModelFileError(f"{name} contains a {known!r}, which this version does not support.")
         model = kind(**_decode_settings(document["settings"], kind))
         model._check_settings()
         n_features, names = int(document["features"]["n"]), document["features"]["names"]
@@ -289,7 +289,7 @@ def _decode_settings(settings: Mapping[str, Any], kind: type) -> dict[str, Any]:
         if name in _NEVER_SAVED:
             continue
         if name not in known:
-            raise ModelFileError(f"The file has a setting {name!r} that {kind.__name__} does not know.")
+            raise ModelFileError(f"The file has a parameter {name!r} that {kind.__name__} does not have.")
         found = _decode_setting(value)
         if found is not _NOT_SAVED:
             decoded[name] = found

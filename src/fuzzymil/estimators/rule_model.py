@@ -22,7 +22,7 @@ __all__ = ["ExplainableModel", "Predictions", "RuleModel"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """Everything a model says about some bags, from one inference.
+    """Predictions, scores and firing strengths for some bags, from one inference.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Predictions:
     probabilities : array of shape (n_bags, n_classes), or None
         What `predict_proba` returns; None for a regressor.
     coverage : array of shape (n_bags,)
-        Greatest firing strength of any rule: near 0 where no rule knows such bags.
+        Greatest firing strength of any rule: near 0 if no rule describes the bag.
     """
 
     output: Array
@@ -80,7 +80,7 @@ class RuleModel(ABC):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Examples
         --------
@@ -106,7 +106,7 @@ class RuleModel(ABC):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -142,7 +142,7 @@ class ExplainableModel(RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
             A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
         bag : id or position, optional
             The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
@@ -179,7 +179,7 @@ class ExplainableModel(RuleModel):
 
         Parameters
         ----------
-        X : Bags, or anything `as_bags` takes
+        X : Bags, or anything `as_bags` accepts
         output : str, optional
             See `explain`.
 

@@ -20,7 +20,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Interval:
-    """A number and the interval that holds 95 % of its bootstrap replicates."""
+    """A number and the interval that holds 95% of its bootstrap replicates."""
 
     value: float
     low: float

@@ -33,7 +33,7 @@ class Options:
     repeats : int or None
         Number of repeats of each cross-validation. None: the experiment's default.
     data : Path or None
-        Folder with the benchmark data sets.
+        Folder with the benchmark datasets.
     jobs : int or None
         Number of processes, in experiments that use several. None: one per core.
     """

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Printed:
-    """Settings of a data set (table MIANFISparms), and accuracies in percent with ± (table resultstableANIFSes)."""
+    """Settings of a dataset (table MIANFISparms), and accuracies in percent with ± (table resultstableANIFSes)."""
 
     title: str
     n_rules: int
@@ -92,29 +92,29 @@ DIFFERENCES = (
     Difference(
         ("benchmarks",),
         "Rules, widths and learning rates were found by trial and error on the reported data.",
-        "Three columns: the paper's settings, one default for all data sets, and settings tuned by cross-validation "
+        "Three columns: the paper's settings, one default for all datasets, and settings tuned by cross-validation "
         "inside each training fold.",
         "Tuning on the reported folds biases the results in favor of a method.",
     ),
     Difference(
         ("benchmarks",),
-        "± is said to be over ten folds, but on four of five data sets it is smaller than ten folds of these sizes "
+        "± is said to be over ten folds, but on four of five datasets it is smaller than ten folds of these sizes "
         "allow.",
         "The standard deviation over repeats of the whole cross-validation and, separately, over folds.",
         "The number of repeats behind the printed ± is unknown.",
     ),
     Difference(
         ("benchmarks",),
-        "The larger gain on the MUSK data sets is attributed to more instances per bag.",
+        "The larger gain on the MUSK datasets is attributed to more instances per bag.",
         "Not claimed here.",
-        "MUSK 1 has the fewest instances per bag of the five data sets (about 5; the image data sets have 6 to 7, "
+        "MUSK 1 has the fewest instances per bag of the five datasets (about 5; the image datasets have 6 to 7, "
         "MUSK 2 has 65).",
     ),
     Difference(
         ("benchmarks", "dropout"),
         "The text suggests a learning rate of 0.1 on the error summed over all bags.",
         "The “paper” columns update bag by bag in random order; batches use the mean error.",
-        "On the sum, a rate of 0.1 makes the conclusions diverge on all five data sets.",
+        "On the sum, a rate of 0.1 makes the conclusions diverge on all five datasets.",
     ),
     Difference(
         ("benchmarks", "dropout"),

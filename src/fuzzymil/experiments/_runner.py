@@ -148,7 +148,7 @@ def _bar(console: Console) -> Progress:
 
 @contextlib.contextmanager
 def _ctrl_c() -> Iterator[threading.Event]:
-    """Record Ctrl-C: training answers it by returning a half-trained model, which must not become a result."""
+    """Record Ctrl-C: training then returns a half-trained model, which must not become a result."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
@@ -207,7 +207,7 @@ def _page(output: Path) -> str:
         except (FileNotFoundError, ModelFileError, KeyError):
             continue  # not run yet, or by another version
         facts = {
-            "Run": "quick (fewer data sets, repeats and starts than the paper)" if results["quick"] else "full",
+            "Run": "quick (fewer datasets, repeats and starts than the paper)" if results["quick"] else "full",
             "Seed": str(results["seed"]),
             "Versions": ", ".join(f"{name} {number}" for name, number in results["versions"].items()),
             "Numbers": f"{experiment.name}/results.json",

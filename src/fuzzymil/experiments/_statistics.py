@@ -40,7 +40,7 @@ class PairedTest:
     """The difference of two methods on the same data."""
 
     mean: float
-    low: float  # 95 % interval of the mean difference
+    low: float  # 95% interval of the mean difference
     high: float
     p: float
     n: int
@@ -85,11 +85,11 @@ def quartiles(values: npt.ArrayLike) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of k methods on n data sets; rank 1 is best."""
+    """Average ranks of k methods on n datasets; rank 1 is best."""
 
     ranks: tuple[float, ...]
-    p: float  # Friedman's test that all methods are equal; NaN with fewer than three methods or with one data set
-    critical_difference: float  # of average ranks, at the 5 % level (Nemenyi)
+    p: float  # Friedman's test that all methods are equal; NaN with fewer than three methods or with one dataset
+    critical_difference: float  # of average ranks, at the 5% level (Nemenyi)
 
 
 def ranking(scores: npt.ArrayLike) -> Ranking:

@@ -136,7 +136,7 @@ def _section(results: Results) -> Section:
         "How often training converges",
         [
             Text(
-                f"One two-concept data set, {n_starts} random starts of six rules, {EPOCHS} epochs, alpha {ALPHA:g}; "
+                f"One two-concept dataset, {n_starts} random starts of six rules, {EPOCHS} epochs, alpha {ALPHA:g}; "
                 "the same starts for every kind of training. On-line training takes one step per bag, at the paper's "
                 "learning rate of 0.1 and at 0.01, and updates the widths directly; a batch epoch is a single step on "
                 "the mean error (Adam at 0.03, gradient descent at 0.1). A start has converged if its final training "

@@ -206,14 +206,14 @@ def _section(results: Results) -> Section:
             Text(
                 f"Elephant, reduced to {settings['components']} features by a PCA on the training bags; "
                 f"{settings['n_rules']} rules, keep probability {settings['keep_prob']:g}, {settings['epochs']} "
-                f"epochs, 90 % of the bags for training; {settings['splits']} random splits. Once with the paper's "
+                f"epochs, 90% of the bags for training; {settings['splits']} random splits. Once with the paper's "
                 "settings for Elephant (raw units, widths of 10, on-line training, the printed update) and once with "
                 "this library's training (standardized features, Adam, full batch, the exact gradient). All errors are "
                 "measured after an epoch, without dropout."
             ),
             Table(
                 f"Test error (MSE) after training, mean over {settings['splits']} splits",
-                ["training", "last epoch", "best epoch", "difference from without (95 % interval)", "p (Wilcoxon)"],
+                ["training", "last epoch", "best epoch", "difference from without (95% interval)", "p (Wilcoxon)"],
                 [*rows, *printed],
                 "“Best epoch” is chosen on the test bags, so it is not an attainable result; it shows the loss from "
                 "overtraining. Splits overlap, so intervals and p-values are somewhat too small.",

@@ -99,7 +99,7 @@ def _units(options: Options) -> list[Unit]:
             for number, seed in enumerate(_seeds(options)):
                 units.append(
                     Unit(
-                        f"alpha {alpha:g}, {plural(restarts, 'start')}, data set {number + 1}",
+                        f"alpha {alpha:g}, {plural(restarts, 'start')}, dataset {number + 1}",
                         {"experiment": "synthetic", "seed": seed, "estimator": described(estimator), "radius": RADIUS},
                         0.1 * restarts,
                         lambda seed=seed, alpha=alpha, restarts=restarts: _learn(seed, alpha, restarts),
@@ -170,7 +170,7 @@ def _draw(results: Results, folder: Path) -> None:
         ]
         for alpha in ALPHAS
     }
-    note = f"mean over {len(results['settings']['seeds'])} data sets; bands: interquartile range"
+    note = f"mean over {len(results['settings']['seeds'])} datasets; bands: interquartile range"
     save_figure(
         CurvesDisplay(panels, "training RMSE", note).plot("Training error on the two-concept data"),
         folder / "rmse.png",
@@ -204,7 +204,7 @@ def _section(results: Results) -> Section:
             Text(
                 "Bags of points; a positive bag has at least one point in one of two discs, but which one is not "
                 "given. Six rules are initialized from random partitions with widths of 0.5 and trained on 150 bags. "
-                f"{n_sets} data sets, each with its own start, are evaluated on 500 test bags."
+                f"{n_sets} datasets, each with its own start, are evaluated on 500 test bags."
             ),
             Table(
                 "Accuracy on test bags, and concepts found",
@@ -214,7 +214,7 @@ def _section(results: Results) -> Section:
                 "which found both, and reports no accuracy.",
             ),
             Text(_finding(results, n_sets), finding=True),
-            Figure("data", "The first data set. The points of one bag of concept 1 are circled."),
+            Figure("data", "The first dataset. The points of one bag of concept 1 are circled."),
             Figure(
                 "membership",
                 f"Fuzzy sets before and after training (alpha {shown['alpha']:g}, {_starts(shown['restarts'])}, first "
@@ -255,7 +255,7 @@ def _finding(results: Results, n_sets: int) -> str:
         f"alpha {column['alpha']:g}, {_starts(column['restarts'])}: {column['both_found']}" for column in columns
     )
     return (
-        f"Data sets (of {n_sets}) in which both concepts were found: {found}. The best median accuracy, "
+        f"Datasets (of {n_sets}) in which both concepts were found: {found}. The best median accuracy, "
         f"{best['quartiles'][1]:.1%}, is that of alpha {best['alpha']:g} and {_starts(best['restarts'])}."
     )
 

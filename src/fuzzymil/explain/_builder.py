@@ -76,7 +76,7 @@ def explain(
     ----------
     rules : RuleBase, or sequence of RuleBase
         If there are several, their outputs are averaged.
-    bags : Bags, or anything `as_bags` takes
+    bags : Bags, or anything `as_bags` accepts
         A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
     bag : id or position, optional
         Which of several bags. An integer is an id if the ids are numbers, otherwise a position.
@@ -136,7 +136,7 @@ def explain_many(
     ----------
     rules, output, reading
         See `explain`.
-    bags : Bags, or anything `as_bags` takes
+    bags : Bags, or anything `as_bags` accepts
     positions : iterable of int, optional
         Positions of the bags to explain. Default: all.
     activations : sequence of Activations, optional

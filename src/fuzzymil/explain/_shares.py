@@ -85,7 +85,7 @@ def _power(log_r: Array, alpha: Array) -> Array:
 
 
 def _of_power(log_r: Array, exponent: Array, of_zero: Array) -> Array:
-    """Return the logarithm of ``r ** exponent``, or ``of_zero`` where r is truly zero."""
+    """Return the logarithm of ``r ** exponent``, or ``of_zero`` where r is exactly zero."""
     zero = np.isneginf(log_r)
     top = log_r.max(axis=0)
     score = _from_decisive(np.where(zero, np.where(np.isneginf(top), 0.0, top), log_r), exponent)
@@ -109,7 +109,7 @@ SHARES: dict[str, Callable[[Array, Array], Array]] = {
 def _by_gradient(aggregation: str, log_r: Array, alpha: Array) -> Array:
     """Return the logarithm of ``r_i * dw/dr_i``, what instance i contributes to the strength w to first order.
 
-    Where the strength is flat (truly zero, or saturated), the instances with the greatest truth share it evenly.
+    Where the strength is flat (exactly zero, or saturated), the instances with the greatest truth share it evenly.
     """
     bag = OneBag(jnp.ones(len(log_r), bool))
     with jax.enable_x64():
@@ -129,14 +129,14 @@ def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) ->
     aggregation : str
         Name of a registered aggregation.
     log_truth : array of shape (n_instances, n_rules)
-        Log-truths of one bag; ``-inf`` is truly zero.
+        Log-truths of one bag; ``-inf`` means exactly zero.
     alpha : float, or array of shape (n_rules,)
         Sharpness of the aggregation; finite.
 
     Returns
     -------
     array of shape (n_instances, n_rules)
-        Nonnegative; each column sums to one. Where a rule is truly zero, the instances that are truly zero, and so
+        Nonnegative; each column sums to one. Where a rule is exactly zero, the instances that are exactly zero, and so
         keep it at zero, share evenly.
 
     Examples

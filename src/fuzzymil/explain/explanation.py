@@ -27,7 +27,7 @@ class Explanation:
     feature_names, outputs : tuples of str
         Names of the features and outputs.
     output : tuple of float
-        The answer of the rules, one number per output.
+        Output of the rules, one number per output.
     prediction : object
         The predicted class or number, or a tuple of numbers.
     classes : tuple or None
@@ -40,7 +40,7 @@ class Explanation:
         Subtracted from an output to make its score.
     score : float
         The explained output minus the threshold: for a classifier the decision value (with several outputs, that of
-        the explained class), for a regressor the answer. It is the sum of ``baseline`` and the rules' contributions.
+        the explained class), for a regressor the prediction. It is ``baseline`` plus the rules' contributions.
     baseline : float
         The part that does not come from a rule: the default of members in which no rule fires, and the threshold if
         strengths are not normalized.
@@ -98,7 +98,7 @@ class Explanation:
 
     @property
     def is_uncovered(self) -> bool:
-        """Whether no rule fires, so that the answer is the default."""
+        """Whether no rule fires, so that the output is the default."""
         return len(self.uncovered) == self.n_estimators
 
     def without(self, instance: int) -> Counterfactual | None:
@@ -174,7 +174,7 @@ def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: in
     """Return the premise and the conclusion of a rule as text.
 
     A long conjunction is shortened to the ``max_terms`` conditions with the least support. A premise with OR or NOT is
-    given in full, because leaving out a condition would change its meaning.
+    shown in full, because omitting a condition would change its meaning.
     """
     premise = printer.premise_text(rule.rule.premise)
     if rule.rule.is_plain and len(rule.conditions) > max_terms:

@@ -197,7 +197,7 @@ class RuleExplanation:
 
 @dataclasses.dataclass(frozen=True)
 class Counterfactual:
-    """The answer if one instance were left out.
+    """The prediction without one of the instances.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class Counterfactual:
         Prediction for the bag without the instance.
     log_coverage : float
         Logarithm of the greatest firing strength without the instance; ``-inf`` if no rule would fire. Normalized
-        rules can give a confident answer even where they hardly fire; this shows whether they still cover the bag.
+        rules can predict confidently even where they hardly fire; this shows whether they still cover the bag.
 
     Examples
     --------

@@ -6,7 +6,7 @@ A membership function is a small immutable value that can be called on arrays:
 array([1.    , 0.6065])
 
 To add a family, add one file to this folder with one class in it (or define the class anywhere else; it is registered
-as soon as Python sees it). The rule language, JSON, training and plots then know it by its name:
+as soon as Python sees it). The rule language, JSON, training and plots then support it by its name:
 
 >>> from dataclasses import dataclass
 >>> import jax.numpy as jnp

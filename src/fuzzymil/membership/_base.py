@@ -1,8 +1,8 @@
-"""What all membership functions share, and the registry of families.
+"""The base class of membership functions, and the registry of families.
 
 The network uses a family without instances: ``log_mu`` takes arrays of parameters of any shape that broadcasts with
 ``x`` (Layer 1, equation (6)). Training moves *free* parameters, which may be any real number; ``to_free`` and
-``from_free`` convert (a width is trained as its logarithm). What a parameter *is*, its annotation says:
+``from_free`` convert (a width is trained as its logarithm). The annotation of a parameter states its role:
 
 ============  ==============================  ============  ==============  =========================
 annotation    meaning                         allowed       trained as      on the axis ``a + s * x``
@@ -108,7 +108,7 @@ class MembershipFunction(ABC):
     @staticmethod
     @abstractmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Return the logarithm of the membership; ``-inf`` where it is truly zero."""
+        """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
 
     @staticmethod
     @abstractmethod

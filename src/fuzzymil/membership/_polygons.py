@@ -144,6 +144,6 @@ def _ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
 
 
 def _log_or_zero(mu: jax.Array) -> jax.Array:
-    """Return the logarithm; -inf with derivative 0 where the membership is truly zero."""
+    """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
     outside = mu <= 0
     return jnp.where(outside, -jnp.inf, jnp.log(jnp.where(outside, 1.0, mu)))

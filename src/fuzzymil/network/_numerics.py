@@ -31,7 +31,7 @@ def one_if_zero(total: jax.Array) -> jax.Array:
 
 
 def zero_where(truly_zero: jax.Array, log_value: jax.Array) -> jax.Array:
-    """Return -inf where the value is truly zero; lets NaN through."""
+    """Return -inf where the value is exactly zero; lets NaN through."""
     return jnp.where(truly_zero & ~jnp.isnan(log_value), -jnp.inf, log_value)
 
 

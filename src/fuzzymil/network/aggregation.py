@@ -5,7 +5,7 @@
 through a `Grouping`. `register_aggregation` and `register_combiner` add to them.
 
 Truths are given as logarithms. Every formula keeps its precision where truths underflow: a logarithm of -1e6 is an
-ordinary number here, and ``-inf`` means truly zero.
+ordinary number here, and ``-inf`` means exactly zero.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Activations(Strengths):
     output : array of shape (n_bags, n_outputs)
         The weighted conclusion (Layer 6).
     log_truth, log_firing : arrays
-        Logarithms of ``truth`` and ``firing``; ``-inf`` means truly zero.
+        Logarithms of ``truth`` and ``firing``; ``-inf`` means exactly zero.
     """
 
     normalized: Array
@@ -70,7 +70,7 @@ class Activations(Strengths):
 
     @property
     def uncovered(self) -> Array:
-        """Whether every rule is truly zero on a bag, so that it got the default, shape (n_bags,)."""
+        """Whether every rule is exactly zero on a bag, so that it got the default, shape (n_bags,)."""
         return np.asarray(np.isneginf(self.log_firing).all(axis=1))
 
 
@@ -85,7 +85,7 @@ def infer(
         The compiled rule base; see `fuzzymil.RuleBase.compile`.
     bags : Bags
     default : tuple of float
-        Output of bags on which every rule is truly zero.
+        Output of bags on which every rule is exactly zero.
 
     Examples
     --------

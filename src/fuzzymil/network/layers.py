@@ -172,7 +172,7 @@ def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: ja
 
 
 def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
-    """Equation (10): strengths (b, r) that sum to one over the rules; all zero where every rule is truly zero."""
+    """Equation (10): strengths (b, r) that sum to one over the rules; all zero where every rule is exactly zero."""
     if not operators.normalize:
         return jnp.exp(log_firing)
     fires = ~jnp.isneginf(log_firing).all(axis=-1, keepdims=True)

@@ -4,7 +4,7 @@
 `DUAL` names the S-norm that belongs to each T-norm. `register_t_norm` and `register_s_norm` add to them.
 
 All degrees are given as logarithms. Every formula keeps its precision where degrees underflow: a logarithm of -1e6 is
-an ordinary number here, and ``-inf`` means truly zero.
+an ordinary number here, and ``-inf`` means exactly zero.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def minimum(log_mu: jax.Array) -> jax.Array:
 
 
 def lukasiewicz(log_mu: jax.Array) -> jax.Array:
-    """Return ``max(0, sum(mu) - (d - 1))``: truly zero once the doubts ``1 - mu`` add up to 1."""
+    """Return ``max(0, sum(mu) - (d - 1))``: exactly zero once the doubts ``1 - mu`` add up to 1."""
     # The least membership minus the doubts of all others: exact where the others are 1.
     least = jnp.argmin(log_mu, axis=-1, keepdims=True)
     log_least = jnp.take_along_axis(log_mu, least, axis=-1)[..., 0]

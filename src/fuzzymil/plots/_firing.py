@@ -71,9 +71,9 @@ class FiringDisplay:
         Parameters
         ----------
         rule_base : RuleBase, or fitted model
-        bags : Bags, or anything `as_bags` takes
+        bags : Bags, or anything `as_bags` accepts
         labels : array of shape (n_bags,), optional
-            Default: the labels that the bags carry, if any.
+            Default: the labels of the bags, if any.
         output : str or int
             The output to show as the score.
         """

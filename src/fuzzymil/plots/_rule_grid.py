@@ -71,7 +71,7 @@ class RuleGridDisplay:
     folded : array of shape (n_rules, n_folded)
         Restrictions of the features that are not shown, in descending order.
     outputs : list of str
-    said : array of shape (n_rules, n_outputs)
+    conclusions : array of shape (n_rules, n_outputs)
         Conclusions of the rules, at their centers.
     high : array of shape (n_rules,)
         Whether a rule has a high conclusion; all False with several outputs.
@@ -95,7 +95,7 @@ class RuleGridDisplay:
     cells: list[list[Cell | None]]
     folded: Array
     outputs: list[str]
-    said: Array
+    conclusions: Array
     high: Array
     counts: list[Array] | None = None
     note: str = ""
@@ -119,7 +119,7 @@ class RuleGridDisplay:
         rule_base : RuleBase, or fitted model
         initial : RuleBase, optional
             The rules before training: the same variables and as many rules.
-        bags : Bags, or anything `as_bags` takes, optional
+        bags : Bags, or anything `as_bags` accepts, optional
             Restrictions are computed from their instances, and histograms are drawn above the grid. Default: computed
             from the range of each feature.
         max_features : int
@@ -155,7 +155,7 @@ class RuleGridDisplay:
             ],
             folded=-np.sort(-restricted[np.ix_(rows, folded)], axis=1),
             outputs=[rules.outputs[place] for place in k],
-            said=said[rows],
+            conclusions=said[rows],
             high=(said[rows, 0] > limit) & (len(k) == 1),
             counts=None if seen is None else [_counts(seen, d, x) for d, x in zip(columns, points, strict=True)],
             note=_note(rules, rows, k, limit),
@@ -226,7 +226,7 @@ class RuleGridDisplay:
         axis.xaxis.tick_top()
         names = [as_written(shortened(name, 14)) for name in self.outputs]
         axis.set_xticks(np.arange(len(names)) + 0.3, names, fontweight="bold")
-        for k, values in enumerate(self.said.T):
+        for k, values in enumerate(self.conclusions.T):
             low, high = min(values.min(), 0.0), max(values.max(), 0.0)
             scale = 0.55 / (high - low) if high > low else 0.0
             zero = k - low * scale

@@ -17,7 +17,7 @@ Score = tuple[float, float | None]  # a mean, and the standard deviation if know
 
 @dataclasses.dataclass
 class ScoresDisplay:
-    """A dot with a whisker for each method (rows of a panel) on each data set (panels).
+    """A dot with a whisker for each method (rows of a panel) on each dataset (panels).
 
     Parameters
     ----------

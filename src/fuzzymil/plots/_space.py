@@ -108,9 +108,9 @@ class SpaceDisplay:
         Parameters
         ----------
         model : RuleBase, or fitted model
-        bags : Bags, or anything `as_bags` takes
+        bags : Bags, or anything `as_bags` accepts
         labels : array of shape (n_bags,), optional
-            Default: the labels that the bags carry, if any.
+            Default: the labels of the bags, if any.
         bag : id or position, optional
             A bag to highlight.
         features : pair of str or int, optional

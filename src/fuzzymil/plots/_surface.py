@@ -88,7 +88,7 @@ class SurfaceDisplay:
         at : dict of str or int to float, optional
             Values of other features.
         output : str or int
-        bags : Bags, or anything `as_bags` takes, optional
+        bags : Bags, or anything `as_bags` accepts, optional
             Other features are at the medians of their instances, and the map covers the range of their values.
             Default: the middle of the features' ranges in the rules, and these ranges.
         n_points : int

@@ -1,4 +1,4 @@
-"""The look that all figures share, and how they are saved."""
+"""The common style of all figures, and saving them to files."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
 
 
 def add_colorbar(figure: Figure, image: Any, axes: Any, label: str, **look: Any) -> None:
-    """Put a color bar beside axes; the label is drawn literally."""
+    """Put a color bar next to axes; the label is drawn literally."""
     bar = figure.colorbar(image, ax=axes, **look)
     bar.set_label(as_written(label), fontsize=8)
     bar.ax.tick_params(labelsize=7)
@@ -108,7 +108,7 @@ def shortened(text: str, width: int) -> str:
 def save_figure(figure: Figure, path: Any) -> None:
     """Save a figure as PNG and SVG, and close it.
 
-    Equal figures give equal files: they contain no date and no random ids.
+    Identical figures produce identical files, without dates or random ids.
 
     Parameters
     ----------

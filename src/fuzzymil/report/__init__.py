@@ -1,4 +1,4 @@
-"""A self-contained HTML report about a model and data."""
+"""A self-contained HTML report on a model and data."""
 
 from fuzzymil.report._report import Report, write_report
 

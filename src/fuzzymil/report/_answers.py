@@ -22,7 +22,7 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a step, how much of it is done, and how much there is to do."""
+"""Called with the name of a step, the number of items done, and their total."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -108,9 +108,9 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     Parameters
     ----------
     model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
-    bags : Bags, or anything `as_bags` takes
+    bags : Bags, or anything `as_bags` accepts
     y : array of shape (n_bags,), optional
-        Default: the labels that the bags carry, if any.
+        Default: the labels of the bags, if any.
 
     Examples
     --------

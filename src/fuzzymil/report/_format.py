@@ -41,9 +41,9 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.123), percent(0.00051), percent(0.0)
-    ('12 %', '0.051 %', '0 %')
+    ('12%', '0.051%', '0%')
     """
-    return f"{printer.format_number(100 * float(share), 2)} %" if share < 0.995 else f"{100 * share:.0f} %"
+    return f"{printer.format_number(100 * float(share), 2)}%" if share < 0.995 else f"{100 * share:.0f}%"
 
 
 def degree(log_value: float) -> str:

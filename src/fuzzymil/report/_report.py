@@ -147,11 +147,11 @@ def write_report(
     Parameters
     ----------
     model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
-    bags : Bags, or anything `as_bags` takes
+    bags : Bags, or anything `as_bags` accepts
     path : str or path
-        File to write. It is replaced as a whole or not at all.
+        File to write. An existing file is replaced only on success.
     y : array of shape (n_bags,), optional
-        Default: the labels that the bags carry, if any.
+        Default: the labels of the bags, if any.
     title : str, optional
     cross_validate : bool
         Whether to cross-validate a model with the same parameters. Skipped for expert rules and without labels.

@@ -52,7 +52,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Return a parameter as text; other objects by their type, since a memory address says nothing."""
+    """Return a parameter as text; other objects by their type, since a memory address is meaningless."""
     if isinstance(value, RuleBase):
         return f"rule base with {counted(value.n_rules, 'rule')}"
     if isinstance(value, np.ndarray):

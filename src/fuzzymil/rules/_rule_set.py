@@ -78,8 +78,8 @@ class RuleSet:
         for position, rule in enumerate(self.rules, start=1):
             for condition in conditions(rule.premise):
                 name = condition.variable
-                known_name(f"variable of rule {position}", name, terms)
-                known_name(f"term of {name!r} in rule {position}", condition.term, terms[name])
+                known_name("variable", name, terms, f"in rule {position}")
+                known_name("term", condition.term, terms[name], f"of {name!r} in rule {position}")
             shape = (len(rule.coefs), {len(row) for row in rule.coefs})
             if shape != (len(self.outputs), {n_coefs}) or n_coefs not in (1, 1 + len(self.variables)):
                 raise ParameterError(

@@ -114,7 +114,7 @@ def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str
 def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
     """Return what a format does not keep of these rules, as sentences.
 
-    Outputs for single instances (bags of one) stay the same unless a sentence says otherwise; rules that other
+    Outputs for single instances (bags of one) stay the same unless stated otherwise; rules that other
     programs would misinterpret raise an error. Exported files begin with these sentences.
 
     Parameters
@@ -144,7 +144,7 @@ def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
 
 def _format_of(path: storage.Path_) -> str:
     ending = Path(path).suffix.lower()
-    known_name("ending of a rules file", ending, ENDINGS)
+    known_name("file extension", ending, ENDINGS, "for rules")
     return ENDINGS[ending]
 
 

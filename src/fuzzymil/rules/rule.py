@@ -85,7 +85,7 @@ class Variable:
 
 @dataclasses.dataclass(frozen=True, init=False)
 class Rule:
-    """IF premise THEN output = coefs; variables that the premise leaves out are don't-care.
+    """IF premise THEN output = coefs; variables that the premise does not mention are don't-care.
 
     Parameters
     ----------

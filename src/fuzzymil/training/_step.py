@@ -255,7 +255,7 @@ def gradient_of_all(
 ) -> tuple[Free, jax.Array, jax.Array]:
     """Return the gradient of the mean cost of all bags, the mean cost and the mean squared error.
 
-    If the data hold only some of all ``data.n_training`` bags, the results of all parts add up to the means.
+    If the data contains only some of all ``data.n_training`` bags, the results of all parts add up to the means.
     ``longest`` is the result of `fuzzymil.network.segments.even_size`.
     """
     count = (data.weights > 0).sum() if data.n_training is None else data.n_training

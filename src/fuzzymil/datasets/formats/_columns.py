@@ -39,8 +39,8 @@ def named_columns(names: Sequence[str], bag: Column, label: Column, error: Probl
         bag = _only([known[name] for name in BAG_NAMES if name in known], "bag", error)
         if bag is None:
             raise error(
-                f"no column looks like the bag id: name it with bag=..., one of {_listed(names)}, or add a header with "
-                "a column 'bag'"
+                f"no column looks like a bag id: choose one with bag=..., one of {_listed(names)}, or add a header "
+                "with a column 'bag'"
             )
     if label is None:
         likely = [known[name] for name in LABEL_NAMES[:-1] if name in known and known[name] != bag]
@@ -57,7 +57,7 @@ def check_known(what: str, bag: object, label: object, names: Sequence[str], err
     """Raise if ``bag=`` or ``label=`` is not one of the names of columns, attributes or variables."""
     for role, name in (("bag", bag), ("label", label)):
         if name is not None and name not in names:
-            message = f"there is no {what} {name!r} for {role}=; there are {_listed(names)}."
+            message = f"there is no {what} {name!r} for {role}=; choose from {_listed(names)}."
             raise error(f"{message}{did_you_mean(name, names)}".rstrip("."))
 
 
@@ -76,7 +76,7 @@ def feature_columns(
     """Return the feature columns: all but bag, label, instance label and dropped columns."""
     for name in drop:
         if name not in names:
-            raise error(f"there is no column {name!r} to drop; there are {_listed(names)}")
+            raise error(f"there is no column {name!r} to drop; choose from {_listed(names)}")
         if name in (bag, label):
             raise error(f"the column {name!r} is the bag or the label and cannot be dropped")
     features = [name for name in names if name not in {bag, label, INSTANCE_LABEL, *drop}]

@@ -50,7 +50,7 @@ _BINARY = {
 
 
 class DataFileError(InputError):
-    """A file that cannot be read as bags: the message names the file and the line and says what to do."""
+    """A file that cannot be read as bags. The message names the file and the line and explains how to fix it."""
 
     __module__ = "fuzzymil.datasets"
 
@@ -187,6 +187,6 @@ def check_target(path: Path, *, may_be_folder: bool = False) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8, atomically, compressed if the suffix says so."""
+    """Write text as UTF-8, atomically, compressed according to the suffix."""
     pack = _PACK.get(path.suffix.lower(), bytes)
     write_atomically(path, pack(text.encode("utf-8")))

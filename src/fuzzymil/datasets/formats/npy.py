@@ -70,7 +70,7 @@ def _listing(listing: DataFile) -> tuple[list[str], list[str], list[str] | None]
     _fields.check_present(listing, lines[1:], ids, columns.get("label"))
     twice = first_repeated(ids)
     if twice is not None:
-        raise listing.error(f"duplicate bag {ids[twice]}: give every bag its own id", lines[twice + 1])
+        raise listing.error(f"duplicate bag {ids[twice]}: bag ids must be unique", lines[twice + 1])
     return files, ids, columns.get("label")
 
 

@@ -72,7 +72,7 @@ class ParquetBags:
     Raises
     ------
     DataFileError
-        An `InputError` that names the file and the row (counted from 0) and says what to do.
+        An `InputError` that names the file and the row (counted from 0) and explains how to fix it.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
         raise file.error("contains no instances: expected lines of instance:bag:label number:value; download it again")
     if promised is not None and promised[0] != len(lines):
         raise file.error(
-            f"contains {len(lines)} instances, but its first line says {promised[0]}: it seems to be truncated; "
+            f"contains {len(lines)} instances, but its first line states {promised[0]}: it seems to be truncated; "
             "download it again"
         )
     dense = _dense(file, lines, rows, None if promised is None else promised[1])

@@ -1,1 +1,1 @@
-"""MI-ANFIS and Naive-ANFIS on the five benchmark data sets."""
+"""MI-ANFIS and Naive-ANFIS on the five benchmark datasets."""

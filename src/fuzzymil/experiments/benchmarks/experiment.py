@@ -1,4 +1,4 @@
-"""Cross-validation of MI-ANFIS and Naive-ANFIS on the benchmark data sets (table resultstableANIFSes)."""
+"""Cross-validation of MI-ANFIS and Naive-ANFIS on the benchmark datasets (table resultstableANIFSes)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COST = {"musk1": 0.12, "musk2": 1.2, "fox": 0.25, "tiger": 0.25, "elephant": 0.2
 
 
 def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
-    """Return the recipes for a benchmark data set, by column and method."""
+    """Return the recipes for a benchmark dataset, by column and method."""
     printed = PRINTED[name]
     literal = MIANFISClassifier.paper(printed.n_rules, printed.width)
     members = QUICK_MEMBERS if quick else MEMBERS

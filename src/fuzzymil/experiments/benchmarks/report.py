@@ -33,7 +33,7 @@ def _columns(results: Results) -> dict[tuple[str, str], str]:
 
 
 def compared(results: Results, name: str, column: str, pool: str = "max") -> PairedTest:
-    """Test MI-ANFIS against Naive-ANFIS with one kind of pooling on the folds of one data set, in percentage points."""
+    """Test MI-ANFIS against Naive-ANFIS with one kind of pooling on the folds of one dataset, in percentage points."""
     own = results["sets"][name][column]
     naive = own["naive"]["accuracy" if pool == "max" else "accuracy_mean_pool"]
     differences = 100 * (np.asarray(own["mi"]["accuracy"]) - np.asarray(naive))
@@ -41,7 +41,7 @@ def compared(results: Results, name: str, column: str, pool: str = "max") -> Pai
 
 
 def _spread(results: Results, name: str, column: str, method: str, measure: str = "accuracy") -> Spread:
-    """Summarize a measure of a method on a data set, in percent."""
+    """Summarize a measure of a method on a dataset, in percent."""
     return spread(100 * np.asarray(results["sets"][name][column][method][measure]))
 
 
@@ -82,13 +82,13 @@ def section(results: Results) -> Section:
         over = "mean over the folds of one run"
     return Section(
         "benchmarks",
-        "The five benchmark data sets" if len(sets) == len(PRINTED) else f"Benchmark data sets: {', '.join(titles)}",
+        "The five benchmark datasets" if len(sets) == len(PRINTED) else f"Benchmark datasets: {', '.join(titles)}",
         [
             Text(
                 f"{settings['n_folds']}-fold stratified cross-validation, {plural(settings['n_repeats'], 'repeat')}; "
                 f"seeds of the shuffles: {', '.join(map(str, settings['seeds']))}. Scaling, PCA, initial rules and "
                 "tuned parameters come from the training folds only. “The paper's settings”: PCA, widths, rules and "
-                "on-line training as printed. “Default”: this library's defaults, the same for all data sets. "
+                "on-line training as printed. “Default”: this library's defaults, the same for all datasets. "
                 f"“{settings['members']} members”: the same, averaging the outputs of {settings['members']} networks. "
                 f"“Tuned”: the best of {_grid_words(settings)} by 3-fold cross-validation inside each training fold. "
                 "Naive-ANFIS gives every instance the label of its bag; a bag's score is the maximum over its "
@@ -118,8 +118,8 @@ def _grid_words(settings: Results) -> str:
 def _honesty(seeds: list[int]) -> str:
     here = "" if seeds[0] == REPORTED_SEED else " This run uses different seeds from the reported ones."
     return (
-        "The defaults were chosen on other splits (seeds 100 to 102) and frozen in a commit before the reported seeds "
-        f"({REPORTED_SEED} onwards) were drawn. They were chosen on the same five data sets, however, so results on "
+        "The defaults were chosen on other splits (seeds 100 to 102) and fixed before the reported seeds "
+        f"({REPORTED_SEED} onwards) were drawn. They were chosen on the same five datasets, however, so results on "
         f"new data may be slightly worse.{here}"
     )
 
@@ -188,7 +188,7 @@ def _tests_table(results: Results) -> Table:
             rows.append([f"{PRINTED[name].title}, {words}", *cells])
     return Table(
         "MI-ANFIS minus Naive-ANFIS, accuracy in percentage points",
-        ["data set and settings", "maximum pooling (95 %)", "p", "mean pooling (95 %)", "p"],
+        ["dataset and settings", "maximum pooling (95%)", "p", "mean pooling (95%)", "p"],
         rows,
         f"n = {results['settings']['n_folds'] * results['settings']['n_repeats']} folds. Naive-ANFIS pools the scores "
         "of its instances by their maximum or their mean. Nadeau and Bengio's corrected resampled t-test on the paired "
@@ -219,7 +219,7 @@ def _chosen_table(results: Results) -> Table:
             shown = "; ".join(f"{_settings_words(c['settings'])}: {c['folds']}" for c in entry)
             rows.append([f"{PRINTED[name].title}, {words}", shown])
     return Table(
-        "Settings chosen inside the training folds, with the number of folds", ["data set and method", "chosen"], rows
+        "Settings chosen inside the training folds, with the number of folds", ["dataset and method", "chosen"], rows
     )
 
 

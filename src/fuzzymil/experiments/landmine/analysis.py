@@ -55,7 +55,7 @@ def why_blocks(results: Results) -> list[Block]:
             "variation between trainings."
         ),
         Table(
-            f"Change in area under the ROC curve from “{settings['reference']}” (95 %), simulated alarms",
+            f"Change in area under the ROC curve from “{settings['reference']}” (95%), simulated alarms",
             ["variant", *difficulties],
             rows,
             _noise(difficulties, settings["reference"]),
@@ -155,7 +155,7 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
         Figure(
             "cube_mine",
             "A simulated low-metal mine from the test fold, the one with the median output: slices through the cube, "
-            "the depth windows, those that hold the mine, and those on which the strongest rules fired.",
+            "the depth windows, those that contain the mine, and those on which the strongest rules fired.",
         ),
         Figure("cube_clutter", "The simulated clutter alarm of the same fold with the highest output."),
     ]
@@ -182,7 +182,7 @@ def windows_blocks(results: Results) -> list[Block]:
             ["method", *(head for name in difficulties for head in (name, "difference, points"))],
             [*rows, ["random window", *chances]],
             "MI-ANFIS points to the witness of its strongest rule for a mine, the others to their highest window. "
-            "Mines held by no window are left out. Differences are from the first row, with 95 % intervals. Only "
+            "Mines held by no window are left out. Differences are from the first row, with 95% intervals. Only "
             "methods with window labels were given the windows of these mines. However, the prototypes of EHDDT and "
             "EHDCT, which are inputs to all methods, come from windows that hold mines of the calibration set.",
         ),

@@ -91,7 +91,7 @@ def _introduction(results: Results) -> list[Block]:
             "classifier scores an alarm by its highest window unless stated otherwise."
         ),
         Text(
-            "Intervals hold 95 % of bootstrap replicates, which resample the test alarms within their kinds, the same "
+            "Intervals hold 95% of bootstrap replicates, which resample the test alarms within their kinds, the same "
             "for all methods. Nothing is retrained: the intervals cover the choice of test alarms, but not that of "
             "training alarms, prototypes or random starts; for the latter, each run is shown. Intervals of detection "
             "rates are corrected for the bias of the replicates (alarms drawn twice inflate the rates). “Clearly” "
@@ -106,7 +106,7 @@ def _honesty(seed: int) -> str:
     here = "" if seed == REPORTED_SEED else " This run uses a different seed from the reported one."
     return (
         "The simulator, the features, the methods' settings and the bootstrap were chosen with other seeds (100 to "
-        f"102) and frozen in a commit before any alarm was drawn with the reported seed ({REPORTED_SEED}). The lists "
+        f"102) and fixed before any alarm was drawn with the reported seed ({REPORTED_SEED}). The lists "
         "of methods and of variants of MI-ANFIS were completed after that, but before any of those alarms was scored. "
         "Two variants (three starts, three members) were reduced from five to save time after scoring had "
         f"begun.{here}"
@@ -143,9 +143,9 @@ def _setting_blocks(results: Results) -> list[Block]:
                 "difficulty",
                 "best fixed window",
                 "strict: every alarm in its own object's window",
-                "gain (95 %)",
+                "gain (95%)",
                 "lenient: clutter in the mine's window",
-                "gain (95 %)",
+                "gain (95%)",
             ],
             rows,
             "The window of an object, mine or clutter, is the one with its strongest echo, or the loudest one if there "
@@ -188,7 +188,7 @@ def _areas_blocks(results: Results) -> list[Block]:
     rows = [[name, *(with_interval(own["methods"][name]["auc"]) for own in difficulties.values())] for name in names]
     return [
         Table(
-            "Area under the ROC curve, mean over folds (95 %), simulated alarms",
+            "Area under the ROC curve, mean over folds (95%), simulated alarms",
             ["method", *difficulties],
             rows,
             _diverged(difficulties),
@@ -271,7 +271,7 @@ def _marked_table(title: str, difficulties: Results, measures: dict[str, str]) -
         title,
         ["method", *(f"{difficulty}, {words}" for difficulty in difficulties for words in measures.values())],
         rows,
-        "▲ clearly better than the first row, ▼ clearly worse (95 % interval of the paired difference).",
+        "▲ clearly better than the first row, ▼ clearly worse (95% interval of the paired difference).",
     )
 
 
@@ -285,7 +285,7 @@ def _differences_table(difficulty: str, own: Results, measures: dict[str, str], 
         f"Simulated alarms, {difficulty}{which}: difference from MI-ANFIS (default), in hundredths",
         ["method", *measures.values()],
         rows,
-        "With 95 % intervals of the paired bootstrap.",
+        "With 95% intervals of the paired bootstrap.",
     )
 
 
@@ -344,7 +344,7 @@ def _claims_table(difficulties: Results) -> Table:
         "The paper's findings on measured data, compared with simulated alarms",
         ["the paper's finding", *difficulties],
         rows,
-        "The rival minus MI-ANFIS (default), with 95 % intervals: areas, and for “few false alarms” the detection rate "
+        "The rival minus MI-ANFIS (default), with 95% intervals: areas, and for “few false alarms” the detection rate "
         f"at {FALSE_RATES[0]:g}. Window labels are those of the simulated expert. The row on Mamdani does not count as "
         "a confirmation: its rules are clusters of labeled windows that are not trained further, so wrongly marked "
         "windows seem to become rules like any others, and the highest of fifteen windows decides. With the true "

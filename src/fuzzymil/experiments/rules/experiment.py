@@ -30,7 +30,7 @@ FOLDS = 10
 WAYS = {"searched": "auto", "shortened": "kmeans"}  # how rules become short: the parameter `init`
 DEFAULT = "shortened"  # with all conditions, this is the library's default, which the others are compared with
 N_NOISE, RELEVANT = 50, [0, 1]
-N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # number of data sets in a full and in a quick run
+N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # number of datasets in a full and in a quick run
 # Training and test bags: (per concept, negative). Of the eleven training bags for "ten bags", one is left out.
 N_BAGS = {"padded": ((50, 50), (167, 166)), "ten bags": ((3, 5), (125, 250)), "plain": ((50, 50), (167, 166))}
 SHOWN = ("searched", 2)  # the rules printed in the report
@@ -307,7 +307,7 @@ def _on_padded(limit: int, measured: list[Results], stopped: int) -> Results:
 
 
 def _compare(path: Results, *, folds: bool) -> None:
-    """Add to each entry its difference from the default, with the test that suits folds or separate data sets."""
+    """Add to each entry its difference from the default, with the test that suits folds or separate datasets."""
     reference = np.array(path[DEFAULT][-1]["values"])
     for way, entries in path.items():
         for entry in entries:
@@ -324,7 +324,7 @@ def _compare(path: Results, *, folds: bool) -> None:
 
 
 def _methods(parts: dict[str, Results], measure: str, first: str) -> Results:
-    """Summarize methods on the same data sets and compare each with ``first``."""
+    """Summarize methods on the same datasets and compare each with ``first``."""
     values = {name: [one[measure] for one in part["measured"]] for name, part in parts.items()}
     return {
         "methods": {name: {"values": own, **_mean_and_deviation(np.array(own))} for name, own in values.items()},

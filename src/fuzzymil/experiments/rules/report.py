@@ -22,7 +22,7 @@ _NO_BREAK = "\u00a0"
 
 
 def _titles(results: Results) -> dict[str, str]:
-    """Return the titles of the data sets used."""
+    """Return the titles of the datasets used."""
     padded = f"Two concepts and {results['settings']['n_noise']} noise features"
     return {name: {"musk1": MUSK, "padded": padded}[name] for name in results["paths"]}
 
@@ -34,7 +34,7 @@ def draw(results: Results, folder: Path) -> None:
     """Write the figures."""
     commoner = results["settings"]["commoner_class"]
     panels = {title: _panel(results["paths"][name], commoner[name]) for name, title in _titles(results).items()}
-    note = "bands: one standard deviation over repeats or data sets"
+    note = "bands: one standard deviation over repeats or datasets"
     display = PathDisplay(panels, "maximum number of conditions per rule", "accuracy in percent", note)
     save_figure(display.plot("The cost of short rules"), folder / "path.png")
     expert = results["expert"]
@@ -85,7 +85,7 @@ def _path_blocks(results: Results) -> list[Block]:
             "A rule with a condition on each of 166 features explains nothing. There are two ways to get short rules: "
             "with max_terms, the library searches for short rules first and then trains them; with max_terms and "
             "another initialization (here init=“kmeans”), it trains long rules and removes the least useful "
-            f"conditions step by step. {musk}Two concepts: {n_sets} data sets of 150 training bags and 500 test bags, "
+            f"conditions step by step. {musk}Two concepts: {n_sets} datasets of 150 training bags and 500 test bags, "
             f"the plane padded with {settings['n_noise']} noise features (uniform over the range of the others). All "
             "other parameters have their defaults; trained long and not shortened is the default itself."
         ),
@@ -118,7 +118,7 @@ def _path_table(results: Results, name: str) -> Table:
     note = "Rules and conditions: mean numbers per rule base. Difference from the default in percentage points, with "
     if padded:
         note += (
-            f"Wilcoxon's signed-rank test over {n_sets} data sets. Both found: of {n_sets} data sets, those in which "
+            f"Wilcoxon's signed-rank test over {n_sets} datasets. Both found: of {n_sets} datasets, those in which "
             "each concept has a rule that concludes 0.5 or more, uses only the two features of the plane and has its "
             "center inside the concept. Only the two: those in which all rules that conclude 0.5 or more together use "
             "exactly these two features. Noise: the mean number of noise features they use."
@@ -129,7 +129,7 @@ def _path_table(results: Results, name: str) -> Table:
     note += f" Trainings that diverged and were stopped: {stopped}." if stopped else ""
     return Table(
         _titles(results)[name],
-        ["rules, conditions per rule", "accuracy in %", "rules", "conditions", "difference (95 %)", "p", *extra],
+        ["rules, conditions per rule", "accuracy in %", "rules", "conditions", "difference (95%)", "p", *extra],
         rows,
         f"{note} Intervals and p-values are not corrected for multiple comparisons. A difference is called clear if "
         "its interval excludes 0.",
@@ -156,7 +156,7 @@ def _path_finding(results: Results, name: str, way: str) -> str:
 
 def _features_finding(way: str, path: list[Results], n_sets: int) -> str:
     return (
-        f"Padded data, {n_sets} data sets, rules {WAYS[way]}: both concepts are found by their two features alone in "
+        f"Padded data, {n_sets} datasets, rules {WAYS[way]}: both concepts are found by their two features alone in "
         f"{_counted('both_told', path)}. All rules that conclude “positive” together use exactly these two in "
         f"{_counted('exactly', path)}."
     )
@@ -173,7 +173,7 @@ def _counted(name: str, path: list[Results]) -> str:
 def _shown_table(shown: Results) -> Table:
     rules = RuleBase.from_dict(shown["rules"])
     return Table(
-        f"Rules for the first padded data set, {WAYS[shown['way']]}, at most {shown['max_terms']} conditions",
+        f"Rules for the first padded dataset, {WAYS[shown['way']]}, at most {shown['max_terms']} conditions",
         ["rule", "IF", "THEN"],
         [[str(r + 1), _premise(rules, r), _conclusion(rules, r)] for r in range(rules.n_rules)],
         "Center ± width of each fuzzy set. The concepts are at "
@@ -210,7 +210,7 @@ def _expert_blocks(results: Results) -> list[Block]:
     ]
     return [
         Text(
-            f"What is an expert worth if there are only ten bags? {n_sets} data sets with five positive and five "
+            f"What is an expert worth if there are only ten bags? {n_sets} datasets with five positive and five "
             "negative training bags, and 500 test bags, half of them positive. The expert writes two rules near the "
             "concepts, each set off by 0.15 and more than twice as wide as it should be, and a rule for everything "
             f"else. Random starts have the same number of rules ({written.n_rules}), the same alpha "
@@ -218,15 +218,15 @@ def _expert_blocks(results: Results) -> list[Block]:
             f"except in the row that shows its effect (keep probability {results['settings']['keep_prob']:g})."
         ),
         Table(
-            f"Accuracy on test bags after training on ten bags, {n_sets} data sets",
-            ["start", "accuracy in %", f"{first}, minus this (95 %)", "p (Wilcoxon)"],
+            f"Accuracy on test bags after training on ten bags, {n_sets} datasets",
+            ["start", "accuracy in %", f"{first}, minus this (95%)", "p (Wilcoxon)"],
             rows,
-            "± is the standard deviation over data sets; differences are paired.",
+            "± is the standard deviation over datasets; differences are paired.",
         ),
         Text(_expert_finding(expert), finding=True),
-        Figure("expert", "Mean accuracy and standard deviation over data sets."),
+        Figure("expert", "Mean accuracy and standard deviation over datasets."),
         Table(
-            "The expert's rules, as written and after training on ten bags (first data set)",
+            "The expert's rules, as written and after training on ten bags (first dataset)",
             ["rule", "as written: IF", "THEN", "trained: IF", "THEN"],
             [
                 [str(r + 1), *(words(rules, r) for rules in (written, trained) for words in (_premise, _conclusion))]
@@ -247,7 +247,7 @@ def _expert_finding(expert: Results) -> str:
     ]
     return (
         f"With ten training bags, “{expert['first']}” reaches a mean accuracy of {first['mean']:.1%} over "
-        f"{len(first['values'])} data sets: {'; '.join(words)}."
+        f"{len(first['values'])} datasets: {'; '.join(words)}."
     )
 
 
@@ -268,13 +268,13 @@ def _instance_blocks(results: Results) -> list[Block]:
         Text(
             "It is known here which points of a bag lie in a concept, but the training did not use it. How well do the "
             "scores of single instances (instance_scores) find these points? The two-concept data without noise "
-            f"features, {n_sets} data sets, instances of 500 test bags."
+            f"features, {n_sets} datasets, instances of 500 test bags."
         ),
         Table(
             "Area under the ROC curve of instances",
-            ["method", "AUC", f"minus {first} (95 %)", "p (Wilcoxon)"],
+            ["method", "AUC", f"minus {first} (95%)", "p (Wilcoxon)"],
             rows,
-            "± is the standard deviation over data sets; differences are paired.",
+            "± is the standard deviation over datasets; differences are paired.",
         ),
         Text(
             f"“{first}” separates instances with an AUC of {means[first]}, Naive-ANFIS with {means['Naive-ANFIS']}. "

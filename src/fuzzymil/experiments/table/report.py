@@ -28,7 +28,7 @@ def draw(results: Results, folder: Path) -> None:
     display = RanksDisplay(
         dict(zip(_ranked(results), found.ranks, strict=True)),
         found.critical_difference if several else None,
-        f"accuracy on {plural(len(results['sets']), 'data set')}" + ("; Nemenyi's test at 5 %" if several else ""),
+        f"accuracy on {plural(len(results['sets']), 'dataset')}" + ("; Nemenyi's test at 5%" if several else ""),
         [OWN],
     )
     save_figure(display.plot("All methods on the same folds"), folder / "ranks.png")
@@ -51,7 +51,7 @@ def _accuracy(results: Results, name: str, method: str) -> Array:
 
 
 def ranks(results: Results) -> Ranking:
-    """Rank the methods by their mean accuracy on each data set."""
+    """Rank the methods by their mean accuracy on each dataset."""
     return ranking([[_mean(results, name, method) for method in _ranked(results)] for name in results["sets"]])
 
 
@@ -61,13 +61,13 @@ def _mean(results: Results, name: str, method: str) -> float:
 
 
 def against_own(results: Results, name: str) -> dict[str, tuple[PairedTest, float]]:
-    """Compare MI-ANFIS with every other method on the folds of a data set.
+    """Compare MI-ANFIS with every other method on the folds of a dataset.
 
     Returns
     -------
     dict
         By method: the test of the difference (MI-ANFIS minus the method, in percentage points), and its p-value after
-        Holm's correction for all methods on the data set.
+        Holm's correction for all methods on the dataset.
     """
     others = [method for method in _methods(results) if method != OWN]
     own, share = _accuracy(results, name, OWN), 1 / (results["settings"]["n_folds"] - 1)
@@ -113,7 +113,7 @@ def _honesty(seeds: list[int]) -> str:
     here = "" if seeds[0] == REPORTED_SEED else " This run uses different seeds from the reported ones."
     return (
         "The defaults and grids of the other methods were chosen on MUSK 1 with other shuffles (seeds 0 to 2, 100 and "
-        "101), those of MI-ANFIS on all five data sets (seeds 100 to 102), which favors it on four of them. The "
+        "101), those of MI-ANFIS on all five datasets (seeds 100 to 102), which favors it on four of them. The "
         f"reported seeds ({REPORTED_SEED} onwards) were drawn afterwards. About half of the methods have no "
         f"grid.{here}"
     )
@@ -178,8 +178,8 @@ def _tests_table(results: Results, n: int) -> Table:
         f"{OWN} minus each method, accuracy in percentage points",
         ["method", *(PRINTED[name].title for name in results["sets"])],
         rows,
-        f"n = {n} folds per data set. Nadeau and Bengio's corrected resampled t-test on paired folds; * marks p < 0.05 "
-        f"after Holm's correction for the {len(rows)} methods on a data set.",
+        f"n = {n} folds per dataset. Nadeau and Bengio's corrected resampled t-test on paired folds; * marks p < 0.05 "
+        f"after Holm's correction for the {len(rows)} methods on a dataset.",
     )
 
 
@@ -209,7 +209,7 @@ def _findings(results: Results) -> list[str]:
     shared = " (shared)" if found.ranks.count(own) > 1 else ""
     best = "; ".join(f"{PRINTED[name].title} {', '.join(_best(results, name))}" for name in results["sets"])
     return [
-        f"{OWN} has average rank {own:.1f} among {len(methods)} methods on {plural(len(results['sets']), 'data set')}: "
+        f"{OWN} has average rank {own:.1f} among {len(methods)} methods on {plural(len(results['sets']), 'dataset')}: "
         f"place {place}{shared}. The top three: "
         + ", ".join(f"{method} ({rank:.1f})" for rank, method in order[:3])
         + "."

@@ -1,4 +1,4 @@
-"""Writes rules in other programs' formats, and says what these formats do not keep."""
+"""Export of rules to other programs' formats, and what these formats cannot express."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _sections(text: Piece) -> tuple[dict[str, _Section], list[Piece]]:
                 raise line.error("Expected 'Key=value'." if name else "Expected [System].")
             known = _KEYS[name.rstrip("0123456789")]
             if key.text not in known and (name == "System" or not re.fullmatch(r"MF[0-9]{1,9}", key.text)):
-                raise key.unknown(f"entry of [{name}]", known if name == "System" else (*known, "MF1", "MF2"))
+                raise key.unknown(f"[{name}] entry", known if name == "System" else (*known, "MF1", "MF2"))
             if key.text in found[name].entries:
                 raise key.error(f"{key.text} appears twice.")
             found[name].entries[key.text] = value

@@ -183,7 +183,7 @@ def _sections(text: Piece) -> dict[str, list[_Section]]:
         if section is None:
             raise key.unknown("section", _KEYS)
         if key.text not in _KEYS[section.kind]:
-            raise key.unknown(f"entry of {section.kind}", (*_KEYS[section.kind], *_KEYS))
+            raise key.unknown(f"{section.kind} entry", (*_KEYS[section.kind], *_KEYS))
         entries = section.entries.setdefault(key.text, [])
         if entries and key.text not in _MANY:
             raise key.error(f"{key.text!r} appears twice.")

@@ -47,13 +47,13 @@ class _Reader:
             found = f"{self.token.text!r:.60}" if self.token.text else "the end of the rule"
             raise self.token.error(f"Expected {' or '.join(map(repr, (*others, word)))}, found {found}.")
 
-    def name(self, what: str, known: Mapping[str, object]) -> str:
+    def name(self, what: str, known: Mapping[str, object], where: str = "") -> str:
         token = self.token
         if token.text not in known:
             raise (
-                token.unknown(what, known)
+                token.unknown(what, known, where)
                 if token.text
-                else token.error(f"Expected {what}, found the end of the rule.")
+                else token.error(f"Expected {what}{where}, found the end of the rule.")
             )
         self.place += 1
         return token.text
@@ -73,7 +73,7 @@ class _Reader:
             self.take("is")
             if self.token.text in RESERVED:
                 raise self.token.error("Hedges in a conclusion are not supported.")
-            conclusions[output] = self.name(f"term of {output!r:.60}", self.outputs[output])
+            conclusions[output] = self.name("term", self.outputs[output], f" of {output!r:.60}")
             if not self.skip("and"):
                 break
         weight = 1.0
@@ -122,7 +122,7 @@ class _Reader:
             raise start.error(f"A condition can have at most {MAX_DEPTH} hedges.")
         if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
-        return Is(variable, self.name(f"term of {variable!r:.60}", self.inputs[variable]), tuple(hedges))
+        return Is(variable, self.name("term", self.inputs[variable], f" of {variable!r:.60}"), tuple(hedges))
 
 
 def written_rule(rule: Statement, inputs: Mapping[str, str], terms: Mapping[str, Mapping[str, str]]) -> str:

@@ -1,4 +1,4 @@
-"""Pieces of a text that know their position, so that every error points at its line and character."""
+"""Pieces of a text with their positions, so that every error points at its line and character."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Piece(NamedTuple):
         """Return an error that points here."""
         return Place(self.source, "", self.start).error(message)
 
-    def unknown(self, what: str, known: Iterable[str]) -> RuleSyntaxError:
+    def unknown(self, what: str, known: Iterable[str], where: str = "") -> RuleSyntaxError:
         """Return an error about an unknown name."""
         known = list(known)
-        there = f"expected one of {listed(known)}" if known else "none is declared"
-        return self.error(f"Unknown {what}: {self.text!r:.60}; {there}.{did_you_mean(self.text, known)}")
+        choices = f"choose from {listed(known)}" if known else "none is declared"
+        return self.error(f"Unknown {what} {self.text!r:.60}{where}; {choices}.{did_you_mean(self.text, known)}")
 
     def number(self, what: str, *, finite: bool = True) -> float:
         """Return the number written here; inf and nan are allowed only if ``finite`` is false."""

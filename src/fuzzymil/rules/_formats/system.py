@@ -1,4 +1,4 @@
-"""Fuzzy systems as other programs' files hold them, for single instances: the form between their text and our rules."""
+"""Fuzzy systems as stored in other programs' files, for single instances: the form between their text and our rules."""
 
 from __future__ import annotations
 

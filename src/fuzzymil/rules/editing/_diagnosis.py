@@ -314,4 +314,4 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
 
 
 def _percent(part: float) -> str:
-    return f"{100 * part:.3g} %"
+    return f"{100 * part:.3g}%"

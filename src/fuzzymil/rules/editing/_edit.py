@@ -34,7 +34,7 @@ def edit(
 ) -> R:
     """Return a changed copy of the rule base.
 
-    Rules are identified by their numbers as this rule base prints them, whatever else the same call changes.
+    Rules are identified by their printed numbers in this rule base, even if the same call drops or adds rules.
     Renaming comes first: all other arguments, including rules to add, use the new names.
 
     Parameters
@@ -224,7 +224,7 @@ def _changed_set(name: TermName, old: MembershipFunction, value: Any) -> Members
             f"for example {{{old.fields()[0]!r}: 0.1}}, got {value!r:.100}."
         )
     for field in value:
-        known_name(f"parameter of {name!r} (a {type(old).__name__})", field, old.fields())
+        known_name("parameter", field, old.fields(), f"of {name!r} (a {type(old).__name__})")
     return dataclasses.replace(old, **value)
 
 
@@ -297,7 +297,7 @@ def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Coefs]:
                 )
             value = {base.outputs[0]: value}
         for output in value:
-            known_name("output in conclusions", output, base.outputs)
+            known_name("output", output, base.outputs, "in conclusions")
         coefs[r] = [
             _conclusion(base, output, value[output]) if output in value else row
             for output, row in zip(base.outputs, coefs[r], strict=True)
@@ -330,7 +330,7 @@ def _of_one_order(coefs: Sequence[Coefs], n_features: int) -> list[Coefs]:
 def _with_added(base: R, texts: list[str]) -> R:
     found = _parsed(base, texts)
     for name in found.outputs:
-        known_name("output in add", name, base.outputs)
+        known_name("output", name, base.outputs, "in add")
     missing = next((name for name in base.outputs if name not in found.outputs), None)
     if missing is not None:
         raise ParameterError(f"add: the new rules have no conclusion for {missing!r}; every rule needs one per output.")

@@ -69,7 +69,7 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
 
 
 def premise_key(rule: Rule) -> Any:
-    """Return a key that rules with the same premise share, whatever the order of their conditions."""
+    """Return a key that rules with the same premise share, in any order of their conditions."""
     plain = plain_conditions(rule.premise)
     return rule.premise if plain is None else frozenset(plain.items())
 

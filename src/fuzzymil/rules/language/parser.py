@@ -158,10 +158,10 @@ class _Reader:
         found = token.text if token.kind == "end" else f"{token.text!r:.60}"
         self.fail(token, f"Expected {what}, found {found}.{advice}")
 
-    def unknown(self, what: str, token: Token, known: Mapping[str, object]) -> NoReturn:
-        there = f"expected one of {listed(map(quoted, known))}" if known else "none is declared"
+    def unknown(self, what: str, token: Token, known: Mapping[str, object], where: str = "") -> NoReturn:
+        choices = f"choose from {listed(map(quoted, known))}" if known else "none is declared"
         hint = did_you_mean(token.text, known) + self.advice_on_names()
-        self.fail(token, f"Unknown {what}: {token.text!r:.60}; {there}.{hint}")
+        self.fail(token, f"Unknown {what} {token.text!r:.60}{where}; {choices}.{hint}")
 
     def advice_on_names(self) -> str:
         """Return a hint about quotes if two names follow each other here."""
@@ -271,7 +271,7 @@ class _Reader:
         if self.token.kind != "if" and first.kind == "name":
             hint = did_you_mean(first.text, _STATEMENTS) or hint
             if hint:
-                self.fail(first, f"Unknown statement: {first.text!r:.60}.{hint}")
+                self.fail(first, f"Unknown statement {first.text!r:.60}.{hint}")
         start = self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
         premise = self.premise()
         try:
@@ -345,7 +345,7 @@ class _Reader:
     def term(self, name: str, variable: Variable) -> str:
         term = self.take("name", f"a term of {name!r:.60}")
         if term.text not in variable.terms:
-            self.unknown(f"term of {name!r:.60}", term, variable.terms)
+            self.unknown("term", term, variable.terms, f" of {name!r:.60}")
         return term.text
 
     def conclusion(self, output: Token) -> Linear | str:

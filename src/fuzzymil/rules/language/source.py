@@ -54,9 +54,7 @@ def check_settings(parsed: Parsed, known: Iterable[str], operators: Iterable[str
     known = list(known)
     for name, place in parsed.places.items():
         if name not in known:
-            raise place.error(
-                f"Unknown setting: {name!r:.60}; expected one of {listed(known)}.{did_you_mean(name, known)}"
-            )
+            raise place.error(f"Unknown setting {name!r:.60}; choose from {listed(known)}.{did_you_mean(name, known)}")
         if name in operators:
             raise place.error(f"{name} is set both in the text and as an argument: remove one of them.")
 

@@ -2,7 +2,7 @@
 
 The range of an output is divided into equal cells, and sets are evaluated at their midpoints. Degrees stay in
 logarithms until their maximum is known, and are then taken relative to it: strengths far below the smallest
-float still yield the right answer, and only a truly empty set yields none.
+float still yield the right result, and only an empty set yields none.
 
 Axes: b bags, p parts (a concluded set and its degree), c cells.
 """

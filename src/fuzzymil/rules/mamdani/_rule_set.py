@@ -131,8 +131,8 @@ class MamdaniRuleSet:
             if not concluded:
                 raise ParameterError(f"Rule {position} has no conclusion.")
             for name, term in concluded.items():
-                known_name(f"output of rule {position}", name, terms)
-                known_name(f"term of {name!r} in rule {position}", term, terms[name])
+                known_name("output", name, terms, f"in rule {position}")
+                known_name("term", term, terms[name], f"of {name!r} in rule {position}")
             if rule.weight > 1:
                 raise ParameterError(f"The weight of Mamdani rule {position} must be at most 1, got {rule.weight:g}.")
 

@@ -83,7 +83,7 @@ class Feed:
 
     @property
     def identity(self) -> tuple[str, tuple[Array, ...]]:
-        """Text and arrays that tell these bags, their labels and weights from others."""
+        """Text and arrays that identify these bags, their labels and weights."""
         text = f"{self.processes.size} {self._census.digest}"
         return text, (self._targets, self._weights, self._held_out)
 

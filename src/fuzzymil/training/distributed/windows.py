@@ -1,7 +1,7 @@
 """Epochs on bags that are not all in this process's memory: streamed in parts, or spread over processes.
 
 An epoch goes through the windows of a `Feed`. With full batches, the gradients of all windows and processes are summed
-before the single step of the epoch, and any number of processes gives the same rules, up to rounding. With
+before the single step of the epoch, and any number of processes learns the same rules, up to rounding. With
 mini-batches, the steps go through one window after another, and each takes its bags from the windows that all processes
 are at; the rules are the same if each process has one window.
 """
