@@ -119,7 +119,7 @@ def test_bags_of_one_instance_give_the_plain_machine(model):
 # ---------------------------------------------------------------------- MI-kernel
 
 
-def test_the_normalised_set_kernel_by_loops():
+def test_the_normalized_set_kernel_by_loops():
     sums = np.array([[sum(rbf(x, y, GAMMA) for x in a for y in b) for b in TRAIN] for a in TRAIN])
     mean = MODELS["MI-kernel, mean"].fit(TRAIN)
     np.testing.assert_allclose(gram(mean, TRAIN, TRAIN), sums / np.outer(TRAIN.sizes, TRAIN.sizes), rtol=1e-12)

@@ -105,7 +105,7 @@ def test_bags_of_one_instance_give_the_plain_machine(method, kernel):
     np.testing.assert_array_equal(model.instance_scores(T), plain.decision_function(T))
 
 
-def test_the_scale_of_the_kernel_is_that_of_scikit_learn_on_standardised_features():
+def test_the_scale_of_the_kernel_is_that_of_scikit_learn_on_standardized_features():
     rng = np.random.RandomState(4)
     X = rng.normal(size=(50, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -12,7 +12,7 @@ from fuzzymil.datasets.gpr.alignment import DEPTHS, SKIP, STEP, align, backgroun
 from fuzzymil.datasets.gpr.edges import EDGES, N_WINDOWS, PARTS, edge_histograms, edge_kinds
 from fuzzymil.datasets.gpr.features import FEATURES, measure, measured, signature_width, window_truth, windows
 from fuzzymil.datasets.gpr.geometry import GRID, SPEED_OF_LIGHT
-from fuzzymil.datasets.gpr.neighbors import NEIGHBOURS, Prototypes, confidences, learn_prototypes, soft_labels
+from fuzzymil.datasets.gpr.neighbors import NEIGHBORS, Prototypes, confidences, learn_prototypes, soft_labels
 from fuzzymil.datasets.gpr.simulation import draw_alarm
 
 PLANES = ("down_track", "cross_track")
@@ -149,7 +149,7 @@ def test_confidence_by_hand():
     points = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [50.0]])
     labels = np.array([1.0, 0.8, 0.6, 0.4, 0.2, 1.0])
     expected = (
-        sum(label / (1 + max(0.0, d / 2 - 1) ** 2) for label, d in zip(labels, range(NEIGHBOURS), strict=False)) / 5
+        sum(label / (1 + max(0.0, d / 2 - 1) ** 2) for label, d in zip(labels, range(NEIGHBORS), strict=False)) / 5
     )
     assert np.isclose(confidences(np.array([[0.0]]), Prototypes(points, labels, reach=2.0))[0], expected)
 

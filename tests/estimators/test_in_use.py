@@ -152,7 +152,7 @@ def test_rules_are_immutable_and_can_be_hashed():
     assert hash(rules) == hash(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]))
 
 
-def test_centres_far_from_zero_are_printed_apart():
+def test_centers_far_from_zero_are_printed_apart():
     rules = RuleBase.from_arrays([[1e6], [1e6 + 1.5]], [[0.5], [0.5]], [0, 1])
     assert rules.describe_terms() == "x1: low = Gaussian(1000000, 0.5), high = Gaussian(1000001.5, 0.5)"
 

@@ -793,7 +793,7 @@ def test_partitions_start_inside_the_data(init, init_bags):
     np.testing.assert_allclose(wide.initial_rules_.widths, np.broadcast_to(2 * BAGS.instances.std(0), (3, 2)))
 
 
-def test_given_centres_and_widths_are_in_the_users_units():
+def test_given_centers_and_widths_are_in_the_users_units():
     model = classifier(init=CENTERS, max_epochs=1).fit(BAGS, Y)
     np.testing.assert_allclose(model.initial_rules_.centers, CENTERS, rtol=1e-12)
     model = classifier(init=(CENTERS, WIDTHS), max_epochs=1).fit(BAGS, Y)

@@ -160,7 +160,7 @@ def test_an_interval_leaves_the_number_itself_out():
     assert np.allclose([found.value, found.low, found.high], [0.5, 0.025, 0.975])
 
 
-def test_a_centred_interval_lies_around_the_number():
+def test_a_centered_interval_lies_around_the_number():
     found = interval(np.concatenate([[0.4], np.linspace(0, 1, 41)]), centered=True)
     assert np.allclose([found.value, found.low, found.high], [0.4, -0.075, 0.875])
 

@@ -249,7 +249,7 @@ def test_a_shadow_holds_the_whole_ellipsoid():
     assert 1 >= shares[0] >= shares[1] > 0
 
 
-def test_principal_components_are_those_of_standardised_features():
+def test_principal_components_are_those_of_standardized_features():
     rng = np.random.default_rng(1)
     data = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4)) * [1, 100, 1e-3, 1] + 7
     projection, shares = principal_components(np.column_stack([data, np.full(200, 3.0)]))

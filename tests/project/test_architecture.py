@@ -118,6 +118,20 @@ def test_imports_only_go_down():
     assert not upward
 
 
+def test_imports_by_name_stay_inside_their_package():
+    """What the graph cannot see: modules imported by a string, which only faces and the search for files may do."""
+    allowed = {"fuzzymil", "fuzzymil._utils.discovery"}
+    by_name = {
+        name
+        for name, path in MODULES.items()
+        if re.search(r"import_module\(|__import__\(", path.read_text(encoding="utf-8")) and name not in allowed
+    }
+    assert all(MODULES[name].name == "__init__.py" for name in by_name)
+    for name in by_name:
+        targets = re.findall(r"import_module\((.*?)[,)]", MODULES[name].read_text(encoding="utf-8"))
+        assert all(target.startswith('f"{__name__}.') for target in targets), name
+
+
 def test_private_modules_are_imported_inside_their_package_only():
     def visible(target, name):
         parts = target.split(".")

@@ -117,7 +117,7 @@ def test_a_bag_may_score_beyond_all_its_instances(aggregation):
 
 
 @pytest.mark.parametrize("kind", [MIANFISClassifier, MIANFISRegressor])
-def test_predict_instances_scores_each_instance_as_a_bag(kind):
+def test_instance_scores_scores_each_instance_as_a_bag(kind):
     bags = make_two_concepts(5, 5, random_state=0)
     fitted = kind(2, max_epochs=3, random_state=0).fit(bags)
     score = fitted.decision_function if kind is MIANFISClassifier else fitted.predict

@@ -527,7 +527,7 @@ def test_the_first_of_several_outputs_tells_two_classes_apart_that_none_is_named
 
 # ---------------------------------------------------------------------- the estimator that learns
 
-BLOBS, COLOURS = make_blobs(90, centers=[[-3, 0], [3, 0], [0, 4]], cluster_std=0.7, random_state=0)
+BLOBS, COLORS = make_blobs(90, centers=[[-3, 0], [3, 0], [0, 4]], cluster_std=0.7, random_state=0)
 
 
 def test_a_rule_of_each_cluster():
@@ -545,23 +545,23 @@ def test_a_rule_of_each_cluster():
 
 
 def test_it_learns_two_classes_and_more():
-    two = MIMamdani(random_state=0).fit(BLOBS, COLOURS > 0)
-    assert two.score(BLOBS, COLOURS > 0) > 0.95
+    two = MIMamdani(random_state=0).fit(BLOBS, COLORS > 0)
+    assert two.score(BLOBS, COLORS > 0) > 0.95
     assert two.classes_.tolist() == [False, True]
-    words = np.array(["red", "green", "blue"])[COLOURS]
+    words = np.array(["red", "green", "blue"])[COLORS]
     three = MIMamdani(random_state=0).fit(BLOBS, words)
     assert three.score(BLOBS, words) > 0.95
     assert [output.name for output in three.rules_.outputs] == ["blue", "green", "red"]
     assert three.rules_.conclusions[0] == {"blue": "positive", "green": "negative", "red": "negative"}
     assert three.predict_proba(BLOBS).sum(axis=1) == pytest.approx(np.ones(90))
-    assert cross_val_score(MIMamdani(random_state=0), BLOBS, COLOURS, cv=3).min() > 0.9
+    assert cross_val_score(MIMamdani(random_state=0), BLOBS, COLORS, cv=3).min() > 0.9
 
 
 def test_learning_repeats_and_does_not_mind_the_order():
     order = np.random.default_rng(0).permutation(90)
-    one = MIMamdani(random_state=1).fit(BLOBS, COLOURS)
-    assert MIMamdani(random_state=1).fit(BLOBS, COLOURS).rules_ == one.rules_
-    other = MIMamdani(random_state=1).fit(BLOBS[order], COLOURS[order])
+    one = MIMamdani(random_state=1).fit(BLOBS, COLORS)
+    assert MIMamdani(random_state=1).fit(BLOBS, COLORS).rules_ == one.rules_
+    other = MIMamdani(random_state=1).fit(BLOBS[order], COLORS[order])
     np.testing.assert_allclose(other.decision_function(BLOBS), one.decision_function(BLOBS), rtol=1e-9)
 
 
@@ -613,15 +613,15 @@ def test_what_cannot_be_learned_from_is_refused():
     for X, y, message in (
         (BLOBS, np.zeros(90, int), "All 90 bags .*one class"),
         (BLOBS, None, "requires y"),
-        (np.where(BLOBS > 5, np.nan, BLOBS), COLOURS, "missing"),
+        (np.where(BLOBS > 5, np.nan, BLOBS), COLORS, "missing"),
         (BLOBS, BLOBS[:, 0], "(?i)continuous"),
     ):
         with pytest.raises(ValueError, match=message):
             MIMamdani(random_state=0).fit(X, y)
     holes = np.where(BLOBS > 4, np.nan, BLOBS)
     with pytest.raises(InputError, match="complete data"):
-        MIMamdani(missing="ignore", random_state=0).fit(holes, COLOURS)
-    model = MIMamdani(missing="ignore", random_state=0).fit(BLOBS, COLOURS)
+        MIMamdani(missing="ignore", random_state=0).fit(holes, COLORS)
+    model = MIMamdani(missing="ignore", random_state=0).fit(BLOBS, COLORS)
     assert np.isfinite(model.decision_function(holes)).all()
     for use in (MIMamdani().predict, MIMamdani().infer):
         with pytest.raises(NotFittedError):
@@ -634,8 +634,8 @@ SAVED = {
     "text": (MIMamdani(rules=TEXT, alpha=np.inf), BAGS, list("+-+-")),
     "variables": (MIMamdani({"depth": DEPTH}, [RISK], RULES, default=0.25, resolution=123), BAGS, [1, 0, 1, 0]),
     "value": (MIMamdani(rules=odd_rules(), threshold=None), np.ones((3, 2, 2)), None),
-    "learned": (MIMamdani(n_rules=4, random_state=0), BLOBS, COLOURS),
-    "learned, two": (MIMamdani(n_rules=4, defuzzify="mom", random_state=0), BLOBS, COLOURS > 0),
+    "learned": (MIMamdani(n_rules=4, random_state=0), BLOBS, COLORS),
+    "learned, two": (MIMamdani(n_rules=4, defuzzify="mom", random_state=0), BLOBS, COLORS > 0),
 }
 
 

@@ -33,12 +33,12 @@ def test_fcm_memberships_are_the_oracles(m):
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
-def test_a_point_on_two_centres_belongs_to_both_alike():
+def test_a_point_on_two_centers_belongs_to_both_alike():
     found = partition.fcm_memberships(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), 2.0)
     assert found.tolist() == [[0.5, 0.0, 0.5]]
 
 
-def test_fcm_ends_where_the_oracles_two_steps_leave_the_centres_in_place():
+def test_fcm_ends_where_the_oracles_two_steps_leave_the_centers_in_place():
     points, _ = blobs(np.random.default_rng(2))
     centers = partition.fcm(points, 3, np.random.RandomState(0), max_iter=500, tol=1e-10)
     memberships = oracle.fcm_memberships(points.tolist(), centers.tolist(), 2.0)  # two features: m = 2
@@ -66,7 +66,7 @@ def test_clustering_finds_separated_groups(method):
 
 
 @pytest.mark.parametrize("features", [25, 166])
-def test_fcm_keeps_its_centres_apart_in_many_dimensions(features):
+def test_fcm_keeps_its_centers_apart_in_many_dimensions(features):
     rng = np.random.default_rng(5)
     points = rng.normal(size=(300, features))
     found = partition.fcm(points, 6, np.random.RandomState(0))
@@ -76,7 +76,7 @@ def test_fcm_keeps_its_centres_apart_in_many_dimensions(features):
     assert np.isfinite(found).all()
 
 
-def test_fcm_sharpens_the_fuzzifier_where_centres_would_meet():
+def test_fcm_sharpens_the_fuzzifier_where_centers_would_meet():
     # Directions spread evenly over two dimensions but counted as many: the rest is next to nothing.
     rng = np.random.default_rng(6)
     points = np.concatenate([rng.normal(size=(400, 4)), 1e-9 * rng.normal(size=(400, 1))], axis=1)
@@ -102,7 +102,7 @@ def test_constant_features_do_not_count_for_the_fuzzifier():
 
 
 @pytest.mark.parametrize("method", partition.PARTITIONS)
-def test_every_partition_gives_distinct_finite_centres_within_the_data_and_repeats_by_seed(method):
+def test_every_partition_gives_distinct_finite_centers_within_the_data_and_repeats_by_seed(method):
     points = np.random.default_rng(8).normal(size=(50, 3))
     found = partition.centers_by(method, points, 4, np.random.RandomState(3))
     again = partition.centers_by(method, points, 4, np.random.RandomState(3))
@@ -122,7 +122,7 @@ def test_one_rule_starts_in_the_middle(method):
     np.testing.assert_allclose(found, [middle], atol=1e-6)
 
 
-def test_random_centres_are_the_means_of_the_nearest_instances():
+def test_random_centers_are_the_means_of_the_nearest_instances():
     points = np.array([[0.0], [1.0], [10.0], [11.0]])
     possible = [
         [np.mean([p for p in points[:, 0] if abs(p - a) <= abs(p - b)]) for a, b in ((s, t), (t, s))]

@@ -332,7 +332,7 @@ def test_expected_output_over_all_masks_is_the_output_scaled_by_the_keep_probabi
     assert (chances * output).sum() == pytest.approx(p * full[0], rel=1e-12)
 
 
-def test_renormalised_dropout_shares_the_strength_among_the_kept_rules():
+def test_renormalized_dropout_shares_the_strength_among_the_kept_rules():
     masks = all_masks()[1:]
     strengths, output = dropped(start(), masks, renormalize=True)
     full, _ = dropped(start(), np.ones((len(masks), RULES)))
@@ -393,7 +393,7 @@ def test_alpha_of_the_other_soft_operators_can_be_learned(aggregation):
     assert abs(float(learned.params[0].alpha) - 2.0) > 1e-3
 
 
-def test_a_transformation_of_optax_does_what_the_optimiser_of_that_name_does():
+def test_a_transformation_of_optax_does_what_the_optimizer_of_that_name_does():
     by_name = fit(learning_rate=0.01)
     given = fit(learning_rate=99.0, plan={"optimizer": optax.adam(0.01)})  # its own rate counts
     assert_near(given.params, by_name.params, 1e-6)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from fuzzymil._utils.discovery import import_modules
 from fuzzymil.cli._app import app
 
-# Importing a module registers its command; the help lists the commands in this order.
+# Importing a module registers its command. The help lists the commands in this order, and then any others.
 # isort: off
 from fuzzymil.cli import fit, evaluate, launch  # noqa: F401
 from fuzzymil.cli import predict, explain, rules, plot, report  # noqa: F401
@@ -16,6 +17,8 @@ from fuzzymil.cli import demo, reproduce, bench, data  # noqa: F401
 from fuzzymil.cli.reproduce import Experiment
 
 __all__ = ["Experiment", "app", "main"]
+
+import_modules(__name__)
 
 
 def main() -> None:

@@ -12,9 +12,10 @@ Most methods are not symmetric: a positive bag has at least one positive instanc
 sorts last: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive".
 
 `COMPARATORS` holds all of them by class name. To add one, write a subclass of `BagClassifier` or `InstanceScores` with
-the decorator `comparator`, and import it here.
+the decorator `comparator` in a new file of this folder.
 """
 
+from fuzzymil._utils.discovery import import_modules
 from fuzzymil.comparators._base import COMPARATORS, BagClassifier, InstanceScores, comparator
 from fuzzymil.comparators.alp_svm import ALPSVM
 from fuzzymil.comparators.apr import APR, BaggingAPR
@@ -64,3 +65,5 @@ __all__ = [
     "MINet",
     "GatedAttention",
 ]
+
+import_modules(__name__)  # a file in this folder registers its comparators

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -19,6 +20,7 @@ from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.inputs import class_labels, output_names
+from fuzzymil.estimators.parameters import Check, either, instance
 from fuzzymil.explain import Reading
 from fuzzymil.training import Result
 from fuzzymil.training.losses import LOSSES
@@ -30,6 +32,11 @@ class NetworkClassifier(ClassifierMixin, Network):
 
     loss: str = "squared_error"
     class_weight: Any = None
+
+    constraints: ClassVar[Mapping[str, Check]] = {
+        **Network.constraints,
+        "class_weight": either(None, "balanced", otherwise=instance(Mapping, "a dict, 'balanced' or None")),
+    }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn rules from bags.

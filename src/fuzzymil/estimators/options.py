@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import optax
 from sklearn.base import BaseEstimator
 
@@ -277,6 +279,10 @@ class NetworkSettings(BaseEstimator):
         "variant": _variant,
         "run": either(None, otherwise=instance(RunOptions, "None or RunOptions(...)")),
         "warm_start": flag,
+        "verbose": either(True, False, otherwise=integer(0)),
+        "random_state": either(
+            None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None")
+        ),
     }
 
     def _check_settings(self) -> None:

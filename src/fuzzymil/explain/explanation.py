@@ -192,7 +192,7 @@ def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: in
 
 
 def _heading(explanation: Explanation) -> list[str]:
-    count = f"{explanation.n_instances:,} instance{'s' if explanation.n_instances != 1 else ''}"
+    count = "1 instance" if explanation.n_instances == 1 else f"{explanation.n_instances:,} instances, numbered from 0"
     start = f"Bag {explanation.bag} ({count})"
     if explanation.classes is None:
         several = f" (explained: {score_name(explanation)})" if len(explanation.output) > 1 else ""

@@ -31,9 +31,9 @@ array([1.    , 0.3679])
 >>> del FAMILIES["laplace"]
 """
 
-import importlib
-import pkgutil
+from typing import Any
 
+from fuzzymil._utils.discovery import import_modules
 from fuzzymil.membership._base import FAMILIES, Location, MembershipFunction, Shape, Steepness, Width, family
 from fuzzymil.membership._bell import Bell
 from fuzzymil.membership._gaussian import Gaussian
@@ -55,5 +55,11 @@ __all__ = [
     "family",
 ]
 
-for _module in pkgutil.iter_modules(__path__):  # importing a file registers its families
-    importlib.import_module(f"{__name__}.{_module.name}")
+import_modules(__name__)  # a file in this folder registers its families
+
+
+def __getattr__(name: str) -> Any:
+    for kind in FAMILIES.values():
+        if kind.__name__ == name:
+            return kind
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

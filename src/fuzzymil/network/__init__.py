@@ -7,3 +7,7 @@
 - `inference`: running a compiled rule base on bags
 - `kernels`: faster ways to compute the same values
 """
+
+from fuzzymil.network import aggregation, inference, layers, norms, premises, segments
+
+__all__ = ["aggregation", "inference", "layers", "norms", "premises", "segments"]

@@ -30,7 +30,7 @@ def explanation_facts(explanation: Explanation, sketchers: list[Sketcher]) -> di
         "default": list(zip(explanation.outputs, explanation.default or (), strict=False)),
         "score": the_score(explanation),
         "threshold": explanation.threshold if explanation.centered else None,
-        "n_members": explanation.n_estimators,
+        "n_estimators": explanation.n_estimators,
         "n_instances": explanation.n_instances,
         "contributions": [] if explanation.is_uncovered else _contributions(explanation, shown, rest, sketchers),
         "counterfactuals": [

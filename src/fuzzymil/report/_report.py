@@ -114,7 +114,7 @@ class Report:
         return html.render(
             "report.html",
             report=self,
-            n_members=len(self.answers.members),
+            n_estimators=len(self.answers.members),
             data=data_facts(self.answers),
             performance=performance_facts(self.performance, self.own_performance, self.reason),
             rules=rules_facts(self.answers, self.cards),

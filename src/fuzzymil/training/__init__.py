@@ -1,17 +1,30 @@
-"""Learning: losses, initial rules, gradient steps, the training driver, checkpoints, several processes."""
+"""Learning: losses, partitions for initial rules, gradient steps, the driver, checkpoints, several processes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fuzzymil.training import losses
+    from fuzzymil.training import checkpoints, losses, partition
     from fuzzymil.training._loop import Group
     from fuzzymil.training._step import OPTIMIZERS, Limits, Plan
     from fuzzymil.training.checkpoints import Checkpoints
     from fuzzymil.training.progress import Progress
     from fuzzymil.training.trainer import Result, train_groups
 
-__all__ = ["OPTIMIZERS", "Checkpoints", "Group", "Limits", "Plan", "Progress", "Result", "losses", "train_groups"]
+__all__ = [
+    "OPTIMIZERS",
+    "Checkpoints",
+    "Group",
+    "Limits",
+    "Plan",
+    "Progress",
+    "Result",
+    "checkpoints",
+    "distributed",
+    "losses",
+    "partition",
+    "train_groups",
+]
 
 # Loaded on first use: processes that `distributed.launcher` starts must not load JAX before the user's script runs.
 _HOMES = {"Checkpoints": "checkpoints", "Group": "_loop", "Progress": "progress"}

@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 
-__all__ = ["NEIGHBOURS", "Prototypes", "confidences", "learn_prototypes", "soft_labels"]
+__all__ = ["NEIGHBORS", "Prototypes", "confidences", "learn_prototypes", "soft_labels"]
 
-NEIGHBOURS = 5
+NEIGHBORS = 5
 """Number of neighbors for soft labels and confidences."""
 
 FUZZIFIER = 2.0
@@ -52,7 +52,7 @@ def soft_labels(points: Array, is_mine: Array) -> Array:
     """
     distances = cdist(points, points)
     np.fill_diagonal(distances, np.inf)
-    nearest = distances.argsort(axis=1, kind="stable")[:, : min(NEIGHBOURS, len(points) - 1)]
+    nearest = distances.argsort(axis=1, kind="stable")[:, : min(NEIGHBORS, len(points) - 1)]
     share = is_mine[nearest].mean(axis=1)
     return np.asarray(np.where(is_mine, 0.51, 0.0) + 0.49 * share)
 
@@ -116,7 +116,7 @@ def confidences(descriptors: Array, prototypes: Prototypes) -> Array:
     [0.8, 0.0]
     """
     distances = cdist(descriptors, prototypes.points)
-    k = min(NEIGHBOURS, len(prototypes.points))
+    k = min(NEIGHBORS, len(prototypes.points))
     nearest = distances.argsort(axis=1, kind="stable")[:, :k]
     beyond = np.maximum(np.take_along_axis(distances, nearest, axis=1) / prototypes.reach - 1.0, 0.0)
     weights = 1.0 / (1.0 + beyond ** (2.0 / (FUZZIFIER - 1.0)))
