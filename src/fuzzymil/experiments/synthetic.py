@@ -218,7 +218,7 @@ def _section(results: Results) -> Section:
             Figure(
                 "membership",
                 f"Fuzzy sets before and after training (alpha {shown['alpha']:g}, {_starts(shown['restarts'])}, first "
-                "data set), corresponding to the paper's figure of learned membership functions.",
+                "dataset), corresponding to the paper's figure of learned membership functions.",
             ),
             Figure(
                 "rules",
