@@ -97,7 +97,7 @@ def explain(
     >>> [(rule.name, rule.witness, round(rule.contribution, 3)) for rule in found.rules]
     [('Rule 1', 0, 0.593), ('Rule 2', 1, 0.0)]
     >>> print(found)
-    Bag 0 (2 instances): sky = 0.593.
+    Bag 0 (2 instances, numbered from 0): sky = 0.593.
     Greatest firing strength 0.882.
     <BLANKLINE>
     Contributions to sky (strength x conclusion):
