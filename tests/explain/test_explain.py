@@ -332,7 +332,7 @@ def test_an_uncovered_bag_says_so():
     assert (rule.witness, rule.share, rule.conditions, rule.contribution) == (None, None, (), 0)
     assert rule.shares == (0.5, 0.5)
     assert found.counterfactuals == ()
-    assert re.fullmatch(r"Bag 0 \(2 instances\).* sky = 0\.3\.\nNo rule fires .*default.* sky = 0\.3\.", str(found))
+    assert re.fullmatch(r"Bag 0 \(2 instances.*\).* sky = 0\.3\.\nNo rule fires .*default.* sky = 0\.3\.", str(found))
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["is_uncovered"]
     assert content["log_coverage"] is None
@@ -377,7 +377,7 @@ def test_text_of_a_small_system():
     # Worked out by hand: rules fire at exp(-1/8), exp(-1/2) / 2 and 1; without instance 0 the first at 1/2.
     found = explain(SKY, Bags.from_list([PATCHES], ids=["photo 7"]))
     heading, contributions, *rules, without = str(found).split("\n\n")
-    assert re.match(r"Bag photo 7 \(3 instances\).* sky = 0\.449", heading)
+    assert re.match(r"Bag photo 7 \(3 instances.*\).* sky = 0\.449", heading)
     assert [line.split() for line in contributions.splitlines()[1:]] == [
         ["+0.404", "=", "0.404", "x", "1", "Rule", "1,", "fires", "at", "0.882,", "witness", "0", "(100%)"],
         ["+0.114", "=", "0.458", "x", "0.25", "Rule", "3,", "fires", "at", "1,", "witness", "1", "(100%)"],

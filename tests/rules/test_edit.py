@@ -166,7 +166,7 @@ def test_sets_change_for_all_rules_that_share_them():
         ({"hue.drak": {"center": 0}}, "sets: .*'hue.drak'.*Did you mean 'hue.dark'"),
         ({"hue": {"center": 0}}, "sets: .*term 'hue'"),
         ({("hue", "drak"): {"center": 0}}, "term 'hue.drak'"),
-        ({"hue.dark": {"center": 0}}, "'center' of 'hue.dark'.*Did you mean 'center'"),
+        ({"hue.dark": {"centr": 0}}, "'centr' of 'hue.dark'.*Did you mean 'center'"),
         ({"hue.dark": {"width": 0}}, "Gaussian: width must be greater than 0"),
         ({"hue.dark": 0.3}, "'hue.dark' .*fuzzy set.*{'center': 0.1}.*got 0.3"),
     ],

@@ -7,7 +7,8 @@ import pkgutil
 import sys
 
 
-def import_modules(package: str) -> None:
-    """Import every module of a package, so that each can register what it defines."""
+def import_modules(package: str, *, private: bool = False) -> None:
+    """Import the modules of a package, so that each can register what it defines."""
     for module in pkgutil.iter_modules(sys.modules[package].__path__):
-        importlib.import_module(f"{package}.{module.name}")
+        if private or not module.name.startswith("_"):
+            importlib.import_module(f"{package}.{module.name}")

@@ -55,7 +55,7 @@ __all__ = [
     "family",
 ]
 
-import_modules(__name__)  # a file in this folder registers its families
+import_modules(__name__, private=True)  # a file in this folder registers its families
 
 
 def __getattr__(name: str) -> Any:
