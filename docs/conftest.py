@@ -11,14 +11,6 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 collect_ignore = ["building"]  # needs what only builders of the site have
-SLOW = ("coming-from.md", "landmine.md", "molecules.md", "scaling.md")  # pages that take long
-
-
-def pytest_collection_modifyitems(items):
-    """Mark the pages that take long."""
-    for item in items:
-        if item.path.suffix == ".md" and item.path.name in SLOW:
-            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -15,3 +16,34 @@ def no_earlier_ctrl_c(monkeypatch):
     from fuzzymil.training import trainer
 
     monkeypatch.setattr(trainer, "_last_interrupt", float("-inf"))
+
+
+SLOW = (
+    "docs/coming-from.md",
+    "docs/landmine.md",
+    "docs/rules.md",
+    "docs/scaling.md",
+    "docs/settings.md",
+    "docs/understanding.md",
+    "docs/tutorials",
+    "src/fuzzymil/datasets/gpr/alarms.py",
+    "src/fuzzymil/estimators/_cross_validation.py",
+    "src/fuzzymil/experiments",
+    "src/fuzzymil/report/_report.py",
+    "tests/cli/test_launch.py",
+    "tests/comparators/test_sklearn_checks.py",
+    "tests/estimators/test_dask.py",
+    "tests/estimators/test_sklearn_checks.py",
+    "tests/experiments",
+    "tests/report/test_browser.py",
+    "tests/training/test_distributed.py",
+)
+"""Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
+
+
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests and doctests of `SLOW`."""
+    slow = [config.rootpath / path for path in SLOW]
+    for item in items:
+        if any(Path(item.path).is_relative_to(path) for path in slow):
+            item.add_marker(pytest.mark.slow)

@@ -76,6 +76,7 @@ DATA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "words"), DATA.values(), ids=DATA)
 @every
 def test_data_that_are_no_bags(model, data, words):

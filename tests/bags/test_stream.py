@@ -25,6 +25,7 @@ def small_windows(monkeypatch):
     monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 300)
 
 
+@pytest.mark.slow
 def test_all_bags_at_once_is_the_same_from_a_stream_of_many_windows(small_windows):
     model = MIANFISClassifier(4, max_epochs=15, random_state=0, run=RunOptions(precision="double"))
     expected = numbers_of(model.fit(BAGS))
@@ -183,6 +184,7 @@ def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_unequal_parts_make_no_great_windows(monkeypatch):
     monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 1000)
     edges = [0, 60, *range(61, 151)]
@@ -203,6 +205,7 @@ def test_labels_of_parts_are_of_one_kind():
         MIANFISClassifier(2).fit(BagStream(load, 2))
 
 
+@pytest.mark.slow
 def test_other_doors_say_that_a_stream_is_none_of_their_business():
     with pytest.raises(InputTypeError, match="BagStream"):
         Bags.concatenate([BagStream.from_bags(BAGS, 2)])

@@ -112,6 +112,7 @@ def test_ctrl_c(desk, monkeypatch):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_bugs_are_not_hidden(desk, monkeypatch):
     def broken(*arguments, **settings):
         raise ZeroDivisionError("a bug")

@@ -80,6 +80,7 @@ def sentence(desk, tmp_path, command, *extra, data="good.csv", model="good.json"
     return messages[0].removeprefix("Error: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", WITH_DATA)
 @pytest.mark.parametrize(
     ("wrong", "words"),

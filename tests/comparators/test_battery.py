@@ -84,6 +84,7 @@ def test_the_constructor_stores_its_arguments_and_nothing_else(name):
     assert vars(estimator) == given
 
 
+@pytest.mark.slow
 @every
 def test_clones_have_the_same_settings_and_are_not_fitted(name):
     copy = clone(fitted(name))
@@ -138,6 +139,7 @@ def test_the_order_of_instances_does_not_matter_in_prediction(name):
     np.testing.assert_allclose(again, decisions(name), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @every
 def test_bags_are_decided_alone(name):
     order = np.random.RandomState(4).permutation(len(TEST))
@@ -242,6 +244,7 @@ def test_one_class_is_not_enough(name):
         make(name).fit(TRAIN, np.zeros(len(TRAIN)))
 
 
+@pytest.mark.slow
 @every
 def test_three_classes_are_too_many_and_the_way_out_works(name):
     three = np.arange(len(TRAIN)) % 3

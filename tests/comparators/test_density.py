@@ -145,6 +145,7 @@ def test_the_threshold_makes_the_fewest_errors():
 
 # java weka.classifiers.mi.MIDD -N 2 -t one.arff -no-cv, and MIEMDD likewise (Weka 3.6.14), on ONE: point and scale of
 # each feature. MIEMDD stops its climbs earlier than we do.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "center", "scales", "tolerance"),
     [

@@ -149,6 +149,7 @@ def output_cost_and_gradient(name, weights, **padding):
 # ---------------------------------------------------------------------- forward, gradients, padding
 
 
+@pytest.mark.slow
 @models
 def test_forward_is_the_slow_transcription(name):
     weights = weights_of(name)
@@ -309,6 +310,7 @@ def test_the_seed_decides(name):
     assert (fitted(name, seed=1).decision_function(bags) != decided).all()
 
 
+@pytest.mark.slow
 @models
 def test_order_of_instances_and_company_of_bags_do_not_matter(name):
     bags = easy_bags()
@@ -320,6 +322,7 @@ def test_order_of_instances_and_company_of_bags_do_not_matter(name):
     np.testing.assert_allclose(in_parts, decided, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 @models
 def test_bags_of_one_instance_take_the_short_way_to_the_same_result(name):
     rows = easy_bags().instances[:20]

@@ -55,6 +55,7 @@ def test_a_new_comparator_is_fitted_and_its_parameters_are_checked(nearest_mean)
         nearest_mean(power=0).fit(bags)
 
 
+@pytest.mark.slow
 def test_the_command_line_compares_with_a_new_comparator(nearest_mean, tmp_path):
     bags = make_two_concepts(10, 10, random_state=0)
     rows = zip(bags.bag_index, np.asarray(bags.labels)[bags.bag_index], bags.instances, strict=True)

@@ -257,6 +257,7 @@ def test_alarms_do_not_depend_on_the_number_of_processes(alarms, detectors):
     assert np.array_equal(alarms.energies, two.energies)
 
 
+@pytest.mark.slow
 def test_bags_tell_what_they_are(alarms, detectors):
     bags = alarms.bags
     assert bags.feature_names == FEATURES

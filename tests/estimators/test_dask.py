@@ -23,6 +23,7 @@ def cluster():
         yield found
 
 
+@pytest.mark.slow
 def test_a_search_on_a_cluster_finds_what_it_finds_here(cluster):
     bags = make_two_concepts(18, 18, random_state=0)
     search = GridSearchCV(

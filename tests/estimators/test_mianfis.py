@@ -308,6 +308,7 @@ def test_regression_of_whole_numbers_returns_fractions():
 # ---------------------------------------------------------------------- losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [Y, WORDS], ids=["two", "three"])
 @pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_decision_probability_and_prediction_agree(loss, labels):
@@ -389,6 +390,7 @@ def test_units_of_features_change_the_rules_and_nothing_else():
             np.testing.assert_allclose(moved_slopes, slopes / scale, rtol=1e-5, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_units_of_the_target_change_the_conclusions_and_nothing_else():
     for order in (0, 1):
         settings = {"order": order, "run": DOUBLE, "max_epochs": 20}
@@ -480,6 +482,7 @@ def test_shapes_of_initial_rules_and_history():
 # ---------------------------------------------------------------------- going on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_partial_fit_starts_with_some_classes_and_goes_on(loss):
     model = classifier(loss=loss, learning_rate=0.1)
@@ -494,6 +497,7 @@ def test_partial_fit_starts_with_some_classes_and_goes_on(loss):
     np.testing.assert_allclose(model.predict_proba(BAGS).sum(axis=1), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_error", "cross_entropy", "hinge"])
 def test_partial_fit_on_bags_of_one_class(loss):
     model = classifier(loss=loss).partial_fit(BAGS, Y)
@@ -902,6 +906,7 @@ def test_every_family_and_operator_learns_and_says_what_it_was_trained_on(settin
     np.testing.assert_allclose(after.history_["loss"][0], mean_squared_error(model.rules_, BAGS, Y), rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"order": 1}, {"membership": "bell", "t_norm": "min"}], ids=str)
 def test_missing_values_fit_every_set_on_request(settings):
     gappy = BAGS.map_instances(lambda x: np.where(np.arange(x.size).reshape(x.shape) % 7 == 3, np.nan, x))

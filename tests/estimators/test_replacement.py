@@ -44,6 +44,7 @@ def test_a_model_predicts_with_edited_rules(model, bags, tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(bags), found.decision_function(bags))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("saved", [False, True])
 def test_training_goes_on_from_edited_rules(model, bags, tmp_path, saved):
     labels = np.where(bags.labels == 1, "yes", "no")

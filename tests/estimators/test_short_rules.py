@@ -38,6 +38,7 @@ def test_two_features_among_fifty_two_are_found_and_make_short_rules():
     assert accuracy_score(unseen.labels, long.predict(unseen)) < 0.7
 
 
+@pytest.mark.slow
 def test_no_rule_is_longer_than_asked_and_the_last_has_no_condition():
     bags = padded(3, n_noise=4)
     for max_terms in (1, 3):

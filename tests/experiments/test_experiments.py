@@ -68,6 +68,7 @@ def test_test_bags_change_nothing_that_is_fitted(pipeline):
             assert np.array_equal(before, after)
 
 
+@pytest.mark.slow
 def test_permuted_labels_give_chance():
     bags = musk_like(3, n_bags=60)
     labels = np.asarray(bags.labels)
@@ -96,6 +97,7 @@ def test_naive_scores_pool_the_raw_outputs_of_instances():
     assert np.allclose(scores_of(model, bags, "mean")[0], single.mean())
 
 
+@pytest.mark.slow
 def test_choice_is_by_accuracy_then_auc_then_order():
     bags = musk_like()
     # Share and score of false alarms. Accuracy and AUC are then (0.5, 1), (0.75, 0.5), (0.75, 1) and again (0.75, 1).

@@ -287,6 +287,7 @@ def test_an_expert_takes_the_loudest_window_where_none_holds_the_mine(alarms):
     assert marked.sum(axis=1).tolist() == bags.labels.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_finds_made_up_mines(name, alarms):
     parts = splits(alarms.asked, 2, 0)

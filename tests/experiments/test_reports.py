@@ -103,6 +103,7 @@ def test_a_second_run_gives_the_same_files(small):
         assert path.read_bytes() == content, path
 
 
+@pytest.mark.slow
 def test_sentences_follow_the_numbers(small):
     _, found = small
     words = convergence._findings(found["convergence"])

@@ -186,6 +186,7 @@ def test_numbers_of_the_small_run(small):
     assert set(found["instances"]["first_minus"]) == {"Naive-ANFIS"}
 
 
+@pytest.mark.slow
 def test_a_second_run_uses_what_is_there(small, monkeypatch):
     folder, _ = small
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -271,6 +271,7 @@ def test_aggregation_of_nan_is_nan_in_its_own_bag_only(name):
             assert np.isnan(out).sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGGREGATIONS)
 def test_aggregation_takes_one_alpha_a_rule(name):
     values = np.log(np.random.default_rng(10).uniform(0.1, 0.9, (8, 2)))
@@ -345,6 +346,7 @@ def test_combination_stands_great_responses(name):
                 assert (found[b] >= values[rows].min(axis=0) - 1e-12 * scale).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGGREGATIONS)
 def test_aggregation_stands_log_degrees_beyond_the_precision_of_32_bit(name):
     values = (-1e15 * np.random.default_rng(14).uniform(0.5, 1.0, (8, 2))).astype(np.float32)

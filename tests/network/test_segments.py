@@ -22,6 +22,7 @@ def groupings():
     return plain, gathered, len(bags.x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
 def test_gathered_bags_have_the_sums_maxima_and_gradients_of_scattered_instances(shape):
     with jax.enable_x64():
@@ -41,6 +42,7 @@ def test_gathered_bags_have_the_sums_maxima_and_gradients_of_scattered_instances
         np.testing.assert_allclose(*gradients, rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGGREGATIONS)
 def test_truths_join_alike_in_gathered_bags(name):
     with jax.enable_x64():

@@ -25,6 +25,7 @@ def truths(scale):
     return jnp.asarray(log_r)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 30.0, 2000.0])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 300.0, -1.0, -300.0, (2.0, 0.0, -5.0)], ids=str)
 def test_value_and_gradient_are_those_of_the_general_formula(alpha, scale):

@@ -206,6 +206,7 @@ def test_outputs_of_a_grid():
     assert_nothing_is_cut_off(display.plot())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_rules", "n_features", "name"),
     [(2, 1, "x{}"), (30, 2, "x{}"), (3, 25, "a rather long name of feature number {}"), (2, 166, "f{}")],

@@ -70,6 +70,7 @@ def run(command):
     return result.returncode, result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_commands_do_what_the_page_shows(page, tmp_path, monkeypatch):
     for example in (ROOT / "examples").glob("*.csv"):

@@ -78,6 +78,7 @@ def model(one_of_each):
     return MIANFISClassifier(3, max_epochs=5, random_state=0, **settings).fit(BAGS)
 
 
+@pytest.mark.slow
 def test_a_model_of_new_parts_is_trained_explained_drawn_and_reported(model, tmp_path):
     assert model.history_["loss"][-1] < model.history_["loss"][0]
     explanation = model.explain(BAGS, bag=3)

@@ -80,6 +80,7 @@ def test_shuffled_rows_make_the_same_bags(bags, random):
     assert back.ids.tolist() == bags.ids.tolist()
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(some_bags(), st.data())
 def test_slices_join_to_the_whole(bags, data):

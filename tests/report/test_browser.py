@@ -99,6 +99,7 @@ def values(page, collection, key):
     return page.locator(shown).evaluate_all(f"items => items.map(item => item.dataset.{key})")
 
 
+@pytest.mark.slow
 def test_rules_are_sorted_by_clicks(opened):
     page = opened()
     assert values(page, "rulebook", "place") == list("01234")

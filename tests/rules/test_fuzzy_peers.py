@@ -78,6 +78,7 @@ def test_there_are_enough_systems_of_either_kind():
     assert sum("scikit-fuzzy" in stored["answers"] for stored in ANSWERS["systems"]) >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stored", "library"), CASES.values(), ids=CASES)
 def test_the_stored_answers_of_other_libraries_are_met(stored, library):
     system = system_of(stored)

@@ -169,6 +169,7 @@ def test_the_compiled_network_gives_the_same():
     np.testing.assert_allclose(rules.infer(rows).truth, truth_at(rules, rows), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t_norm", ["product", "lukasiewicz"])
 def test_a_missing_value_counts_as_the_one_that_suits_the_rule_best(t_norm):
     rows = VALUES.copy()

@@ -106,6 +106,7 @@ def test_rules_are_as_similar_as_their_least_similar_sets():
 # ---------------------------------------------------------------------- exact steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [{}, {"t_norm": "min", "aggregation": "max"}, {"normalize": False}, {"aggregation": "algebraic"}],

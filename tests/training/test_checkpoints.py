@@ -50,6 +50,7 @@ def same(one, other):
         np.testing.assert_array_equal(values, other.history_[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

@@ -46,6 +46,7 @@ def test_shares_are_equal_and_leave_no_group_out(monkeypatch, n_groups, n_cores,
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [None, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_groups_trained_on_several_cores_are_those_trained_alone(monkeypatch, dtype, batch_size):

@@ -150,6 +150,7 @@ def test_fits_trained_together_on_line_are_those_trained_alone():
         assert_near(fit(ON_LINE, starts=[start(f)], seeds=[f]).params[0], together.params[f], 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1.0, 1e6])
 @pytest.mark.parametrize("batch_size", [BATCH, MINI_BATCH, ON_LINE])
 def test_what_a_bag_of_weight_zero_holds_does_not_matter(batch_size, noise):
@@ -175,6 +176,7 @@ def test_only_the_proportions_of_the_weights_matter(batch_size):
     assert_near(fit(batch_size, weights=weights).params, fit(batch_size, weights=40 * weights).params, 1e-5)
 
 
+@pytest.mark.slow
 def test_a_weight_of_two_counts_a_bag_twice_in_a_batch():
     weights = np.ones((1, BAGS))
     weights[0, 3] = 2.0
@@ -201,6 +203,7 @@ def test_tolerance_stops_each_fit_on_its_own():
     assert fit(starts=[at_rest, start(1)], targets=targets, max_epochs=10).n_epochs.tolist() == [10, 10]
 
 
+@pytest.mark.slow
 def test_validation_stops_early_and_keeps_the_best_epoch():
     # The training bags want 1, the held-out ones 0.5: on the way from 0 the latter are best in the middle.
     weights, held_out = np.ones((1, BAGS)), np.zeros((1, BAGS))
@@ -223,6 +226,7 @@ def test_validation_stops_early_and_keeps_the_best_epoch():
     assert losses[best] == pytest.approx(held_out_error, rel=1e-3, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_divergence_is_flagged_and_the_parameters_stay_finite():
     plan = {"optimizer": "sgd", "width_scale": "direct"}
     result = fit(ON_LINE, learning_rate=1e4, max_epochs=200, plan=plan)
