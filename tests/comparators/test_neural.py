@@ -175,6 +175,7 @@ def test_gradients_are_finite_differences_of_the_slow_loss(name):
             assert gradient[place][entry] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-5, abs=1e-8)
 
 
+@pytest.mark.slow
 @models
 def test_padding_changes_neither_output_nor_cost_nor_gradient(name):
     weights = weights_of(name)
@@ -289,6 +290,7 @@ def test_every_instance_given_twice_changes_nothing(name):
     )
 
 
+@pytest.mark.slow
 @models
 def test_learns(name):
     fresh = easy_bags(seed=1)

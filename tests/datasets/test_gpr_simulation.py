@@ -484,6 +484,7 @@ def test_an_offset_is_refused_and_a_small_one_changes_nothing(mine):
         check_cube(one, name="lane")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
 def test_simulated_cubes_are_in_order(difficulty):
     highest = dataclasses.replace(conditions_of(difficulty), height=(0.30, 0.30), roughness=(0.012, 0.012))

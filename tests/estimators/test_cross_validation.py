@@ -165,6 +165,7 @@ def test_methods_share_folds_and_report_progress():
     assert results[1][0].decisions is None
 
 
+@pytest.mark.slow
 def test_seeds_by_split():
     (folds,) = cross_validate([make_pipeline(MIANFISClassifier(**QUICK))], BAGS, cv=2, seeds=[5, 6])
     assert [fold.model[-1].random_state for fold in folds] == [5, 6]

@@ -75,6 +75,7 @@ def test_progress_tells_the_last_loss_of_fits_that_have_stopped():
     assert seen[-1][0] == len(seen)
 
 
+@pytest.mark.slow
 def test_a_warm_start_holds_out_the_same_bags(monkeypatch):
     held = []
     train_groups = _network.train_groups

@@ -191,6 +191,7 @@ def test_cross_validation_takes_bags_and_lists(model):
     assert len(cross_val_predict(model, bags, y, cv=3)) == len(bags)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [lambda bags: bags, arrays_of], ids=["Bags", "list"])
 @networks
 def test_pipelines_and_grid_search(model, kind):

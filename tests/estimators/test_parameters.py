@@ -77,6 +77,7 @@ def test_how_a_fit_runs_is_not_part_of_a_model(tmp_path):
     assert model_from_dict(document).run is None
 
 
+@pytest.mark.slow
 def test_facts_beside_a_model(tmp_path):
     model = MIANFISClassifier(2, max_epochs=1, random_state=0).fit(BAGS, LABELS)
     document = model_to_dict(model, extra={"columns": {"bag": "user"}})

@@ -89,6 +89,7 @@ def test_rules_are_matched_to_a_models_feature_names(bags):
         model.with_rules(turned.edit(rename={"size": "sise"}))
 
 
+@pytest.mark.slow
 def test_nothing_is_frozen_in_other_rules(bags):
     rules = RuleBase.from_arrays([[0.5, 0.5], [1.5, 1.5]], 0.3 * np.ones((2, 2)), [1, 0.5])
     model = MIANFISClassifier(init=rules, frozen=["x1.low"], max_epochs=2, random_state=0).fit(bags)

@@ -105,6 +105,7 @@ def test_the_sum_is_the_one_behind_the_aggregation(name, alpha, kind):
     assert float(found[0, 0]) == pytest.approx(float(put_together(name, log_r, alpha)), rel=1e-9, abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "alpha"), CASES)
 def test_a_truly_zero_rule_is_held_there_by_the_zeros(name, alpha):
     nothing = instance_shares(name, np.full((4, 1), -INF), alpha)

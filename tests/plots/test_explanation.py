@@ -65,6 +65,7 @@ def assert_nothing_is_cut_off(figure):
     assert drawn.y1 < height + 0.02
 
 
+@pytest.mark.slow
 def test_truth_witnesses_and_contributions_are_shown():
     found = explain(RULES, Bags.from_list([BAG], ids=["photo"]), reading=CLASSES)
     display = ExplanationDisplay.from_explanation(found)
@@ -84,6 +85,7 @@ def test_truth_witnesses_and_contributions_are_shown():
     assert_nothing_is_cut_off(figure)
 
 
+@pytest.mark.slow
 def test_numbers_stand_in_the_cells_of_a_small_bag():
     figure = ExplanationDisplay.from_explanation(explain(RULES, [BAG])).plot("a title")
     assert figure.get_suptitle() == "a title"

@@ -318,6 +318,7 @@ def test_an_epoch_on_line_visits_every_bag_once_as_algorithm_1_says(update_rule)
     assert len(visited) > 1  # the order is drawn anew
 
 
+@pytest.mark.slow
 def test_a_bag_without_weight_is_not_visited_on_line():
     case = Case(14, 2, (2, 5, 3), 1)
     bags, targets = [bag.tolist() for bag in case.bags], case.targets.tolist()

@@ -253,6 +253,7 @@ def test_a_merely_far_bag_is_covered_and_its_coverage_tells():
     assert found.normalized.sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t_norm", ["product", "min", "lukasiewicz", "hamacher", "einstein"])
 def test_a_missing_value_is_as_if_the_rules_did_not_ask_for_it(t_norm):
     rules = dataclasses.replace(two_rules(), t_norm=t_norm)

@@ -25,6 +25,7 @@ def signed_error():
     del LOSSES["signed_error"]
 
 
+@pytest.mark.slow
 def test_a_registered_loss_codes_targets_decides_and_gives_probabilities(signed_error):
     bags = make_two_concepts(random_state=0)
     model = MIANFISClassifier(6, loss="signed_error", learning_rate=0.1, max_epochs=60, random_state=0).fit(bags)

@@ -327,6 +327,7 @@ def dropped(params, masks, renormalize=False):
         return np.asarray(layers.strengths), np.asarray(layers.output)[:, 0]
 
 
+@pytest.mark.slow
 def test_expected_output_over_all_masks_is_the_output_scaled_by_the_keep_probability():
     masks, p = all_masks(), 0.7
     chances = np.prod(np.where(masks > 0, p, 1 - p), axis=1)
@@ -381,6 +382,7 @@ def test_dropout_on_line_draws_masks_that_depend_on_the_seed():
 # ---------------------------------------------------------------------- what is learned, and by what
 
 
+@pytest.mark.slow
 def test_alpha_moves_only_when_asked():
     assert float(fit().params[0].alpha) == 2.0
     learned = fit(plan={"learn_alpha": True})
