@@ -130,12 +130,18 @@ def _rule_table(rules: RuleBase, nearest: list[tuple[int, float]], concepts: Arr
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title="Learned rules and the true concepts", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title="Learned rules and the true concepts",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for heading in ("rule", "output", "center", "width", "concept", "distance", ""):
         table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
     for r, (concept, distance) in enumerate(nearest):
         constant = rules.coefs[r, 0, 0]
-        verdict = "weak duplicate" if distance <= SIGMA else "irrelevant"
+        verdict = "duplicate" if distance <= SIGMA else "irrelevant"
         if constant >= 0.5:
             verdict = "[bold]found[/bold]" if distance <= SIGMA else "elsewhere"
         table.add_row(
