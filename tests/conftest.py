@@ -1,6 +1,7 @@
 """Compiled programs are kept between test runs (and shared by parallel workers): compiling is most of the time."""
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(tempfile.gettempdir(), "fuzzymil-test-programs"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore Ctrl-C, which tests press
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from fuzzymil import Bags, MISugeno, RuleBase
 from fuzzymil.membership import FAMILIES, Location, MembershipFunction, Width
 from fuzzymil.network.aggregation import AGGREGATIONS, maximum, register_aggregation
-from fuzzymil.network.norms import T_NORMS, product, register_t_norm
+from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, product, register_t_norm
 from fuzzymil.plots import (
     ExplanationDisplay,
     FiringDisplay,
@@ -48,7 +48,8 @@ def registered():
     register_t_norm("own_t_norm", product)
     register_aggregation("own_aggregation", maximum)
     yield
-    del FAMILIES["laplace"], T_NORMS["own_t_norm"], AGGREGATIONS["own_aggregation"]
+    del FAMILIES["laplace"], T_NORMS["own_t_norm"], S_NORMS["own_t_norm"], DUAL["own_t_norm"]
+    del AGGREGATIONS["own_aggregation"]
 
 
 @pytest.mark.slow
