@@ -232,7 +232,8 @@ CURVED = [PREMISES[name] for name in ("excluded middle", "nested", "hedges", "he
     [("product", "algebraic"), ("min", "max"), ("lukasiewicz", "bounded"), ("hamacher",) * 2, ("einstein",) * 2],
 )
 def test_gradients_are_those_of_finite_differences(t_norm, s_norm):
-    n_rows, _, premises = arrange(CURVED, {"x": 0, "y": 1, "z": 2})
+    arranged = arrange(CURVED, {"x": 0, "y": 1, "z": 2})
+    n_rows, premises = arranged.n_rows, arranged.premises
     rng = np.random.default_rng(3)
     mu, direction = rng.uniform(0.05, 0.95, (6, n_rows, 3)), rng.normal(size=(6, n_rows, 3))
 

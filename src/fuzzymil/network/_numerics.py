@@ -82,3 +82,29 @@ def least(values: jax.Array) -> jax.Array:
 @least.defjvp
 def _least_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     return jax.jvp(lambda values: values.min(axis=-1), primals, tangents)
+
+
+# ---------------------------------------------------------------------- a chunk of rows at a time
+
+# Largest array (instances, sets of a rule, features) in one piece: 64 MB in 32 bit, and several are in use at once.
+_GREATEST_ARRAY = 1 << 24
+
+
+def in_chunks(
+    function: Callable[[jax.Array, jax.Array | None], jax.Array], n_values: int, x: jax.Array, known: jax.Array | None
+) -> jax.Array:
+    """Call ``function``, which computes ``n_values`` numbers for each row, on so many rows at once as memory allows.
+
+    For the gradient, each chunk is computed again.
+    """
+    limit = _GREATEST_ARRAY // max(n_values, 1)
+    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2 divides the sizes that data are padded to
+    whole = len(x) // n_rows * n_rows
+    if whole <= n_rows:
+        return function(x, known)
+    forgetful = jax.checkpoint(function)
+    parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), (x, known))
+    found: jax.Array = jax.lax.map(lambda part: forgetful(*part), parts).reshape(whole, -1)
+    if whole == len(x):
+        return found
+    return jnp.concatenate([found, forgetful(*jax.tree.map(lambda values: values[whole:], (x, known)))])

@@ -24,11 +24,12 @@ class Strengths:
     """Base class of activations, which keep degrees of truth and firing strengths as logarithms."""
 
     log_truth: Array
+    log_degrees: Array
     log_firing: Array
 
     @property
     def truth(self) -> Array:
-        """Degrees of truth, shape (n_instances, n_rules)."""
+        """Degrees of truth, shape (n_instances, n_parts)."""
         return np.asarray(np.exp(self.log_truth))
 
     @property
@@ -48,25 +49,34 @@ class Activations(Strengths):
 
     Attributes
     ----------
-    truth : array of shape (n_instances, n_rules)
-        Degree to which each instance satisfies each rule's premise (Layer 2).
+    truth : array of shape (n_instances, n_parts)
+        Degree to which each instance satisfies each part of a premise (Layer 2). A premise without quantifiers is a
+        single part, so that there is one per rule; see `RuleBase.parts`.
+    degrees : array of shape (n_bags, n_parts)
+        Degree to which each part holds for each bag.
     firing : array of shape (n_bags, n_rules)
         Firing strength of each rule for each bag (Layer 3).
     normalized : array of shape (n_bags, n_rules)
-        Strengths that sum to one (Layer 4), exact even where ``firing`` underflows.
+        Strengths that sum to one (Layer 4), exact even where ``firing`` underflows; for additive rules, ``firing``.
     rule_outputs : array of shape (n_bags, n_rules, n_outputs)
         Conclusion of each rule (Layer 5, before weighting).
     output : array of shape (n_bags, n_outputs)
-        The weighted conclusion (Layer 6).
-    log_truth, log_firing : arrays
-        Logarithms of ``truth`` and ``firing``; ``-inf`` means exactly zero.
+        The weighted conclusion (Layer 6); for additive rules, the default plus what the rules add.
+    log_truth, log_degrees, log_firing : arrays
+        Logarithms of ``truth``, ``degrees`` and ``firing``; ``-inf`` means exactly zero.
     """
 
     normalized: Array
     rule_outputs: Array
     output: Array
     log_truth: Array
+    log_degrees: Array
     log_firing: Array
+
+    @property
+    def degrees(self) -> Array:
+        """Degrees to which the parts of premises hold for each bag, shape (n_bags, n_parts)."""
+        return np.asarray(np.exp(self.log_degrees))
 
     @property
     def uncovered(self) -> Array:
@@ -74,9 +84,7 @@ class Activations(Strengths):
         return np.asarray(np.isneginf(self.log_firing).all(axis=1))
 
 
-def infer(
-    params: Params, masks: Masks, operators: Operators, bags: Bags, default: tuple[float, ...] = (0.0,)
-) -> Activations:
+def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Activations:
     """Run the six layers on bags.
 
     Parameters
@@ -84,8 +92,6 @@ def infer(
     params, masks, operators
         The compiled rule base; see `fuzzymil.RuleBase.compile`.
     bags : Bags
-    default : tuple of float
-        Output of bags on which every rule is exactly zero.
 
     Examples
     --------
@@ -96,17 +102,19 @@ def infer(
     [[0.52], [0.92]]
     """
     make_room()
-    limit = max(_CHUNK_VALUES // next(iter(masks.values())).size, 1)
+    n_values = next(iter(masks.values())).size if operators.parts is None else operators.parts.n_conditions
+    limit = max(_CHUNK_VALUES // max(n_values, 1), 1)
     parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
-    log_truth, log_firing, strengths, rule_outputs, output = (
+    log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
         np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
     uncovered = np.isneginf(log_firing).all(axis=1, keepdims=True)
     return Activations(
         normalized=strengths,
         rule_outputs=rule_outputs,
-        output=np.where(uncovered, default, output),
+        output=np.where(uncovered, params.default, output),
         log_truth=log_truth,
+        log_degrees=log_degrees,
         log_firing=log_firing,
     )
 

@@ -24,6 +24,7 @@ __all__ = [
     "Packed",
     "PackedBags",
     "even_size",
+    "greatest_in_order",
     "grouping_of",
     "log_sum_exp",
     "pack",
@@ -50,6 +51,10 @@ class Grouping(Protocol):
 
     def sizes(self) -> jax.Array:
         """Return the number of instances in each bag, shape (bags,)."""
+        ...
+
+    def owners(self) -> jax.Array:
+        """Return the number of each instance's bag, in ascending order, shape (instances,)."""
         ...
 
 
@@ -82,6 +87,9 @@ class Packed:
 
     def sizes(self) -> jax.Array:
         return self.sum(jnp.ones(self.bag_index.shape))
+
+    def owners(self) -> jax.Array:
+        return self.bag_index
 
 
 def _by_bag(longest: int, offsets: jax.Array, values: jax.Array, instead: float) -> jax.Array:
@@ -134,6 +142,9 @@ class OneBag:
     def sizes(self) -> jax.Array:
         return self.real.sum(keepdims=True).astype(float)
 
+    def owners(self) -> jax.Array:
+        return jnp.where(self.real, 0, 1)  # padding rows come last
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -154,6 +165,9 @@ class Each:
     def sizes(self) -> jax.Array:
         return jnp.ones(self.n_bags)
 
+    def owners(self) -> jax.Array:
+        return jnp.arange(self.n_bags)
+
 
 def log_sum_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
     """Return ``log(sum(exp(values)))`` of each bag; -inf where every term is -inf or the bag is empty."""
@@ -162,6 +176,30 @@ def log_sum_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
     total = grouping.sum(jnp.exp(values - grouping.spread(top)))
     none = total == 0  # the gradient of log 0 would be NaN; lets NaN values through
     return jnp.where(none, -jnp.inf, top + jnp.log(jnp.where(none, 1.0, total)))
+
+
+def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.Array:
+    """Return the value at a place of each bag (1 is the greatest), without a gradient; -inf if the bag has fewer.
+
+    A NaN anywhere in a bag gives NaN.
+
+    Examples
+    --------
+    >>> values = jnp.array([[3.0], [5.0], [4.0], [7.0]])
+    >>> greatest_in_order(values, Packed(jnp.array([0, 0, 0, 1]), 2), 2).tolist()
+    [[4.0], [-inf]]
+    """
+    values = jax.lax.stop_gradient(values)
+    if isinstance(grouping, Each):
+        return values if place == 1 else jnp.where(jnp.isnan(values), values, -jnp.inf)
+    sizes = grouping.sizes().astype(jnp.int32)
+    # Sorted by bag, then by value: the instances of a bag stay together, its greatest value comes last.
+    owners = jnp.broadcast_to(grouping.owners()[:, None], values.shape)
+    _, ordered = jax.lax.sort((owners, values), dimension=0, num_keys=2)
+    ends = jnp.cumsum(sizes)
+    found = ordered[jnp.maximum(ends - place, 0)]
+    broken = grouping.sum(jnp.isnan(values).astype(values.dtype)) > 0
+    return jnp.where(broken, jnp.nan, jnp.where((sizes >= place)[:, None], found, -jnp.inf))
 
 
 # ---------------------------------------------------------------------- packing bags for compiled code
