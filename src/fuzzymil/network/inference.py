@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,7 +13,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.bags import Bags
 from fuzzymil.network.layers import Layers, Masks, Operators, Params, forward, layers_1_and_2
-from fuzzymil.network.segments import grouping_of, pack
+from fuzzymil.network.segments import Rows, Runs, grouping_of, pack
 
 __all__ = ["Activations", "Strengths", "infer"]
 
@@ -101,10 +102,13 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     >>> infer(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).output.round(2).tolist()
     [[0.52], [0.92]]
     """
-    make_room()
-    n_values = next(iter(masks.values())).size if operators.parts is None else operators.parts.n_conditions
-    limit = max(_CHUNK_VALUES // max(n_values, 1), 1)
-    parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
+    if operators.parts is None:
+        make_room()
+        n_values, infer_part = next(iter(masks.values())).size, _infer_part
+    else:
+        n_values, infer_part = max(operators.parts.n_conditions, 1), _infer_part_in_numpy
+    limit = max(_CHUNK_VALUES // n_values, 1)
+    parts = [infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
     log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
         np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
@@ -150,6 +154,23 @@ def _infer_part(
         )
         log_truths, *per_bag = (np.asarray(values) for values in layers)
     return (log_truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
+
+
+def _infer_part_in_numpy(
+    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int
+) -> tuple[Array, ...]:
+    """Run the layers without compiling them: every quantified rule base would need a program of its own."""
+    start, stop = bags.offsets[first], bags.offsets[last]
+    offsets = bags.offsets[first : last + 1] - start
+    x: Any = np.asarray(bags.instances[start:stop], np.float64)
+    missing = np.isnan(x)
+    known: Any = None
+    if missing.any():
+        x, known = np.where(missing, 0.0, x), 1.0 - missing
+    grouping: Any = Rows(len(x)) if len(offsets) == len(x) + 1 else Runs(offsets)
+    # In logarithms, -inf is an ordinary number. Operators that users add may be written for JAX alone.
+    with np.errstate(all="ignore"), jax.enable_x64():
+        return tuple(np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known))
 
 
 def _chunks(offsets: Array, limit: int) -> list[tuple[int, int]]:

@@ -36,10 +36,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from scipy.special import softmax
 
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import parts, premises
-from fuzzymil.network._numerics import in_chunks
+from fuzzymil.network._numerics import held, in_chunks, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 from fuzzymil.network.norms import T_NORMS
@@ -176,25 +178,29 @@ def strengths_of(
     else:
         log_degrees = parts.log_degrees(operators.parts, log_truth, grouping, operators.aggregation, params.alpha)
         log_firing = parts.log_firing(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
+    xp = namespace(log_firing)
     if operators.weights is not None:
-        log_firing = log_firing + jnp.log(jnp.asarray(operators.weights, log_firing.dtype))
+        log_firing = log_firing + xp.log(xp.asarray(operators.weights, log_firing.dtype))
     empty = (grouping.sizes() == 0)[:, None]
-    return log_degrees, jnp.where(empty, 0.0, log_firing)
+    return log_degrees, xp.where(empty, 0.0, log_firing)
 
 
 def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
     """Equation (10): strengths (b, r) that sum to one over the rules; all zero where every rule is exactly zero."""
+    xp = namespace(log_firing)
     if not operators.normalize:
-        return jnp.exp(log_firing)
-    fires = ~jnp.isneginf(log_firing).all(axis=-1, keepdims=True)
-    strengths = jax.nn.softmax(jnp.where(fires, log_firing, 0.0), axis=-1)
+        return xp.exp(log_firing)
+    fires = ~xp.isneginf(log_firing).all(axis=-1, keepdims=True)
+    strengths = (softmax if isinstance(log_firing, np.ndarray) else jax.nn.softmax)(
+        xp.where(fires, log_firing, 0.0), axis=-1
+    )
     if operators.update_rule == "paper":
         # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
         # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
-        held = jax.lax.stop_gradient(strengths)
-        moved = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
-        strengths = held * (1.0 + (1.0 - held) * (moved - jax.lax.stop_gradient(moved)))
-    return jnp.where(fires, strengths, 0.0)
+        value = held(strengths)
+        moved = xp.where(xp.isneginf(log_firing), 0.0, log_firing)
+        strengths = value * (1.0 + (1.0 - value) * (moved - held(moved)))
+    return xp.where(fires, strengths, 0.0)
 
 
 def layer5(
@@ -207,8 +213,8 @@ def layer5(
     """
     constant = coefs[..., 0]
     if coefs.shape[-1] == 1:  # zero order: every operator returns the constant
-        return jnp.broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
-    z = constant + jnp.einsum("id,rkd->irk", x, coefs[..., 1:], precision="highest")
+        return namespace(x).broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
+    z = constant + _einsum("id,rkd->irk", x, coefs[..., 1:])
     return COMBINERS[combine](z if missing is None else z + missing, grouping, alpha)
 
 
@@ -217,8 +223,14 @@ def layer6(strengths: jax.Array, rule_outputs: jax.Array, default: Numbers | Non
 
     Additive rules add it to their ``default`` (k,).
     """
-    total = jnp.einsum("br,brk->bk", strengths, rule_outputs, precision="highest")
+    total = _einsum("br,brk->bk", strengths, rule_outputs)
     return total if default is None else default + total
+
+
+def _einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
+    if isinstance(a, np.ndarray):
+        return np.einsum(subscripts, a, b, optimize=True)
+    return jnp.einsum(subscripts, a, b, precision="highest")
 
 
 def forward(
@@ -296,13 +308,14 @@ def _response_of_missing(
     params: Params, masks: Masks, operators: Operators, x: jax.Array, unknown: jax.Array
 ) -> jax.Array:
     """Return the change of the responses (i, r, k) when unknown values are replaced by the rules' typical ones."""
+    xp = namespace(x)
     slopes = params.coefs[..., 1:]
-    has_set = functools.reduce(jnp.maximum, masks.values())
-    typical = jnp.zeros_like(has_set)
+    has_set = functools.reduce(xp.maximum, masks.values())
+    typical = xp.zeros_like(has_set)
     for name, parameters in params.sets.items():
-        typical = jnp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
+        typical = xp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
     if operators.parts is not None:
         has_set, typical = parts.first_sets(operators.parts, has_set, typical)
     has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
-    product = functools.partial(jnp.einsum, "id,rkd->irk", precision="highest")
+    product = functools.partial(_einsum, "id,rkd->irk")
     return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])

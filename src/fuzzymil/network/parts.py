@@ -15,11 +15,10 @@ import functools
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network._numerics import in_chunks
+from fuzzymil.network._numerics import in_chunks, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 from fuzzymil.network.norms import T_NORMS
@@ -32,6 +31,7 @@ __all__ = ["Join", "Parts", "first_sets", "log_degrees", "log_firing", "log_trut
 Sets = dict[str, tuple[Any, ...]]  # as in `fuzzymil.network.layers.Params`
 Masks = dict[str, Any]
 
+_CACHED = 1 << 15  # numbers in a chunk of rows
 _MANY = 8  # Gaussian conditions in one part for which the kernel is faster than gathered columns
 
 
@@ -112,12 +112,28 @@ def _of_gaussians(
     centers, widths = sets["gaussian"]
     if len(used) < x.shape[1]:
         x, known, squares = jax.tree.map(lambda values: values[:, np.array(used)], (x, known, squares))
-    return log_truth_of_gaussians(x, known, centers[take], masks["gaussian"][take] / widths[take], squares)
+    inverse = masks["gaussian"][take] / widths[take]
+    if isinstance(x, np.ndarray):
+        return _gaussians_in_numpy(x, known, centers[take], inverse)
+    return log_truth_of_gaussians(x, known, centers[take], inverse, squares)
+
+
+def _gaussians_in_numpy(x: Any, known: Any, centers: Any, inverse: Any) -> Any:
+    """Compute the log-truths (i, p) from differences, a chunk of rows that fits the cache at a time."""
+    found = np.empty((len(x), len(centers)))
+    n_rows = max(_CACHED // x.shape[1], 1)
+    for first in range(0, len(x), n_rows):
+        rows = slice(first, first + n_rows)
+        for part, (center, steepness) in enumerate(zip(centers, inverse, strict=True)):
+            z = (x[rows] - center) * steepness
+            found[rows, part] = -0.5 * np.einsum("id,id->i", z, z if known is None else known[rows] * z)
+    return found
 
 
 def _of_group(
     group: Group, sets: Sets, masks: Masks, t_norm: str, s_norm: str, x: jax.Array, known: jax.Array | None
 ) -> jax.Array:
+    xp = namespace(x)
     places = np.array(group.places, int).reshape(len(group.rules), len(group.families), 2)
 
     def log_mu(numbers: Any) -> jax.Array:
@@ -125,7 +141,7 @@ def _of_group(
         rows, columns = places[:, numbers, 0], places[:, numbers, 1]
         family = group.families[np.atleast_1d(numbers)[0]]
         found = FAMILIES[family].log_mu(x[:, columns], *(values[rows, columns] for values in sets[family]))
-        return jnp.where(masks[family][rows, columns] > 0, found, 0.0)
+        return xp.where(masks[family][rows, columns] > 0, found, 0.0)
 
     def condition(form: Form) -> jax.Array:
         if form[0] == "is":
@@ -139,9 +155,9 @@ def _of_group(
             )
             for numbers in together
         ]
-        return T_NORMS[t_norm](jnp.concatenate(found, axis=-1)) if found else always
+        return T_NORMS[t_norm](xp.concatenate(found, axis=-1)) if found else always
 
-    always = jnp.zeros((len(x), len(group.rules)), x.dtype)
+    always = xp.zeros((len(x), len(group.rules)), x.dtype)
     return joined(group.form, condition, always, t_norm, s_norm)
 
 
@@ -164,7 +180,7 @@ def log_degrees(
         elif isinstance(grouping, Each):
             found.append(own)
         else:
-            sharpness = alpha[np.array([parts.rules[part] for part in members])] if jnp.ndim(alpha) else alpha
+            sharpness = alpha[np.array([parts.rules[part] for part in members])] if np.ndim(alpha) else alpha
             found.append(AGGREGATIONS[aggregation](own, grouping, sharpness))
     return in_order(found, list(alike.values()))
 
@@ -176,7 +192,7 @@ def log_firing(parts: Parts, log_degrees: jax.Array, t_norm: str, s_norm: str) -
         def part(form: Form) -> jax.Array:
             return log_degrees[:, np.array([numbers[form[1]] for numbers in join.parts])]
 
-        always = jnp.zeros((len(log_degrees), len(join.rules)), log_degrees.dtype)
+        always = namespace(log_degrees).zeros((len(log_degrees), len(join.rules)), log_degrees.dtype)
         return joined(join.form, part, always, t_norm, s_norm)
 
     return in_order([of_rules(join) for join in parts.firing], [join.rules for join in parts.firing])
@@ -187,14 +203,15 @@ def first_sets(parts: Parts, has_set: jax.Array, typical: jax.Array) -> tuple[ja
 
     Both arguments are (rows, d), both results (r, d).
     """
+    xp = namespace(has_set)
 
     def of_rule(own: list[int]) -> tuple[jax.Array, jax.Array]:
         def before(part: int, later: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             first = has_set[part] > 0
-            return jnp.where(first, has_set[part], later[0]), jnp.where(first, typical[part], later[1])
+            return xp.where(first, has_set[part], later[0]), xp.where(first, typical[part], later[1])
 
         last = (has_set[own[-1]], typical[own[-1]])
         return functools.reduce(lambda later, part: before(part, later), own[-2::-1], last)
 
     found = [of_rule(own) for own in parts.of_rules()]
-    return jnp.stack([has for has, _ in found]), jnp.stack([value for _, value in found])
+    return xp.stack([has for has, _ in found]), xp.stack([value for _, value in found])

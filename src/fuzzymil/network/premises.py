@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.network._numerics import LogFunction
+from fuzzymil.network._numerics import LogFunction, namespace
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 
 __all__ = [
@@ -48,18 +48,20 @@ def _somewhat(log_mu: jax.Array) -> jax.Array:
 
 def _extremely(log_mu: jax.Array) -> jax.Array:
     """Return ``2 mu**2`` up to one half and ``1 - 2 (1 - mu)**2`` above: more contrast."""
-    low = log_mu <= jnp.log(0.5)
-    above = jnp.log1p(-2.0 * jnp.square(jnp.expm1(jnp.where(low, 0.0, log_mu))))
-    return jnp.where(low, jnp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
+    xp = namespace(log_mu)
+    low = log_mu <= xp.log(0.5)
+    above = xp.log1p(-2.0 * xp.square(xp.expm1(xp.where(low, 0.0, log_mu))))
+    return xp.where(low, xp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
 
 
 def _seldom(log_mu: jax.Array) -> jax.Array:
     """Return ``sqrt(mu / 2)`` up to one half and ``1 - sqrt((1 - mu) / 2)`` above: the inverse of *extremely*."""
-    low = log_mu <= jnp.log(0.5)
+    xp = namespace(log_mu)
+    low = log_mu <= xp.log(0.5)
     full = log_mu == 0  # the root has no derivative there
-    doubt = -jnp.expm1(jnp.where(low | full, -1.0, log_mu))
-    above = jnp.where(full, 0.0, jnp.log1p(-jnp.sqrt(0.5 * doubt)))
-    return jnp.where(low, 0.5 * (log_mu - jnp.log(2.0).astype(log_mu.dtype)), above)
+    doubt = -xp.expm1(xp.where(low | full, -1.0, log_mu))
+    above = xp.where(full, 0.0, xp.log1p(-xp.sqrt(0.5 * doubt)))
+    return xp.where(low, 0.5 * (log_mu - xp.log(2.0).astype(log_mu.dtype)), above)
 
 
 HEDGES: dict[str, LogFunction] = {
@@ -131,10 +133,11 @@ def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_
 
 def modified(log_mu: jax.Array, form: Form, known: jax.Array | None) -> jax.Array:
     """Return the log-degrees of a condition ("is", n, hedges, favorable), given its log-memberships."""
+    xp = namespace(log_mu)
     _, _, hedges, favorable = form
     for hedge in reversed(hedges):
         log_mu = HEDGES[hedge](log_mu)
-    return log_mu if known is None else jnp.where(known > 0, log_mu, 0.0 if favorable else -jnp.inf)
+    return log_mu if known is None else xp.where(known > 0, log_mu, 0.0 if favorable else -xp.inf)
 
 
 def joined(
@@ -149,6 +152,7 @@ def joined(
     >>> float(jnp.exp(joined(form, lambda leaf: degrees[leaf[1]], jnp.zeros(()), "min", "max")))
     0.25
     """
+    xp = namespace(always)
     kind = form[0]
     if kind == "not":
         return complement(joined(form[1], condition, always, t_norm, s_norm))
@@ -156,7 +160,7 @@ def joined(
         return condition(form)
     if len(form) == 1:
         return always
-    parts = jnp.stack([joined(part, condition, always, t_norm, s_norm) for part in form[1:]], axis=-1)
+    parts = xp.stack([joined(part, condition, always, t_norm, s_norm) for part in form[1:]], axis=-1)
     return T_NORMS[t_norm](parts) if kind == "and" else S_NORMS[s_norm](parts)
 
 
@@ -168,6 +172,7 @@ def in_order(columns: Sequence[jax.Array], members: Sequence[Sequence[int]]) -> 
     >>> in_order([jnp.array([[2, 0]]), jnp.array([[1]])], [(2, 0), (1,)]).tolist()
     [[0, 1, 2]]
     """
+    xp = namespace(columns[0])
     order = [member for group in members for member in group]
     place = {member: position for position, member in enumerate(order)}
-    return jnp.concatenate(columns, axis=1)[:, jnp.asarray([place[member] for member in range(len(order))])]
+    return xp.concatenate(columns, axis=1)[:, xp.asarray([place[member] for member in range(len(order))])]

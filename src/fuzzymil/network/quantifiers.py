@@ -11,12 +11,12 @@ that instance, and instances with the same truth share it evenly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from fuzzymil._utils.registry import register
-from fuzzymil.network._numerics import one_if_zero
+from fuzzymil.network._numerics import held, namespace, one_if_zero
 from fuzzymil.network.aggregation import maximum, minimum
 from fuzzymil.network.segments import Each, Grouping, greatest_in_order, log_sum_exp
 
@@ -42,6 +42,8 @@ QUANTIFIERS: dict[str, Quantifier] = {}
 
 COUNTING: set[str] = set()
 """The quantifiers that need a count, as in ``AT LEAST 3``."""
+
+_UNUSED: Any = 0.0  # the sharpness of operators that have none
 
 MOST_FROM, MOST_TO = 0.3, 0.8
 """Shares of a bag between which ``most`` rises from 0 to 1 (Kacprzyk and Yager)."""
@@ -78,30 +80,32 @@ def register_quantifier(name: str, function: Quantifier, *, counts: bool = False
 def some(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return ``max(r)``: one instance suffices."""
     del count
-    return log_r if isinstance(grouping, Each) else maximum(log_r, grouping, jnp.zeros(()))
+    return log_r if isinstance(grouping, Each) else maximum(log_r, grouping, _UNUSED)
 
 
 def all_of(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return ``min(r)``: every instance counts."""
     del count
-    return log_r if isinstance(grouping, Each) else minimum(log_r, grouping, jnp.zeros(()))
+    return log_r if isinstance(grouping, Each) else minimum(log_r, grouping, _UNUSED)
 
 
 def on_average(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return ``mean(r)``, the share of instances that satisfy the condition."""
+    xp = namespace(log_r)
     del count
     if isinstance(grouping, Each):
         return log_r
-    sizes = jnp.maximum(grouping.sizes(), 1.0).astype(log_r.dtype)
-    return log_sum_exp(log_r, grouping) - jnp.log(sizes)[:, None]
+    sizes = xp.maximum(grouping.sizes(), 1.0).astype(log_r.dtype)
+    return log_sum_exp(log_r, grouping) - xp.log(sizes)[:, None]
 
 
 def most(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return the mean truth on the ramp of Kacprzyk and Yager: 0 up to 0.3, 1 from 0.8, linear in between."""
-    share = jnp.exp(on_average(log_r, grouping, count))
+    xp = namespace(log_r)
+    share = xp.exp(on_average(log_r, grouping, count))
     none, full = share <= MOST_FROM, share >= MOST_TO
-    within = jnp.where(none | full, MOST_TO, share)
-    return jnp.where(none, -jnp.inf, jnp.where(full, 0.0, jnp.log((within - MOST_FROM) / (MOST_TO - MOST_FROM))))
+    within = xp.where(none | full, MOST_TO, share)
+    return xp.where(none, -xp.inf, xp.where(full, 0.0, xp.log((within - MOST_FROM) / (MOST_TO - MOST_FROM))))
 
 
 def at_least(log_r: jax.Array, grouping: Grouping, count: int) -> jax.Array:
@@ -109,11 +113,12 @@ def at_least(log_r: jax.Array, grouping: Grouping, count: int) -> jax.Array:
 
     It is exactly zero for a bag of fewer instances.
     """
+    xp = namespace(log_r)
     found = greatest_in_order(log_r, grouping, count)
-    reaches = (log_r == grouping.spread(found)) & jnp.isfinite(log_r)
+    reaches = (log_r == grouping.spread(found)) & xp.isfinite(log_r)
     ties = grouping.sum(reaches.astype(log_r.dtype))
-    share = grouping.sum(jnp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
-    return found + share - jax.lax.stop_gradient(share)
+    share = grouping.sum(xp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
+    return found + share - held(share)
 
 
 register_quantifier("some", some)

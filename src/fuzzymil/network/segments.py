@@ -2,7 +2,7 @@
 
 The layers use only the operations of `Grouping`. `Packed` is for batches (segment reductions over packed instances),
 `OneBag` for a single bag (on-line learning), and `Each` for one-instance bags (plain ANFIS), where there is nothing to
-reduce.
+reduce. `Runs` and `Rows` are `Packed` and `Each` for NumPy arrays.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil.network._numerics import held, namespace
+
 __all__ = [
     "Each",
     "Grouping",
     "OneBag",
     "Packed",
     "PackedBags",
+    "Rows",
+    "Runs",
     "even_size",
     "greatest_in_order",
     "grouping_of",
@@ -128,13 +132,13 @@ class OneBag:
     real: jax.Array
 
     def _only_real(self, values: jax.Array, instead: float) -> jax.Array:
-        return jnp.where(self.real.reshape((-1,) + (1,) * (values.ndim - 1)), values, instead)
+        return namespace(values).where(self.real.reshape((-1,) + (1,) * (values.ndim - 1)), values, instead)
 
     def sum(self, values: jax.Array) -> jax.Array:
         return self._only_real(values, 0.0).sum(axis=0, keepdims=True)
 
     def max(self, values: jax.Array) -> jax.Array:
-        return self._only_real(jax.lax.stop_gradient(values), -jnp.inf).max(axis=0, keepdims=True)
+        return self._only_real(held(values), -jnp.inf).max(axis=0, keepdims=True)
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
@@ -157,7 +161,7 @@ class Each:
         return values
 
     def max(self, values: jax.Array) -> jax.Array:
-        return jax.lax.stop_gradient(values)
+        return held(values)
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
@@ -169,13 +173,49 @@ class Each:
         return jnp.arange(self.n_bags)
 
 
+class Runs:
+    """Bags packed one after another, in NumPy: bag b holds the rows from ``offsets[b]`` to ``offsets[b + 1]``.
+
+    No bag is empty. The operations take and return NumPy arrays, although `Grouping` speaks of JAX's.
+    """
+
+    def __init__(self, offsets: Array) -> None:
+        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
+
+    def sum(self, values: Any) -> Any:
+        return np.add.reduceat(values, self._starts, axis=0)
+
+    def max(self, values: Any) -> Any:
+        return np.maximum.reduceat(values, self._starts, axis=0)
+
+    def spread(self, values: Any) -> Any:
+        return np.repeat(values, self._sizes, axis=0)
+
+    def sizes(self) -> Any:
+        return self._sizes.astype(float)
+
+    def owners(self) -> Any:
+        return np.repeat(np.arange(len(self._sizes)), self._sizes)
+
+
+class Rows(Each):
+    """Every instance is its own bag, in NumPy."""
+
+    def sizes(self) -> Any:
+        return np.ones(self.n_bags)
+
+    def owners(self) -> Any:
+        return np.arange(self.n_bags)
+
+
 def log_sum_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
     """Return ``log(sum(exp(values)))`` of each bag; -inf where every term is -inf or the bag is empty."""
+    xp = namespace(values)
     top = grouping.max(values)
-    top = jnp.where(jnp.isfinite(top), top, 0.0)
-    total = grouping.sum(jnp.exp(values - grouping.spread(top)))
+    top = xp.where(xp.isfinite(top), top, 0.0)
+    total = grouping.sum(xp.exp(values - grouping.spread(top)))
     none = total == 0  # the gradient of log 0 would be NaN; lets NaN values through
-    return jnp.where(none, -jnp.inf, top + jnp.log(jnp.where(none, 1.0, total)))
+    return xp.where(none, -xp.inf, top + xp.log(xp.where(none, 1.0, total)))
 
 
 def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.Array:
@@ -189,17 +229,21 @@ def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.
     >>> greatest_in_order(values, Packed(jnp.array([0, 0, 0, 1]), 2), 2).tolist()
     [[4.0], [-inf]]
     """
-    values = jax.lax.stop_gradient(values)
+    xp = namespace(values)
+    values = held(values)
     if isinstance(grouping, Each):
-        return values if place == 1 else jnp.where(jnp.isnan(values), values, -jnp.inf)
+        return values if place == 1 else xp.where(xp.isnan(values), values, -xp.inf)
     sizes = grouping.sizes().astype(jnp.int32)
     # Sorted by bag, then by value: the instances of a bag stay together, its greatest value comes last.
-    owners = jnp.broadcast_to(grouping.owners()[:, None], values.shape)
-    _, ordered = jax.lax.sort((owners, values), dimension=0, num_keys=2)
-    ends = jnp.cumsum(sizes)
-    found = ordered[jnp.maximum(ends - place, 0)]
-    broken = grouping.sum(jnp.isnan(values).astype(values.dtype)) > 0
-    return jnp.where(broken, jnp.nan, jnp.where((sizes >= place)[:, None], found, -jnp.inf))
+    owners = xp.broadcast_to(grouping.owners()[:, None], values.shape)
+    if isinstance(values, np.ndarray):
+        ordered: Any = np.take_along_axis(values, np.lexsort((values, owners), axis=0), axis=0)
+    else:
+        _, ordered = jax.lax.sort((owners, values), dimension=0, num_keys=2)
+    ends = xp.cumsum(sizes)
+    found = ordered[xp.maximum(ends - place, 0)]
+    broken = grouping.sum(xp.isnan(values).astype(values.dtype)) > 0
+    return xp.where(broken, xp.nan, xp.where((sizes >= place)[:, None], found, -xp.inf))
 
 
 # ---------------------------------------------------------------------- packing bags for compiled code
