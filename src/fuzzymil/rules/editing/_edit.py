@@ -81,13 +81,13 @@ def edit(
     >>> rules = RuleBase.from_arrays([[0.0, 0.0], [1.0, 1.0], [1.1, 1.0]], [[0.3, 0.3]] * 3, [0, 1, 0.8])
     >>> print(rules)
     Rule 1: IF x1 is low AND x2 is low THEN y = 0
-    Rule 2: IF x1 is high1 AND x2 is high THEN y = 1
-    Rule 3: IF x1 is high2 AND x2 is high THEN y = 0.8
+    Rule 2: IF x1 is high AND x2 is high THEN y = 1
+    Rule 3: IF x1 is highest AND x2 is high THEN y = 0.8
     >>> mine = rules.edit(rename={"x1": "hue", "hue.low": "dark", "y": "sky"}, sets={"hue.dark": {"center": 0.1}},
     ...                   without={1: "x2"}, merge=[(2, 3)], add="IF hue is dark AND x2 is high THEN sky = 0.5")
     >>> print(mine)
     Rule 1: IF hue is dark THEN sky = 0
-    Rule 2: IF hue is high1_or_high2 AND x2 is high THEN sky = 0.9 WITH 2
+    Rule 2: IF hue is high_or_highest AND x2 is high THEN sky = 0.9 WITH 2
     Rule 3: IF hue is dark AND x2 is high THEN sky = 0.5
     """
     base = renamed(base, rename or {})

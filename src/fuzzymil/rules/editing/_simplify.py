@@ -179,12 +179,12 @@ def simplify(
     >>> simpler = rules.simplify([[[0.0]], [[0.4], [1.0]]])
     >>> print(simpler)
     3 rules, 3 conditions, 3 terms became 2 rules, 2 conditions, 2 terms.
-    Merged similar terms of x1: high1, high2; kept as high1.
+    Merged similar terms of x1: high, highest; kept as high.
     Merged rules with the same premise: rules 2, 3.
     Outputs on 2 bags change by at most 2.4e-05, 2.2e-05 on average; 0 decisions at 0.5 changed.
     >>> print(simpler.rules)
     Rule 1: IF x1 is low THEN y = 0
-    Rule 2: IF x1 is high1 THEN y = 0.95 WITH 2
+    Rule 2: IF x1 is high THEN y = 0.95 WITH 2
     """
     for name, value, high in (
         ("tolerance", tolerance, np.inf),

@@ -1,10 +1,10 @@
-"""The words of rules: names for fuzzy sets, conditions, conclusions and numbers, as the parser reads them."""
+"""The words of rules: conditions, conclusions and numbers, as the parser reads them."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import HEDGES
@@ -17,10 +17,8 @@ __all__ = [
     "escaped",
     "format_number",
     "format_set",
-    "named_terms",
     "premise_text",
     "quoted",
-    "span_of",
     "with_weight",
 ]
 
@@ -46,45 +44,6 @@ def escaped(text: str, end: str) -> str:
     for character, written in (("\\", "\\\\"), (end, "\\" + end), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(character, written)
     return text
-
-
-def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
-    """Return the range of the sets' centers, a substitute where the data's range is unknown."""
-    peaks = [chosen.peak(*chosen.parameters) for chosen in sets] or [0.0]
-    return float(min(peaks)), float(max(peaks))
-
-
-def named_terms(
-    by_rule: Mapping[int, MembershipFunction], low: float, high: float
-) -> tuple[dict[str, MembershipFunction], dict[int, str]]:
-    """Name the sets of one variable after the third of its range in which they are centered.
-
-    If several sets share a word, they are numbered from low to high. Rules with equal sets share a name.
-
-    Returns
-    -------
-    terms : dict
-        Name to set.
-    names : dict
-        Rule to name.
-    """
-    words: dict[str, list[MembershipFunction]] = {"low": [], "medium": [], "high": []}
-    place: dict[int, tuple[str, int]] = {}
-    peaks = {r: chosen.peak(*chosen.parameters) for r, chosen in by_rule.items()}
-    for r in sorted(by_rule, key=lambda r: (peaks[r], r)):
-        chosen = by_rule[r]
-        position = (peaks[r] - low) / (high - low) if high > low else 0.5
-        word = "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
-        if chosen not in words[word]:
-            words[word].append(chosen)
-        place[r] = (word, words[word].index(chosen))
-    names = {
-        (word, n): word if len(found) == 1 else f"{word}{n + 1}"
-        for word, found in words.items()
-        for n in range(len(found))
-    }
-    terms = {name: words[word][n] for (word, n), name in names.items()}
-    return terms, {r: names[key] for r, key in place.items()}
 
 
 def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_terms: int | None) -> str:
