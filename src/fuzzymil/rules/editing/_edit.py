@@ -12,7 +12,7 @@ from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.editing._merge import merged_rules, shares_of
 from fuzzymil.rules.editing._rewrite import TermName, find_term, renamed, rewritten, without_unused_terms
-from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.premise import Expression
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -308,7 +308,8 @@ def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Coefs]:
 def _conclusion(base: RuleSet, output: str, value: Any) -> Sequence[float]:
     """Return the coefficients of a number, or of text such as ``"0.3 + 2*hue"``."""
     if isinstance(value, str):
-        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} = {value}"])
+        sign = "=" if base.normalize else "+="
+        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"])
         if found.n_rules > 1 or found.outputs != (output,) or found.rules[0].weight != 1:
             raise ParameterError(f"conclusions: expected a sum such as '0.3 + 2*x', got {value!r:.100}.")
         return found.rules[0].coefs[0]
@@ -351,6 +352,9 @@ def _parsed(base: R, texts: list[str]) -> R:
     for name in ("variables", "rules", "outputs"):
         del operators[name]
     operators |= {"alpha": 1.0, "consequent_alpha": 1.0, "default": ()}
+    said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)
+    if said is not None and not base.normalize:
+        raise said.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")
     found = source.parse(type(base), texts, base.variables, **operators)
     if found.feature_names != base.feature_names:
         raise ParameterError(

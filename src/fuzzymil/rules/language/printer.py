@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import HEDGES
+from fuzzymil.network.quantifiers import QUANTIFIERS
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 
 __all__ = [
-    "KEYWORDS",
+    "concluded",
     "conclusion",
     "conditions",
     "escaped",
     "format_number",
     "format_set",
+    "is_quantifier_word",
+    "keywords",
     "premise_text",
+    "quantifier",
     "quoted",
+    "quoted_term",
     "with_weight",
 ]
 
-KEYWORDS = frozenset({"if", "then", "and", "or", "is", "with", "anything", *HEDGES})
+_KEYWORDS = frozenset({"if", "then", "and", "or", "is", "with", "anything", "instances"})
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+
+
+def keywords() -> frozenset[str]:
+    """Return the words, in lower case, that have a meaning of their own in rules, and are quoted as names.
+
+    Examples
+    --------
+    >>> {"and", "very", "average"} <= keywords()
+    True
+    """
+    return _KEYWORDS.union(HEDGES, *(name.split() for name in QUANTIFIERS))
+
+
+def is_quantifier_word(word: str) -> bool:
+    """Return whether a word, in lower case, is part of a quantifier, such as *at least*."""
+    return any(word in name.split() for name in QUANTIFIERS)
 
 
 def quoted(name: str) -> str:
@@ -34,9 +55,20 @@ def quoted(name: str) -> str:
     >>> quoted("hue"), quoted("hue (mean)"), quoted("and")
     ('hue', '"hue (mean)"', '"and"')
     """
-    if _NAME.fullmatch(name) and name.lower() not in KEYWORDS:
+    if _NAME.fullmatch(name) and name.lower() not in keywords():
         return name
     return f'"{escaped(name, chr(34))}"'
+
+
+def quoted_term(name: str) -> str:
+    """Return the name of a term as written in rules, where no quantifier can stand.
+
+    Examples
+    --------
+    >>> quoted("average"), quoted_term("average"), quoted_term("very")
+    ('"average"', 'average', '"very"')
+    """
+    return name if _NAME.fullmatch(name) and is_quantifier_word(name.lower()) else quoted(name)
 
 
 def escaped(text: str, end: str) -> str:
@@ -62,37 +94,68 @@ def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], 
     return f"{text} AND ... ({left_out} less selective)" if left_out else text
 
 
-def premise_text(premise: Expression) -> str:
+def premise_text(premise: Expression, conjunction: Callable[[Expression], str | None] = lambda part: None) -> str:
     """Return a premise as text; AND binds more tightly than OR.
+
+    Parameters
+    ----------
+    premise : Expression
+    conjunction : callable, optional
+        Returns the text of a quantified part, or None where it is to be written in full.
 
     Examples
     --------
     >>> premise_text(And((Is("x", "low", ("not",)), Or((Is("y", "high"), Is("z", "high", ("very",)))))))
     'x is not low AND (y is high OR z is very high)'
+    >>> premise_text(Not(Quantified("at least", Is("x", "low"), 3)))
+    'NOT (AT LEAST 3 x is low)'
     """
     if isinstance(premise, Is):
-        return " ".join((quoted(premise.variable), "is", *premise.hedges, quoted(premise.term)))
+        return " ".join((quoted(premise.variable), "is", *premise.hedges, quoted_term(premise.term)))
     if isinstance(premise, Not):
-        inner = premise_text(premise.part)
+        inner = premise_text(premise.part, conjunction)
         return f"NOT {inner}" if isinstance(premise.part, Not) else f"NOT ({inner})"
     if isinstance(premise, Quantified):
-        inner = "instances" if premise.part == ANYTHING else premise_text(premise.part)
-        simple = isinstance(premise.part, Is) or premise.part == ANYTHING
-        words = [premise.quantifier.upper(), *([] if premise.count is None else [str(premise.count)])]
-        return " ".join((*words, inner if simple else f"({inner})"))
+        if premise.part == ANYTHING:
+            inner = "instances"
+        else:
+            inner = conjunction(premise.part) or premise_text(premise.part)
+            inner = inner if isinstance(premise.part, Is) else f"({inner})"
+        return f"{quantifier(premise)} {inner}"
     if not premise.parts:
         return "anything"
     join = " AND " if isinstance(premise, And) else " OR "
     return join.join(
-        f"({premise_text(part)})" if isinstance(part, And | Or) and part.parts else premise_text(part)
+        f"({premise_text(part, conjunction)})"
+        if isinstance(part, And | Or) and part.parts
+        else premise_text(part, conjunction)
         for part in premise.parts
     )
 
 
+def quantifier(part: Quantified) -> str:
+    """Return the words of a quantifier, ``SOME`` or ``AT LEAST 3``.
+
+    Examples
+    --------
+    >>> quantifier(Quantified("at least", ANYTHING, 3))
+    'AT LEAST 3'
+    """
+    return part.quantifier.upper() + ("" if part.count is None else f" {part.count}")
+
+
 def conclusion(
-    output: str, coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_terms: int | None = None
+    output: str,
+    coefs: Sequence[float],
+    variables: Sequence[str],
+    digits: int | None,
+    max_terms: int | None = None,
+    *,
+    adds: bool = False,
 ) -> str:
     """Return ``y = 0.3 + 2*x1 - 1*x2`` for the coefficients of an output, constant first.
+
+    The conclusion of an additive rule ``adds`` to its output: ``y += 0.3 + 2*x1``, ``y -= 1.4``.
 
     Examples
     --------
@@ -100,16 +163,33 @@ def conclusion(
     'y = 0.3 + 2*x1 - 1*x2'
     >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3, max_terms=1)
     'y = 0.3 + 2*x1 + ... (1 smaller)'
+    >>> conclusion("y", [-1.4], [], digits=3, adds=True)
+    'y -= 1.4'
+    """
+    sign, text = concluded(coefs, variables, digits, max_terms, adds=adds)
+    return f"{quoted(output)} {sign} {text}"
+
+
+def concluded(
+    coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_terms: int | None, *, adds: bool
+) -> tuple[str, str]:
+    """Return the sign and the sum of a conclusion, ``("=", "0.3 + 2*x1")``.
+
+    Examples
+    --------
+    >>> concluded([0.3, 2.0], ["x1"], 3, None, adds=True)
+    ('+=', '0.3 + 2*x1')
     """
     slopes = {name: value for name, value in zip(variables, coefs[1:], strict=False) if value}
     shown = list(slopes)
     if max_terms is not None and len(shown) > max_terms:
         shown = sorted(slopes, key=lambda name: -abs(slopes[name]))[:max_terms]
-    text = f"{quoted(output)} = {format_number(coefs[0], digits)}"
+    sign = "=" if not adds else "-=" if coefs[0] < 0 and not slopes else "+="
+    text = format_number(-coefs[0] if sign == "-=" else coefs[0], digits)
     for name in shown:
         text += f" {'-' if slopes[name] < 0 else '+'} {format_number(abs(slopes[name]), digits)}*{quoted(name)}"
     left_out = len(slopes) - len(shown)
-    return f"{text} + ... ({left_out} smaller)" if left_out else text
+    return sign, f"{text} + ... ({left_out} smaller)" if left_out else text
 
 
 def with_weight(weight: float, digits: int | None) -> str:
