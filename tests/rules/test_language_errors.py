@@ -118,7 +118,11 @@ ERRORS = {
         ") THEN",
     ),
     "closing bracket after a conclusion": ("IF depth is low THEN y = 1)", "found ')'.", ")"),
-    "empty premise": ("IF THEN y = 1", "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'THEN'.", "THEN"),
+    "empty premise": (
+        "IF THEN y = 1",
+        "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'THEN'.",
+        "THEN",
+    ),
     "nothing after AND": ("IF depth is low AND THEN y = 1", "Expected a condition", "THEN"),
     "AND and OR": (
         "IF depth is low AND OR size is low THEN y = 1",

@@ -220,7 +220,7 @@ def _constant(case: _Case) -> Iterator[Finding]:
                 "always fires",
                 (r + 1,),
                 f"Rule {r + 1} adds nearly the same to every bag ({adds}).",
-                f"Drop it, edit(drop={r + 1}), and add this to the default.",
+                f"Drop it and add this to the default: edit(drop={r + 1}, default=...).",
             )
 
 

@@ -30,6 +30,7 @@ def edit(
     drop: int | Iterable[int] = (),
     keep: Iterable[int] | None = None,
     add: str | Iterable[str] = (),
+    default: float | Mapping[str, float] | None = None,
     drop_unused_terms: bool = False,
 ) -> R:
     """Return a changed copy of the rule base.
@@ -51,13 +52,14 @@ def edit(
         Conditions to remove: rule number to variables, ``{3: ["texture"]}``.
     conclusions : mapping, optional
         New conclusions of rules: a number, or text such as ``"0.3 + 2*hue"``. With several outputs, a mapping
-        from output to these, ``{2: {"sky": 0.8}}``.
+        from output to these, ``{2: {"sky": 0.8}}``. For additive rules, this is what the rule adds.
     weights : mapping, optional
         New weights of rules.
     merge : sequence of sequences of int
         Groups of rules to merge, ``[(1, 4)]``. The merged rule takes the place of the first one named. The rules of
-        a group must be plain conjunctions over the same variables. With p the rules' weights divided by their sum,
-        the merged rule concludes the mean weighted by p, and its weight is the sum of the weights. Merging rules
+        a group must be plain conjunctions over the same variables, all of them with the same quantifier or all
+        without. With p the rules' weights divided by their sum, the merged rule concludes the mean weighted by p, and
+        its weight is the sum of the weights; an additive rule adds the weighted sum, with weight 1. Merging rules
         with equal premises (and alphas) changes no output, except for linear conclusions under a nonlinear
         ``combine``. Where the rules use different terms, a new one (``low_or_medium``) has the mean and standard
         deviation of their mixture: center c = sum(p c_r), width sqrt(sum(p (s_r**2 + (c_r - c)**2))).
@@ -68,6 +70,8 @@ def edit(
     add : str or sequence of str
         Rules to add, as text over the existing variables and outputs. If each rule has its own alpha, new rules
         get the mean.
+    default : float or mapping, optional
+        New default, a number or, with several outputs, a mapping from output to number.
     drop_unused_terms : bool
         Whether to remove terms that no rule uses.
 
@@ -99,6 +103,8 @@ def edit(
     texts = [add] if isinstance(add, str) else list(add)
     if texts:
         base = _with_added(base, texts)
+    if default is not None:
+        base = _with_default(base, default)
     return without_unused_terms(base) if drop_unused_terms else base
 
 
@@ -323,6 +329,22 @@ def _of_one_order(coefs: Sequence[Coefs], n_features: int) -> list[Coefs]:
     if all(len(row) == 1 for rows in coefs for row in rows):
         return list(coefs)
     return [[row if len(row) > 1 else (*row, *[0.0] * n_features) for row in rows] for rows in coefs]
+
+
+def _with_default(base: R, given: Any) -> R:
+    if not isinstance(given, Mapping):
+        if len(base.outputs) > 1:
+            raise ParameterError(
+                f"default: there are several outputs ({listed(base.outputs)}), so name the ones to change: "
+                f"{{{base.outputs[0]!r}: {given!r:.60}}}."
+            )
+        given = {base.outputs[0]: given}
+    for output, value in given.items():
+        known_name("output", output, base.outputs, "in default")
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            raise ParameterError(f"default: {output!r} must be a number, got {value!r:.100}.")
+    values = zip(base.outputs, base.default, strict=True)
+    return dataclasses.replace(base, default=tuple(float(given.get(output, old)) for output, old in values))
 
 
 # ---------------------------------------------------------------------- new rules
