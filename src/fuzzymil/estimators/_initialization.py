@@ -88,7 +88,7 @@ def initialized(
     operators = dataclasses.replace(operators, t_norm=settings.t_norm, normalize=bool(settings.normalize))
     alphas = np.asarray(alpha), np.asarray(consequent_alpha)
     scaled = bags.map_instances(scaling.apply)
-    first = LOSSES[settings.loss].start((mean - scaling.target_shift) / scaling.target_scale)
+    first = LOSSES[settings._loss].start((mean - scaling.target_shift) / scaling.target_scale)
     starts, all_masks = [], []
     for centers, widths, used in _first_rules(settings, bags, scaled, scaling, coding, seeds):
         if len(centers) == 1 and settings.order == 0 and settings.normalize:
@@ -109,7 +109,7 @@ def initialized(
         scaling=scaling,
         outputs=coding.outputs,
         feature_names=bags.feature_names,
-        default=tuple(LOSSES[settings.loss].start(mean)),
+        default=tuple(LOSSES[settings._loss].start(mean)),
         keep_prob=keep_prob(settings, starts[0], all_masks[0], len(overview.targets)),
         structure=structure(settings),
         n_runs=settings.n_init,
@@ -151,7 +151,7 @@ def _first_rules(
             centers, widths = _first_sets(settings, bags, scaled, scaling, coding.groups, seed)
             yield centers, widths, np.broadcast_to(scaling.varies, centers.shape)
         return
-    n_rules = settings.n_rules
+    n_rules = settings._n_rules
     for place, seed in enumerate(seeds):
         # Fits that train together have as many rules as the first search found useful.
         found = short_rules(
@@ -207,7 +207,7 @@ def _partitioned(settings: NetworkSettings, instances: Array, groups: Array, rng
     Group 1 is the positive class; with more classes (or a regression) every group counts.
     """
     method = "kmeans" if settings.init == "auto" else settings.init
-    n_rules, which = settings.n_rules, settings._variant.init_bags
+    n_rules, which = settings._n_rules, settings._variant.init_bags
     present = np.unique(groups)
     if which == "positive" and len(present) == 2:
         chosen = instances[groups == present[1]]
@@ -264,7 +264,7 @@ def _first_coefs(
         mean = np.average(targets, axis=0, weights=weights)
         # A rule that no bag fires starts at the overall mean.
         constants = np.where(total > 0, strengths.T @ targets / np.where(total > 0, total, 1.0), mean)
-        constants = LOSSES[settings.loss].start(constants)
+        constants = LOSSES[settings._loss].start(constants)
         if not operators.normalize:
             constants = constants - start.default
     slopes = np.zeros((n_rules, n_outputs, scaled.n_features if settings.order == 1 else 0))
