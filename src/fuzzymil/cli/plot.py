@@ -126,9 +126,9 @@ def _figure(
     before = getattr(model, "initial_rules_", None)
     display: Any
     if kind is Kind.membership:
-        display = plots.MembershipDisplay.from_rules(model.rules_, before)
+        display = plots.MembershipDisplay.from_rules(model, before)
     elif kind is Kind.grid:
-        display = plots.RuleGridDisplay.from_rules(model.rules_, before, bags=bags)
+        display = plots.RuleGridDisplay.from_rules(model, before, bags=bags)
     elif kind is Kind.space:
         place = None if chosen is None else chosen.ids.tolist()[0]
         display = plots.SpaceDisplay.from_model(model, bags, bag=place, features=_pair(features))

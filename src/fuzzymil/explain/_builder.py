@@ -18,8 +18,9 @@ from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, kno
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain._conditions import conditions_at
 from fuzzymil.explain._shares import instance_shares
+from fuzzymil.explain.coverage import Coverage, Measured
 from fuzzymil.explain.explanation import Explanation
-from fuzzymil.explain.parts import Counterfactual, RuleExplanation
+from fuzzymil.explain.parts import Counterfactual, RuleExplanation, Unusual
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
@@ -69,6 +70,7 @@ def explain(
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
+    coverage: Coverage | None = None,
 ) -> Explanation:
     """Explain the prediction for one bag.
 
@@ -84,6 +86,8 @@ def explain(
         The output to explain. Default: the output of the predicted class, or the first output of a regressor.
     reading : Reading
         What the output means. Default: it is the prediction itself.
+    coverage : Coverage, optional
+        The training bags to compare with; its columns are those of the bags.
 
     Examples
     --------
@@ -98,7 +102,6 @@ def explain(
     [('Rule 1', 0, 0.593), ('Rule 2', 1, 0.0)]
     >>> print(found)
     Bag 0 (2 instances, numbered from 0): sky = 0.593.
-    Greatest firing strength 0.882.
     <BLANKLINE>
     Contributions to sky (strength x conclusion):
       +0.593 = 0.593 x 1  Rule 1, fires at 0.882, witness 0 (100%)
@@ -115,10 +118,11 @@ def explain(
       Instance 1 satisfies it to 0.607:
         hue = 0.2  is red  0.607  decisive
     <BLANKLINE>
-    Without instance 0, sky would be 0.000553 (-0.592); greatest firing strength 0.607.
-    Without instance 1, sky would be 1 (+0.407); greatest firing strength 0.882.
+    Without instance 0, sky would be 0.000553 (-0.592).
+    Without instance 1, sky would be 1 (+0.407).
     """
-    return explain_many(rules, chosen_bag(as_bags(bags), bag), output=output, reading=reading)[0]
+    one = chosen_bag(as_bags(bags), bag)
+    return explain_many(rules, one, output=output, reading=reading, coverage=coverage)[0]
 
 
 def explain_many(
@@ -128,13 +132,14 @@ def explain_many(
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
+    coverage: Coverage | None = None,
     activations: Sequence[Activations] | None = None,
 ) -> list[Explanation]:
     """Explain the predictions for many bags, with one inference for all of them.
 
     Parameters
     ----------
-    rules, output, reading
+    rules, output, reading, coverage
         See `explain`.
     bags : Bags, or anything `as_bags` accepts
     positions : iterable of int, optional
@@ -153,7 +158,8 @@ def explain_many(
     inferred = [base.infer(bags) for base in bases] if activations is None else activations
     members = [_Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
     wanted = range(bags.n_bags) if positions is None else map(int, positions)
-    return [_explanation(members, bags, b, output, reading) for b in wanted]
+    compared = None if coverage is None else (coverage, coverage.measure(bags))
+    return [_explanation(members, bags, b, output, reading, compared) for b in wanted]
 
 
 class _Member:
@@ -184,7 +190,14 @@ class _Member:
         return 0.0 if self.base.normalize else -threshold
 
 
-def _explanation(members: Sequence[_Member], bags: Bags, b: int, output: str | None, reading: Reading) -> Explanation:
+def _explanation(
+    members: Sequence[_Member],
+    bags: Bags,
+    b: int,
+    output: str | None,
+    reading: Reading,
+    compared: tuple[Coverage, Measured] | None,
+) -> Explanation:
     """Explain the bag at position ``b``."""
     base, threshold = members[0].base, reading.threshold
     answer = np.mean([member.found.output[[b]] for member in members], axis=0)
@@ -207,13 +220,30 @@ def _explanation(members: Sequence[_Member], bags: Bags, b: int, output: str | N
         threshold=threshold,
         score=score,
         baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
-        log_coverage=float(max(member.found.log_firing[b].max() for member in members)),
+        log_firing=float(max(member.found.log_firing[b].max() for member in members)),
+        coverage=None if compared is None else float(compared[1].coverage[b]),
+        unusual=None if compared is None else _unusual(*compared, b, bags.feature_names or base.feature_names),
         uncovered=uncovered,
         default=members[uncovered[0]].base.default if uncovered else None,
         n_estimators=len(members),
         centered=threshold != 0 and all(member.base.normalize for member in members),
         rules=tuple(rules),
         counterfactuals=_counterfactuals(members, bags[[b]], rules, target, score, reading),
+    )
+
+
+def _unusual(known: Coverage, measured: Measured, b: int, feature_names: Sequence[str]) -> Unusual | None:
+    """Return the most unusual value of a bag; None if all of its values are missing."""
+    _, column, instance, value, high, share = (each[b].item() for each in measured)
+    if np.isnan(value):
+        return None
+    return Unusual(
+        instance=None if column < 0 else instance,
+        feature=None if column < 0 else feature_names[column],
+        value=value,
+        high=high,
+        share=share,
+        limits=known.limits(column),
     )
 
 
@@ -228,7 +258,8 @@ def _rules_of(members: Sequence[_Member], m: int, b: int, target: int, threshold
     given, seen = member.given[rows][witnesses], member.seen[rows][witnesses]
     conditions = conditions_at(base, member.params, member.masks, given, seen)
     for r, rule in enumerate(base.rules):
-        satisfied = bool(np.isfinite(log_truth[:, r]).any())
+        # Every instance satisfies a rule without conditions, so none of them tells anything.
+        satisfied = bool(rule.conditions) and bool(np.isfinite(log_truth[:, r]).any())
         yield RuleExplanation(
             member=m,
             index=r,
@@ -267,7 +298,7 @@ def _counterfactuals(
     found = [member.base.infer(shorter) for member in members]
     outputs = np.mean([each.output for each in found], axis=0)
     scores = outputs[:, target] - reading.threshold
-    log_coverage = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
+    log_firing = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
     predictions = reading.predict(outputs)
     return tuple(
         Counterfactual(
@@ -275,7 +306,7 @@ def _counterfactuals(
             score=float(scores[n]),
             change=float(scores[n]) - score,
             prediction=_scalar(predictions[n]),
-            log_coverage=float(log_coverage[n]),
+            log_firing=float(log_firing[n]),
         )
         for n, witness in enumerate(witnesses)
     )

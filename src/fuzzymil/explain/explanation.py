@@ -7,10 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fuzzymil.explain.parts import Counterfactual, RuleExplanation, finite, plain
+from fuzzymil.explain.coverage import UNUSUAL
+from fuzzymil.explain.parts import Counterfactual, RuleExplanation, Unusual, finite, plain
 from fuzzymil.explain.text import condition_table, degree, evenly, folded, number, percent, rest_in_words
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Is
+
+_HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly any rule applies
 
 __all__ = ["Explanation", "rule_in_words", "score_name", "the_score"]
 
@@ -44,8 +47,13 @@ class Explanation:
     baseline : float
         The part that does not come from a rule: the default of members in which no rule fires, and the threshold if
         strengths are not normalized.
-    log_coverage : float
-        Logarithm of the greatest firing strength.
+    log_firing : float
+        Logarithm of the greatest firing strength of any rule.
+    coverage : float or None
+        How usual the bag is: the share of the training bags that are at least as unusual, so 0 if it is more unusual
+        than all of them. See `fuzzymil.explain.coverage`. None if the training bags are not known.
+    unusual : Unusual or None
+        What is most unusual about the bag.
     uncovered : tuple of int
         Members in which no rule fires; their output is ``default``.
     default : tuple of float or None
@@ -83,7 +91,9 @@ class Explanation:
     threshold: float
     score: float
     baseline: float
-    log_coverage: float
+    log_firing: float
+    coverage: float | None
+    unusual: Unusual | None
     uncovered: tuple[int, ...]
     default: tuple[float, ...] | None
     n_estimators: int
@@ -92,9 +102,9 @@ class Explanation:
     counterfactuals: tuple[Counterfactual, ...]
 
     @property
-    def coverage(self) -> float:
-        """Greatest firing strength of any rule; near 0 if no rule covers the bag."""
-        return math.exp(self.log_coverage)
+    def firing(self) -> float:
+        """Greatest firing strength of any rule."""
+        return math.exp(self.log_firing)
 
     @property
     def is_uncovered(self) -> bool:
@@ -125,12 +135,12 @@ class Explanation:
         max_terms : int
             Number of conditions to show per rule, by support, least first; the others are counted.
         """
-        heading = [*_heading(self), *_defaults(self)]
+        heading = [*_heading(self), *_compared(self), *_defaults(self)]
         if self.is_uncovered:
             return "\n".join(heading)
         shown, rest = folded(self.rules, max_rules)
         blocks = [
-            [*heading, f"Greatest firing strength {degree(self.log_coverage)}."],
+            heading,
             _contributions(self, shown, rest),
             *(_rule(self, rule, max_terms) for rule in shown),
             _without(self, shown),
@@ -142,11 +152,12 @@ class Explanation:
         fields = {
             field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.name not in ("rules", "counterfactuals")
+            if field.name not in ("unusual", "rules", "counterfactuals")
         }
         return fields | {
-            "log_coverage": finite(self.log_coverage),
-            "coverage": self.coverage,
+            "log_firing": finite(self.log_firing),
+            "firing": self.firing,
+            "unusual": None if self.unusual is None else self.unusual.to_dict(),
             "is_uncovered": self.is_uncovered,
             "rules": [rule.to_dict() for rule in self.rules],
             "counterfactuals": [found.to_dict() for found in self.counterfactuals],
@@ -216,6 +227,16 @@ def _heading(explanation: Explanation) -> list[str]:
     return [f"{line}." for line in lines]
 
 
+def _compared(explanation: Explanation) -> list[str]:
+    """Return how usual the bag is and, if it is not, why."""
+    if explanation.coverage is None:
+        return []
+    text = f"Coverage {explanation.coverage:.2f}"
+    if explanation.coverage >= UNUSUAL or explanation.unusual is None:
+        return [f"{text}."]
+    return [f"{text}, unlike the training bags: {explanation.unusual}."]
+
+
 def _named(names: Sequence[str], values: Sequence[float]) -> str:
     return ", ".join(f"{printer.quoted(name)} = {number(value)}" for name, value in zip(names, values, strict=True))
 
@@ -240,10 +261,7 @@ def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest:
         f"{strength} x ({said}{less}){by_members}" if less else f"{strength} x {said}{by_members}"
         for strength, said in zip(evenly([r.strength for r in shown], signed=False), conclusions, strict=True)
     ]
-    labels = [
-        f"{rule.name}, fires at {degree(rule.log_firing)}, witness {rule.witness} ({percent(rule.share or 0.0)})"
-        for rule in shown
-    ]
+    labels = [f"{rule.name}, fires at {degree(rule.log_firing)}{_witness(rule)}" for rule in shown]
     if rest:
         amounts.append(sum(rule.contribution for rule in rest))
         labels.append(rest_in_words(rest))
@@ -260,6 +278,10 @@ def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest:
         lines.append(f"  {amount} {factor:{width + 2}}  {label}")
     lines.insert(-1, f"  {'-' * len(evenly(amounts)[0])}")
     return lines
+
+
+def _witness(rule: RuleExplanation) -> str:
+    return "" if rule.witness is None else f", witness {rule.witness} ({percent(rule.share or 0.0)})"
 
 
 def _rule(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> list[str]:
@@ -290,4 +312,6 @@ def _would_be(explanation: Explanation, found: Counterfactual) -> str:
     if explanation.classes is not None:
         still = "still " if found.prediction == explanation.prediction else ""
         text += f" and the prediction {still}{found.prediction}"
-    return f"{text}." if found.uncovered else f"{text}; greatest firing strength {degree(found.log_coverage)}."
+    if not found.uncovered and found.log_firing < explanation.log_firing + math.log(_HARDLY):
+        text += f"; but then no rule would fire at more than {degree(found.log_firing)}"
+    return f"{text}."

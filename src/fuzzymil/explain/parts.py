@@ -12,7 +12,7 @@ from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Rule
 
-__all__ = ["ConditionExplanation", "Counterfactual", "RuleExplanation", "finite", "plain"]
+__all__ = ["ConditionExplanation", "Counterfactual", "RuleExplanation", "Unusual", "finite", "plain"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +120,8 @@ class RuleExplanation:
         Contribution to the explained score.
     witness : int or None
         Position in the bag of the instance with the greatest share in the firing strength; among equals, the one that
-        satisfies the rule best, then the first. None if no instance satisfies the rule to any degree.
+        satisfies the rule best, then the first. None if no instance satisfies the rule to any degree, or if the rule
+        has no conditions.
     shares : tuple of float
         Share of each instance in the firing strength; they sum to one.
     log_truth : tuple of float
@@ -209,9 +210,9 @@ class Counterfactual:
         That score minus the score of the whole bag.
     prediction : object
         Prediction for the bag without the instance.
-    log_coverage : float
+    log_firing : float
         Logarithm of the greatest firing strength without the instance; ``-inf`` if no rule would fire. Normalized
-        rules can predict confidently even where they hardly fire; this shows whether they still cover the bag.
+        rules can predict confidently even where they hardly fire; this shows whether any still applies.
 
     Examples
     --------
@@ -227,17 +228,17 @@ class Counterfactual:
     score: float
     change: float
     prediction: Any
-    log_coverage: float
+    log_firing: float
 
     @property
-    def coverage(self) -> float:
+    def firing(self) -> float:
         """Greatest firing strength without the instance."""
-        return math.exp(self.log_coverage)
+        return math.exp(self.log_firing)
 
     @property
     def uncovered(self) -> bool:
         """Whether no rule would fire at all."""
-        return self.log_coverage == -math.inf
+        return self.log_firing == -math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON."""
@@ -246,10 +247,62 @@ class Counterfactual:
             "score": self.score,
             "change": self.change,
             "prediction": plain(self.prediction),
-            "coverage": self.coverage,
-            "log_coverage": finite(self.log_coverage),
+            "firing": self.firing,
+            "log_firing": finite(self.log_firing),
             "uncovered": self.uncovered,
         }
+
+
+@dataclasses.dataclass(frozen=True)
+class Unusual:
+    """What is most unusual about a bag, compared with the training bags: one of its values, or its size.
+
+    Attributes
+    ----------
+    instance : int or None
+        Position in the bag of the instance with the value; None for the number of instances.
+    feature : str or None
+        Name of the feature; None for the number of instances.
+    value : float
+    high : bool
+        Whether the value is unusually high rather than low.
+    share : float
+        Share of the training values that are at least as high (or low); 0 outside their range.
+    limits : (float, float)
+        The least and the greatest training value.
+
+    Examples
+    --------
+    >>> print(Unusual(instance=3, feature="pages", value=140.0, high=True, share=0.0, limits=(0.0, 40.0)))
+    pages = 140 of instance 3 is above all training values (0 to 40)
+    >>> print(Unusual(instance=None, feature=None, value=9.0, high=True, share=0.02, limits=(1.0, 12.0)))
+    9 instances: 2% of the training bags have at least as many
+    """
+
+    instance: int | None
+    feature: str | None
+    value: float
+    high: bool
+    share: float
+    limits: tuple[float, float]
+
+    def __str__(self) -> str:
+        value, low, high = (printer.format_number(number, 3) for number in (self.value, *self.limits))
+        beyond = not self.limits[0] <= self.value <= self.limits[1]
+        share = f"{printer.format_number(100 * self.share, 2)}% of the training"
+        if self.feature is None:
+            count = f"{int(self.value):,} instance{'' if self.value == 1 else 's'}"
+            if beyond:
+                return f"{count}: {'more' if self.high else 'fewer'} than any training bag ({low} to {high})"
+            return f"{count}: {share} bags have at {'least' if self.high else 'most'} as many"
+        what = f"{printer.quoted(self.feature)} = {value} of instance {self.instance}"
+        if beyond:
+            return f"{what} is {'above' if self.high else 'below'} all training values ({low} to {high})"
+        return f"{what}: {share} values are at least as {'high' if self.high else 'low'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return dataclasses.asdict(self) | {"limits": list(self.limits), "text": str(self)}
 
 
 def finite(log_value: float) -> float | None:

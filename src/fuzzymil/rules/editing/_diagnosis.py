@@ -299,7 +299,7 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
 
 def _uncovered(case: _Case) -> Iterator[Finding]:
     limit = case.limits["coverage"]
-    ids = tuple(case.seen.ids[case.found.coverage < limit].tolist())
+    ids = tuple(case.seen.ids[case.found.strongest < limit].tolist())
     if ids:
         yield Finding(
             "uncovered bags",
