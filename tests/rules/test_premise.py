@@ -232,7 +232,8 @@ CURVED = [PREMISES[name] for name in ("excluded middle", "nested", "hedges", "he
     [("product", "algebraic"), ("min", "max"), ("lukasiewicz", "bounded"), ("hamacher",) * 2, ("einstein",) * 2],
 )
 def test_gradients_are_those_of_finite_differences(t_norm, s_norm):
-    n_rows, _, premises = arrange(CURVED, {"x": 0, "y": 1, "z": 2})
+    arranged = arrange(CURVED, {"x": 0, "y": 1, "z": 2})
+    n_rows, premises = arranged.n_rows, arranged.premises
     rng = np.random.default_rng(3)
     mu, direction = rng.uniform(0.05, 0.95, (6, n_rows, 3)), rng.normal(size=(6, n_rows, 3))
 
@@ -301,25 +302,30 @@ def test_seldom_undoes_extremely():
 
 def test_plain_premises_stand_in_rows_of_their_own():
     found = arrange([And((X_LOW, Z_HIGH)), ANYTHING, Y_LOW], {"x": 0, "y": 1, "z": 2})
-    assert found == (3, {(0, 0): ("x", "low"), (0, 2): ("z", "high"), (2, 1): ("y", "low")}, None)
+    assert found.n_rows == 3
+    assert found.terms == {(0, 0): ("x", "low"), (0, 2): ("z", "high"), (2, 1): ("y", "low")}
+    assert found.places == (((0, 0), (0, 2)), (), ((2, 1),))
+    assert found.premises is None
+    assert found.parts is None
 
 
 def test_a_variable_asked_about_twice_gets_a_further_row():
     column = {"x": 0, "y": 1, "z": 2}
     premises = [Y_LOW, And((X_LOW, Or((X_HIGH, X_WIDE, X_LOW)), Y_LOW, Is("y", "low", ("not",))))]
-    n_rows, terms, groups = arrange(premises, column)
-    assert n_rows == 4
-    assert terms == {
+    found = arrange(premises, column)
+    assert found.n_rows == 4
+    assert found.terms == {
         (0, 1): ("y", "low"),
         (1, 0): ("x", "low"),
         (1, 1): ("y", "low"),
         (2, 0): ("x", "high"),
         (3, 0): ("x", "wide"),
     }
-    plain, curved = groups
+    plain, curved = found.premises
     assert (plain.form, plain.rules) == (("row",), (0,))
     # Conditions in the order of the text; a term that is asked for twice has one place.
     assert curved.places == (((1, 0), (2, 0), (3, 0), (1, 0), (1, 1), (1, 1)),)
+    assert found.places == (((0, 1),), *curved.places)
 
 
 def test_a_form_tells_what_an_unknown_value_does():
@@ -329,12 +335,13 @@ def test_a_form_tells_what_an_unknown_value_does():
 
 def test_rows_of_rules_do_not_mix():
     premises = [And((X_LOW, X_HIGH)), And((X_HIGH, X_LOW)), And((X_LOW, X_WIDE))]
-    n_rows, terms, (group,) = arrange(premises, {"x": 0})
-    assert n_rows == 6
+    found = arrange(premises, {"x": 0})
+    (group,) = found.premises
+    assert found.n_rows == 6
     assert group.rules == (0, 1, 2)
     rows = [{row for row, _ in places} for places in group.places]
     assert rows == [{0, 3}, {1, 4}, {2, 5}]
-    assert terms[4, 0] == ("x", "low")
+    assert found.terms[4, 0] == ("x", "low")
 
 
 def test_numbers_of_a_term_that_has_two_places_come_back_once():
@@ -427,7 +434,7 @@ def test_only_plain_conjunctions_may_have_any_number_of_conditions():
     ],
 )
 def test_what_is_no_premise_is_refused(make):
-    with pytest.raises(ParameterError, match="Is, And, Or and Not, got"):
+    with pytest.raises(ParameterError, match="Is, And, Or, Not and Quantified, got"):
         make()
 
 

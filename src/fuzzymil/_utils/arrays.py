@@ -6,9 +6,11 @@ Tensors and data frames are recognized by duck typing, so that their libraries n
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,28 @@ Array = npt.NDArray[Any]
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _NOT_NUMBERS = {"M": "dates", "m": "time spans", "V": "records"}
+
+
+class Namespace:
+    """How type checkers see `numpy` and `jax.numpy`: functions that return arrays."""
+
+    inf: float
+    nan: float
+
+    def __getattr__(self, name: str) -> Callable[..., jax.Array]:
+        raise NotImplementedError
+
+
+def namespace(values: Any) -> Namespace:
+    """Return the module whose functions work on an array, `numpy` or `jax.numpy`, so that the same lines serve both.
+
+    Examples
+    --------
+    >>> namespace(np.ones(2)) is np, namespace(jnp.ones(2)) is jnp
+    (True, True)
+    """
+    found: Any = np if isinstance(values, np.ndarray | np.generic) else jnp
+    return found  # type: ignore[no-any-return]
 
 
 def as_array(item: Any) -> Array:

@@ -88,6 +88,7 @@ def initialized(
     operators = dataclasses.replace(operators, t_norm=settings.t_norm, normalize=bool(settings.normalize))
     alphas = np.asarray(alpha), np.asarray(consequent_alpha)
     scaled = bags.map_instances(scaling.apply)
+    first = LOSSES[settings.loss].start((mean - scaling.target_shift) / scaling.target_scale)
     starts, all_masks = [], []
     for centers, widths, used in _first_rules(settings, bags, scaled, scaling, coding, seeds):
         if len(centers) == 1 and settings.order == 0 and settings.normalize:
@@ -96,7 +97,7 @@ def initialized(
                 "or order=1."
             )
         sets = tuple(np.asarray(v, float) for v in FAMILIES[settings.membership].around(centers, widths))
-        blank = Params({settings.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas)
+        blank = Params({settings.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas, first)
         masks = {settings.membership: used.astype(float)}
         coefs = _first_coefs(settings, blank, masks, operators, scaled, targets, coding.weights)
         starts.append(blank._replace(coefs=coefs))
@@ -264,6 +265,8 @@ def _first_coefs(
         # A rule that no bag fires starts at the overall mean.
         constants = np.where(total > 0, strengths.T @ targets / np.where(total > 0, total, 1.0), mean)
         constants = LOSSES[settings.loss].start(constants)
+        if not operators.normalize:
+            constants = constants - start.default
     slopes = np.zeros((n_rules, n_outputs, scaled.n_features if settings.order == 1 else 0))
     return np.concatenate([constants[:, :, None], slopes], axis=2)
 
@@ -283,13 +286,15 @@ def _from_rules(
     _warn_of_unused(settings, given)
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
-    if operators.premises is not None and settings.max_terms is not None and longest > settings.max_terms:
+    plain = operators.premises is None and operators.parts is None
+    if not plain and settings.max_terms is not None and longest > settings.max_terms:
         raise ParameterError(
-            f"max_terms={settings.max_terms} can only shorten plain conjunctions, but a rule given as init has OR, NOT "
-            f"or hedges and {longest} conditions: shorten it by hand, or omit max_terms."
+            f"max_terms={settings.max_terms} can only shorten plain conjunctions, but a rule given as init has OR, "
+            f"NOT, hedges or quantifiers and {longest} conditions: shorten it by hand, or omit max_terms."
         )
     scaling = scaling.limited_as(given)
-    start = scaling.inward(_expected_shape(settings, params, bags, coding.targets))
+    expected = _expected_shape(settings, params, bags, coding.targets)
+    start = scaling.inward(expected, additive=not given.normalize)
     n_fits = settings.n_init * settings.n_estimators
     return Learned(
         params=[start] * n_fits,

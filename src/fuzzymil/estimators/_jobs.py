@@ -120,12 +120,14 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
     if trained:
         p = dropout_factor(settings, learned.keep_prob)
         params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
-    params = learned.scaling.outward(params)
     operators = learned.operators
+    params = learned.scaling.outward(params, additive=not operators.normalize)
+    default = learned.default if operators.normalize else tuple(params.default)
     alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
     if learned.template is not None:
         start = with_conditions(learned.template, learned.masks[place])
-        moved = start.with_numbers(params, aggregation=operators.aggregation, combine=operators.combine, **alphas)
+        chosen: dict[str, Any] = {"aggregation": operators.aggregation, "combine": operators.combine}
+        moved = start.with_numbers(params, default=default, **chosen, **alphas)
         return functools.partial(unmoved, learned.template, moved, settings.frozen)
     return functools.partial(
         RuleBase.from_sets,
@@ -139,7 +141,7 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         aggregation=operators.aggregation,
         combine=operators.combine,
         normalize=operators.normalize,
-        default=learned.default,
+        default=default,
         limited=learned.scaling.limited,
         **alphas,
     )

@@ -249,7 +249,7 @@ class Network(NetworkSettings, ExplainableModel):
     ) -> None:
         """Set the state of a saved model, from which training can resume."""
         p = dropout_factor(self, keep_prob)
-        params = [axes.inward(rules.compile()[0]) for rules in members]
+        params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
         params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
         given = isinstance(self.init, RuleBase)
         learned = Learned(

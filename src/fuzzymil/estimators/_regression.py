@@ -63,8 +63,7 @@ class NetworkRegressor(RegressorMixin, Network):
             super()
             ._scaling(measures, targets)
             .with_targets(
-                # Strengths that do not sum to one cannot represent a constant: then only the scale is removed.
-                targets.mean(axis=0) if self.normalize else np.zeros(targets.shape[1]),
+                targets.mean(axis=0),
                 np.where(deviation > 0, deviation, 1.0),
             )
         )

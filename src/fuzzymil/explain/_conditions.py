@@ -15,7 +15,7 @@ from fuzzymil.network.layers import Masks, Params, layer1
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.network.premises import HEDGES, Place
 from fuzzymil.rules import RuleBase, premise
-from fuzzymil.rules.premise import And, Expression, Is, Not
+from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified
 
 
 def conditions_at(
@@ -114,6 +114,8 @@ def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: Rul
     if isinstance(asked, Not):
         degree, decides = _limiting(asked.part, degrees, base)
         return _complement(degree), decides
+    if isinstance(asked, Quantified):
+        return _limiting(asked.part, degrees, base)
     parts = [_limiting(part, degrees, base) for part in asked.parts]
     if not parts:
         return 0.0, None

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Shape, Width
 
 _HALF_WIDTH = math.sqrt(2 * math.log(2))  # where a Gaussian of width 1, like every bell of width 1, has fallen to 1/2
@@ -32,10 +32,11 @@ class Bell(MembershipFunction, name="bell"):
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         center, width, slope = parameters
-        z = jnp.abs(x - center) / width
+        z = abs(x - center) / width
+        xp = namespace(z)
         at_center = z == 0  # log 0 has no derivative there; the bell has one, 0
-        log_z = jnp.log(jnp.where(at_center, 1.0, z))
-        return jnp.where(at_center, 0.0, -jax.nn.softplus(2 * slope * log_z))
+        log_z = xp.log(xp.where(at_center, 1.0, z))
+        return xp.where(at_center, 0.0, -xp.logaddexp(2 * slope * log_z, 0.0))
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:

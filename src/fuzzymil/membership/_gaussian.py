@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Width
 
 
@@ -27,7 +27,8 @@ class Gaussian(MembershipFunction, name="gaussian"):
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         center, width = parameters
-        return -0.5 * jnp.square((x - center) / width)
+        z = (x - center) / width
+        return -0.5 * namespace(z).square(z)
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:

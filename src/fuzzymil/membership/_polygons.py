@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters
 
@@ -49,7 +50,7 @@ class Triangular(_Polygon, name="triangular"):
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         left, peak, right = parameters
-        return _log_or_zero(jnp.minimum(_ramp(x, left, peak), _ramp(-x, -right, -peak)))
+        return _log_or_zero(namespace(x).minimum(_ramp(x, left, peak), _ramp(-x, -right, -peak)))
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:
@@ -99,7 +100,8 @@ class Trapezoidal(_Polygon, name="trapezoidal"):
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         left, left_top, right_top, right = parameters
         rise, fall = _ramp(x, left, left_top), _ramp(-x, -right, -right_top)
-        return _log_or_zero(jnp.minimum(jnp.minimum(rise, fall), 1.0))
+        xp = namespace(x)
+        return _log_or_zero(xp.minimum(xp.minimum(rise, fall), 1.0))
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:
@@ -138,12 +140,14 @@ def _log_width(width: Any) -> Any:
 
 def _ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
     """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
+    xp = namespace(x)
     vertical = start == end
-    step = jnp.where(x < end, 0.0, jnp.where(x >= end, 1.0, x))  # lets NaN through
-    return jnp.where(vertical, step, (x - start) / jnp.where(vertical, 1.0, end - start))
+    step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
+    return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))
 
 
 def _log_or_zero(mu: jax.Array) -> jax.Array:
     """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
+    xp = namespace(mu)
     outside = mu <= 0
-    return jnp.where(outside, -jnp.inf, jnp.log(jnp.where(outside, 1.0, mu)))
+    return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))

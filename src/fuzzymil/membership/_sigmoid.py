@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Steepness
 
 
@@ -27,7 +28,8 @@ class Sigmoid(MembershipFunction, name="sigmoid"):
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         center, slope = parameters
-        return jax.nn.log_sigmoid(slope * (x - center))
+        z = slope * (x - center)
+        return -namespace(z).logaddexp(-z, 0.0)
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:

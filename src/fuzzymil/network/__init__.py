@@ -3,11 +3,12 @@
 - `layers`: the six layers and `forward`, with a table of the paper's equations
 - `norms`, `premises`: AND, OR, NOT and hedges within a rule
 - `aggregation`: joining the instances of a bag
+- `quantifiers`, `parts`: premises about the bag as a whole, such as *at least 3 instances* and *most of them*
 - `segments`: which instances belong to which bag, inside compiled code
 - `inference`: running a compiled rule base on bags
 - `kernels`: faster ways to compute the same values
 """
 
-from fuzzymil.network import aggregation, inference, layers, norms, premises, segments
+from fuzzymil.network import aggregation, inference, layers, norms, parts, premises, quantifiers, segments
 
-__all__ = ["aggregation", "inference", "layers", "norms", "premises", "segments"]
+__all__ = ["aggregation", "inference", "layers", "norms", "parts", "premises", "quantifiers", "segments"]

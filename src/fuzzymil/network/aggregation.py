@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 
 from fuzzymil._utils.registry import register
 from fuzzymil.network._numerics import (
     LogFunction,
     finite,
+    held,
     is_one,
     log1mexp,
     log_ratio,
+    namespace,
     one_if_zero,
     or_itself,
     zero_where,
@@ -127,13 +128,15 @@ def _scores(values: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Arra
     The reference is subtracted from the values, not from the products: the rounding error in the difference of two
     products of a million would be blown up by the exponential.
     """
-    sign = jnp.where(alpha >= 0, 1.0, -1.0).astype(values.dtype)
+    xp = namespace(values)
+    sign = xp.where(alpha >= 0, 1.0, -1.0).astype(values.dtype)
     return alpha * (values - grouping.spread(finite(sign * grouping.max(sign * values))))
 
 
 def _weighted_mean(log_r: jax.Array, score: jax.Array, grouping: Grouping) -> jax.Array:
     """Return the logarithm of the mean of r, with weights ``exp(score)``."""
-    return log_sum_exp(log_r + score, grouping) - jnp.log(one_if_zero(grouping.sum(jnp.exp(score))))
+    xp = namespace(log_r)
+    return log_sum_exp(log_r + score, grouping) - xp.log(one_if_zero(grouping.sum(xp.exp(score))))
 
 
 def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -141,25 +144,28 @@ def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
 
     At alpha = 0 this is the mean; as alpha grows, it approaches the maximum.
     """
+    xp = namespace(log_r)
     if is_short(grouping):
         return softmax_of_short_bags(log_r, grouping, alpha)
-    return _weighted_mean(log_r, _scores(jnp.exp(log_r), grouping, alpha), grouping)
+    return _weighted_mean(log_r, _scores(xp.exp(log_r), grouping, alpha), grouping)
 
 
 def softmax_relative(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return S_alpha with weights ``exp(alpha * r / max(r))``, which stay sharp however small all truths are."""
+    xp = namespace(log_r)
     top = maximum(log_r, grouping, alpha)  # not held constant: its gradient is part of the function's
-    relative = jnp.exp(log_r - grouping.spread(jnp.where(jnp.isneginf(top), 0.0, top)))
+    relative = xp.exp(log_r - grouping.spread(xp.where(xp.isneginf(top), 0.0, top)))
     return _weighted_mean(log_r, _scores(relative, grouping, alpha), grouping)
 
 
 def softmax_log(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return S_alpha with weights ``r ** alpha``, which do not depend on the scale of r; the mean at alpha = 0."""
-    zero = jnp.isneginf(log_r)
+    xp = namespace(log_r)
+    zero = xp.isneginf(log_r)
     # A zero has no weight if alpha > 0 and all the weight if alpha < 0; its logarithm must not be used.
     stand_in = grouping.spread(finite(grouping.max(log_r)))
-    score = _scores(jnp.where(zero, stand_in, log_r), grouping, alpha)
-    joined = _weighted_mean(log_r, jnp.where(zero & (alpha > 0), -jnp.inf, score), grouping)
+    score = _scores(xp.where(zero, stand_in, log_r), grouping, alpha)
+    joined = _weighted_mean(log_r, xp.where(zero & (alpha > 0), -xp.inf, score), grouping)
     return zero_where(_count(zero, grouping) * (alpha < 0) > 0, joined)
 
 
@@ -170,19 +176,21 @@ def _count(marked: jax.Array, grouping: Grouping) -> jax.Array:
 
 def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``max(r)``; the instances that reach it share the gradient evenly."""
+    xp = namespace(log_r)
     del alpha
     top = grouping.max(log_r)
-    reaches = (log_r == grouping.spread(top)) & jnp.isfinite(log_r)
+    reaches = (log_r == grouping.spread(top)) & xp.isfinite(log_r)
     ties = grouping.sum(reaches.astype(log_r.dtype))
-    share = grouping.sum(jnp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
-    return top + share - jax.lax.stop_gradient(share)
+    share = grouping.sum(xp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
+    return top + share - held(share)
 
 
 def minimum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``min(r)``, the limit of S_alpha at minus infinity."""
-    zero = jnp.isneginf(log_r)
-    lowest = -maximum(-jnp.where(zero, 0.0, log_r), grouping, alpha)
-    empty = jnp.isposinf(lowest)
+    xp = namespace(log_r)
+    zero = xp.isneginf(log_r)
+    lowest = -maximum(-xp.where(zero, 0.0, log_r), grouping, alpha)
+    empty = xp.isposinf(lowest)
     return zero_where((_count(zero, grouping) > 0) | empty, lowest)
 
 
@@ -191,75 +199,81 @@ def add_up(log_r: jax.Array, grouping: Grouping, measure: LogFunction, inverse: 
 
     The measure grows from 0 at r = 0 to infinity at r = 1, so one instance with r = 1 decides the bag.
     """
-    certain, zero = is_one(log_r), jnp.isneginf(log_r)
-    safe = jnp.where(certain | zero, -1.0, log_r)
-    log_t = log_sum_exp(jnp.where(certain | zero, -jnp.inf, measure(safe)), grouping)
-    nothing = jnp.isneginf(log_t)
-    joined = zero_where(nothing, inverse(jnp.where(nothing, 0.0, log_t)))
-    return jnp.where((_count(certain, grouping) > 0) & ~jnp.isnan(joined), 0.0, joined)
+    xp = namespace(log_r)
+    certain, zero = is_one(log_r), xp.isneginf(log_r)
+    safe = xp.where(certain | zero, -1.0, log_r)
+    log_t = log_sum_exp(xp.where(certain | zero, -xp.inf, measure(safe)), grouping)
+    nothing = xp.isneginf(log_t)
+    joined = zero_where(nothing, inverse(xp.where(nothing, 0.0, log_t)))
+    return xp.where((_count(certain, grouping) > 0) & ~xp.isnan(joined), 0.0, joined)
 
 
 def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``1 - prod(1 - r)``: ``-log(1 - r)`` adds up."""
+    xp = namespace(log_r)
     del alpha
     return add_up(
         log_r,
         grouping,
-        lambda log_r: or_itself(lambda v: jnp.log(-log1mexp(v)), log_r),
-        lambda log_t: or_itself(lambda v: log1mexp(-jnp.exp(v)), log_t),
+        lambda log_r: or_itself(lambda v: xp.log(-log1mexp(v)), log_r),
+        lambda log_t: or_itself(lambda v: log1mexp(-xp.exp(v)), log_t),
     )
 
 
 def bounded_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``min(1, sum(r))``."""
+    xp = namespace(log_r)
     del alpha
-    return jnp.minimum(log_sum_exp(log_r, grouping), 0.0)
+    return xp.minimum(log_sum_exp(log_r, grouping), 0.0)
 
 
 def log_mean_exp(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``log(mean(exp(alpha * r))) / alpha``, log-sum-exp pooling; the mean at alpha = 0."""
+    xp = namespace(log_r)
     # mean(exp(a r)) = 1 + m with m = mean(expm1(a r)). Three factors near 1 stay in logs:
     # expm1(a r) = a r * q1 and log(1 + m) = m * q2, so the result is mean(r q1) * q2.
-    r = jnp.exp(log_r)
-    log_n = jnp.log(_sizes(log_r, grouping))
-    top = finite(grouping.max(jnp.abs(alpha) * r))
+    r = xp.exp(log_r)
+    log_n = xp.log(_sizes(log_r, grouping))
+    top = finite(grouping.max(xp.abs(alpha) * r))
     # If alpha < 0, 1 + m approaches 0 and its logarithm loses digits long before it would overflow for alpha > 0.
-    small = top < jnp.where(alpha < 0, 1.0, 20.0)
-    calm = jnp.where(grouping.spread(small), alpha * r, 0.0)
-    log_m = log_sum_exp(log_r + log_ratio(jnp.expm1, calm), grouping) - log_n  # of m / alpha
-    m = jnp.where(small, alpha * jnp.exp(log_m), 0.0)
-    by_series = log_m + log_ratio(jnp.log1p, m)
-    a = jnp.where(alpha == 0, 1.0, alpha)
+    small = top < xp.where(alpha < 0, 1.0, 20.0)
+    calm = xp.where(grouping.spread(small), alpha * r, 0.0)
+    log_m = log_sum_exp(log_r + log_ratio(xp.expm1, calm), grouping) - log_n  # of m / alpha
+    m = xp.where(small, alpha * xp.exp(log_m), 0.0)
+    by_series = log_m + log_ratio(xp.log1p, m)
+    a = xp.where(alpha == 0, 1.0, alpha)
     # For larger alpha * r the plain formula, relative to its greatest term, is exact enough.
-    stirred = jnp.where(grouping.spread(small), 0.0, a * r)
-    top_of_all = jnp.where(small, 0.0, log_sum_exp(stirred, grouping))  # keeps the -inf of an empty bag out
-    by_shift = jnp.where(small, 1.0, (top_of_all - log_n) / a)
-    return jnp.where(small, by_series, jnp.log(one_if_zero(by_shift)))
+    stirred = xp.where(grouping.spread(small), 0.0, a * r)
+    top_of_all = xp.where(small, 0.0, log_sum_exp(stirred, grouping))  # keeps the -inf of an empty bag out
+    by_shift = xp.where(small, 1.0, (top_of_all - log_n) / a)
+    return xp.where(small, by_series, xp.log(one_if_zero(by_shift)))
 
 
 def power_mean(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``mean(r ** alpha) ** (1 / alpha)``, the generalized mean; the geometric mean at alpha = 0."""
+    xp = namespace(log_r)
     n = _sizes(log_r, grouping)
-    zero = jnp.isneginf(log_r)
+    zero = xp.isneginf(log_r)
     n_zero = _count(zero, grouping)
     gone = (n_zero >= n) | ((n_zero > 0) & (alpha <= 0)) | (grouping.sizes() == 0)[:, None]
     # In logs, relative to the instance that dominates at large alpha: exponents are at most 0, and near
     # alpha = 0 nothing cancels: log(mean(exp(a d))) = log1p(mean(expm1(a d))).
-    highest, lowest = grouping.max(log_r), -grouping.max(jnp.where(zero, -jnp.inf, -log_r))
-    reference = finite(jnp.where(alpha >= 0, highest, lowest))
-    d = jnp.where(zero, 0.0, log_r - grouping.spread(reference))
-    m = grouping.sum(jnp.where(zero, -1.0, jnp.expm1(alpha * d))) / n
-    whole = grouping.sum(jnp.where(zero, 0.0, jnp.exp(alpha * d))) / n
+    highest, lowest = grouping.max(log_r), -grouping.max(xp.where(zero, -xp.inf, -log_r))
+    reference = finite(xp.where(alpha >= 0, highest, lowest))
+    d = xp.where(zero, 0.0, log_r - grouping.spread(reference))
+    m = grouping.sum(xp.where(zero, -1.0, xp.expm1(alpha * d))) / n
+    whole = grouping.sum(xp.where(zero, 0.0, xp.exp(alpha * d))) / n
     near = m > -0.5
-    log_mean = jnp.where(near, jnp.log1p(jnp.where(near, m, 0.0)), jnp.log(one_if_zero(jnp.where(near, 1.0, whole))))
+    log_mean = xp.where(near, xp.log1p(xp.where(near, m, 0.0)), xp.log(one_if_zero(xp.where(near, 1.0, whole))))
     flat = alpha == 0
-    rise = jnp.where(flat, grouping.sum(d) / n, log_mean / jnp.where(flat, 1.0, alpha))
+    rise = xp.where(flat, grouping.sum(d) / n, log_mean / xp.where(flat, 1.0, alpha))
     return zero_where(gone, reference + rise)
 
 
 def _sizes(like: jax.Array, grouping: Grouping) -> jax.Array:
     """Return the bag sizes (b, 1, ...) to divide sums by; 1 for an empty bag."""
-    sizes = jnp.maximum(grouping.sizes(), 1.0).astype(like.dtype)
+    xp = namespace(like)
+    sizes = xp.maximum(grouping.sizes(), 1.0).astype(like.dtype)
     return sizes.reshape(sizes.shape + (1,) * (like.ndim - 1))
 
 
@@ -278,13 +292,15 @@ register_aggregation("power", power_mean, reads_alpha=True)
 
 def combine_softmax(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return S_alpha of the responses, equation (8) for signed values."""
-    weight = jnp.exp(_scores(z, grouping, alpha))
+    xp = namespace(z)
+    weight = xp.exp(_scores(z, grouping, alpha))
     return grouping.sum(weight * z) / one_if_zero(grouping.sum(weight))
 
 
 def combine_mean(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return the mean response of the bag."""
-    return combine_softmax(z, grouping, jnp.zeros_like(alpha))
+    xp = namespace(z)
+    return combine_softmax(z, grouping, xp.zeros_like(alpha))
 
 
 def combine_max(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -298,7 +314,8 @@ def combine_min(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
 
 
 def _zero_if_empty(values: jax.Array, grouping: Grouping) -> jax.Array:
-    return jnp.where((grouping.sizes() == 0)[:, None, None], 0.0, values)
+    xp = namespace(values)
+    return xp.where((grouping.sizes() == 0)[:, None, None], 0.0, values)
 
 
 register_combiner("softmax", combine_softmax)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,7 +13,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.bags import Bags
 from fuzzymil.network.layers import Layers, Masks, Operators, Params, forward, layers_1_and_2
-from fuzzymil.network.segments import grouping_of, pack
+from fuzzymil.network.segments import Rows, Runs, grouping_of, pack
 
 __all__ = ["Activations", "Strengths", "infer"]
 
@@ -24,11 +25,12 @@ class Strengths:
     """Base class of activations, which keep degrees of truth and firing strengths as logarithms."""
 
     log_truth: Array
+    log_degrees: Array
     log_firing: Array
 
     @property
     def truth(self) -> Array:
-        """Degrees of truth, shape (n_instances, n_rules)."""
+        """Degrees of truth, shape (n_instances, n_parts)."""
         return np.asarray(np.exp(self.log_truth))
 
     @property
@@ -48,25 +50,34 @@ class Activations(Strengths):
 
     Attributes
     ----------
-    truth : array of shape (n_instances, n_rules)
-        Degree to which each instance satisfies each rule's premise (Layer 2).
+    truth : array of shape (n_instances, n_parts)
+        Degree to which each instance satisfies each part of a premise (Layer 2). A premise without quantifiers is a
+        single part, so that there is one per rule; see `RuleBase.parts`.
+    degrees : array of shape (n_bags, n_parts)
+        Degree to which each part holds for each bag.
     firing : array of shape (n_bags, n_rules)
         Firing strength of each rule for each bag (Layer 3).
     normalized : array of shape (n_bags, n_rules)
-        Strengths that sum to one (Layer 4), exact even where ``firing`` underflows.
+        Strengths that sum to one (Layer 4), exact even where ``firing`` underflows; for additive rules, ``firing``.
     rule_outputs : array of shape (n_bags, n_rules, n_outputs)
         Conclusion of each rule (Layer 5, before weighting).
     output : array of shape (n_bags, n_outputs)
-        The weighted conclusion (Layer 6).
-    log_truth, log_firing : arrays
-        Logarithms of ``truth`` and ``firing``; ``-inf`` means exactly zero.
+        The weighted conclusion (Layer 6); for additive rules, the default plus what the rules add.
+    log_truth, log_degrees, log_firing : arrays
+        Logarithms of ``truth``, ``degrees`` and ``firing``; ``-inf`` means exactly zero.
     """
 
     normalized: Array
     rule_outputs: Array
     output: Array
     log_truth: Array
+    log_degrees: Array
     log_firing: Array
+
+    @property
+    def degrees(self) -> Array:
+        """Degrees to which the parts of premises hold for each bag, shape (n_bags, n_parts)."""
+        return np.asarray(np.exp(self.log_degrees))
 
     @property
     def uncovered(self) -> Array:
@@ -74,9 +85,7 @@ class Activations(Strengths):
         return np.asarray(np.isneginf(self.log_firing).all(axis=1))
 
 
-def infer(
-    params: Params, masks: Masks, operators: Operators, bags: Bags, default: tuple[float, ...] = (0.0,)
-) -> Activations:
+def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Activations:
     """Run the six layers on bags.
 
     Parameters
@@ -84,8 +93,6 @@ def infer(
     params, masks, operators
         The compiled rule base; see `fuzzymil.RuleBase.compile`.
     bags : Bags
-    default : tuple of float
-        Output of bags on which every rule is exactly zero.
 
     Examples
     --------
@@ -95,18 +102,23 @@ def infer(
     >>> infer(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).output.round(2).tolist()
     [[0.52], [0.92]]
     """
-    make_room()
-    limit = max(_CHUNK_VALUES // next(iter(masks.values())).size, 1)
-    parts = [_infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
-    log_truth, log_firing, strengths, rule_outputs, output = (
+    if operators.parts is None:
+        make_room()
+        n_values, infer_part = next(iter(masks.values())).size, _infer_part
+    else:
+        n_values, infer_part = max(operators.parts.n_conditions, 1), _infer_part_in_numpy
+    limit = max(_CHUNK_VALUES // n_values, 1)
+    parts = [infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
+    log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
         np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
     uncovered = np.isneginf(log_firing).all(axis=1, keepdims=True)
     return Activations(
         normalized=strengths,
         rule_outputs=rule_outputs,
-        output=np.where(uncovered, default, output),
+        output=np.where(uncovered, params.default, output),
         log_truth=log_truth,
+        log_degrees=log_degrees,
         log_firing=log_firing,
     )
 
@@ -142,6 +154,23 @@ def _infer_part(
         )
         log_truths, *per_bag = (np.asarray(values) for values in layers)
     return (log_truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
+
+
+def _infer_part_in_numpy(
+    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int
+) -> tuple[Array, ...]:
+    """Run the layers without compiling them: every quantified rule base would need a program of its own."""
+    start, stop = bags.offsets[first], bags.offsets[last]
+    offsets = bags.offsets[first : last + 1] - start
+    x: Any = np.asarray(bags.instances[start:stop], np.float64)
+    missing = np.isnan(x)
+    known: Any = None
+    if missing.any():
+        x, known = np.where(missing, 0.0, x), 1.0 - missing
+    grouping: Any = Rows(len(x)) if len(offsets) == len(x) + 1 else Runs(offsets)
+    # In logarithms, -inf is an ordinary number. Operators that users add may be written for JAX alone.
+    with np.errstate(all="ignore"), jax.enable_x64():
+        return tuple(np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known))
 
 
 def _chunks(offsets: Array, limit: int) -> list[tuple[int, int]]:

@@ -22,23 +22,30 @@ is kept as logarithms, because in 166 dimensions the product of memberships unde
 
 The paper's own rules, Gaussian sets joined by the product, do not run `layer1` and `layer2` one after the other:
 `layers_1_and_2` computes both at once, in `kernels.gaussian`.
+
+Beyond the paper, a premise may consist of quantified parts (`fuzzymil.network.parts`): then Layers 1 and 2 have an axis
+p of parts in place of r, and Layer 3 joins the instances part by part. Additive rules (``normalize=False``) leave out
+Layer 4, and `layer6` adds ``Params.default``.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from scipy.special import softmax
 
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network import premises
+from fuzzymil.network import parts, premises
+from fuzzymil.network._numerics import held, in_chunks, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 from fuzzymil.network.norms import T_NORMS
+from fuzzymil.network.parts import Parts
 from fuzzymil.network.premises import Premises
 from fuzzymil.network.segments import Each, Grouping
 
@@ -55,6 +62,7 @@ __all__ = [
     "layer5",
     "layer6",
     "layers_1_and_2",
+    "strengths_of",
 ]
 
 Numbers = Any  # an array: of JAX inside compiled code, of NumPy outside
@@ -67,6 +75,7 @@ class Params(NamedTuple):
     coefs: Numbers  # (r, k, 1) or (r, k, 1 + d), constant first
     alpha: Numbers  # of Layer 3, () or (r,)
     consequent_alpha: Numbers  # of Layer 5, ()
+    default: Numbers = 0.0  # (k,): added to the output of additive rules; of others, the output where no rule fires
 
 
 Masks = dict[str, Numbers]
@@ -85,12 +94,14 @@ class Operators:
     s_norm: str = "algebraic"
     premises: Premises | None = None  # None: conjunctions, one row of sets per rule
     weights: tuple[float, ...] | None = None  # of the rules; None: all 1
+    parts: Parts | None = None  # None: no premise is quantified
 
 
 class Layers(NamedTuple):
     """The results of the layers in one pass."""
 
-    log_truth: jax.Array  # (i, r)
+    log_truth: jax.Array  # (i, p)
+    log_degrees: jax.Array  # (b, p)
     log_firing: jax.Array  # (b, r)
     strengths: jax.Array  # (b, r)
     rule_outputs: jax.Array  # (b, r, k)
@@ -114,10 +125,6 @@ def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
     return T_NORMS[t_norm](log_mu)
 
 
-# Largest array (instances, sets of a rule, features) in one piece: 64 MB in 32 bit, and several are in use at once.
-_GREATEST_ARRAY = 1 << 24
-
-
 def layers_1_and_2(
     params: Params,
     masks: Masks,
@@ -126,15 +133,19 @@ def layers_1_and_2(
     known: jax.Array | None,
     squares: jax.Array | None = None,
 ) -> jax.Array:
-    """Equations (6) and (7): log-truths (i, r), by the fastest of three ways.
+    """Equations (6) and (7): log-truths (i, r), by the fastest of four ways.
 
     - Gaussian sets joined by the product, the paper's rules: both layers at once, as a quadratic form
       (`fuzzymil.network.kernels.gaussian`), without the memberships (i, r, d) in between.
     - Other families or T-norms: `layer1`, then `layer2`.
     - Premises with OR, NOT or hedges: `layer1`, then `fuzzymil.network.premises.log_truth`.
+    - Quantified premises: log-truths (i, p) by `fuzzymil.network.parts.log_truth`, group by group.
 
-    The first two agree where both apply, in value and gradient.
+    They agree where several apply, in value and gradient.
     """
+    if operators.parts is not None:
+        norms = operators.t_norm, operators.s_norm
+        return parts.log_truth(operators.parts, params.sets, masks, *norms, x, known, squares)
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
         return log_truth_of_gaussians(x, known, centers, masks["gaussian"] / widths, squares)
@@ -145,23 +156,7 @@ def layers_1_and_2(
             return layer2(log_mu, operators.t_norm)
         return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
 
-    return _in_chunks(one_after_the_other, _GREATEST_ARRAY // next(iter(masks.values())).size, x, known)
-
-
-def _in_chunks(
-    function: Callable[[jax.Array, jax.Array | None], jax.Array], limit: int, x: jax.Array, known: jax.Array | None
-) -> jax.Array:
-    """Call ``function`` on at most about ``limit`` rows at once; for the gradient, each chunk is computed again."""
-    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2 divides the sizes that data are padded to
-    whole = len(x) // n_rows * n_rows
-    if whole <= n_rows:
-        return function(x, known)
-    forgetful = jax.checkpoint(function)
-    parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), (x, known))
-    found: jax.Array = jax.lax.map(lambda part: forgetful(*part), parts).reshape(whole, -1)
-    if whole == len(x):
-        return found
-    return jnp.concatenate([found, forgetful(*jax.tree.map(lambda values: values[whole:], (x, known)))])
+    return in_chunks(one_after_the_other, next(iter(masks.values())).size, x, known)
 
 
 def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: jax.Array) -> jax.Array:
@@ -171,19 +166,41 @@ def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: ja
     return AGGREGATIONS[aggregation](log_truth, grouping, alpha)
 
 
+def strengths_of(
+    params: Params, operators: Operators, log_truth: jax.Array, grouping: Grouping
+) -> tuple[jax.Array, jax.Array]:
+    """Return the log-degrees (b, p) of the parts and the log firing strengths (b, r) of the rules, with their weights.
+
+    Empty bags, which only pad, have strength 1: the gradient of a softmax of zeros would be NaN.
+    """
+    if operators.parts is None:
+        log_degrees = log_firing = layer3(log_truth, grouping, operators.aggregation, params.alpha)
+    else:
+        log_degrees = parts.log_degrees(operators.parts, log_truth, grouping, operators.aggregation, params.alpha)
+        log_firing = parts.log_firing(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
+    xp = namespace(log_firing)
+    if operators.weights is not None:
+        log_firing = log_firing + xp.log(xp.asarray(operators.weights, log_firing.dtype))
+    empty = (grouping.sizes() == 0)[:, None]
+    return log_degrees, xp.where(empty, 0.0, log_firing)
+
+
 def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
     """Equation (10): strengths (b, r) that sum to one over the rules; all zero where every rule is exactly zero."""
+    xp = namespace(log_firing)
     if not operators.normalize:
-        return jnp.exp(log_firing)
-    fires = ~jnp.isneginf(log_firing).all(axis=-1, keepdims=True)
-    strengths = jax.nn.softmax(jnp.where(fires, log_firing, 0.0), axis=-1)
+        return xp.exp(log_firing)
+    fires = ~xp.isneginf(log_firing).all(axis=-1, keepdims=True)
+    strengths = (softmax if isinstance(log_firing, np.ndarray) else jax.nn.softmax)(
+        xp.where(fires, log_firing, 0.0), axis=-1
+    )
     if operators.update_rule == "paper":
         # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
         # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
-        held = jax.lax.stop_gradient(strengths)
-        moved = jnp.where(jnp.isneginf(log_firing), 0.0, log_firing)
-        strengths = held * (1.0 + (1.0 - held) * (moved - jax.lax.stop_gradient(moved)))
-    return jnp.where(fires, strengths, 0.0)
+        value = held(strengths)
+        moved = xp.where(xp.isneginf(log_firing), 0.0, log_firing)
+        strengths = value * (1.0 + (1.0 - value) * (moved - held(moved)))
+    return xp.where(fires, strengths, 0.0)
 
 
 def layer5(
@@ -196,14 +213,24 @@ def layer5(
     """
     constant = coefs[..., 0]
     if coefs.shape[-1] == 1:  # zero order: every operator returns the constant
-        return jnp.broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
-    z = constant + jnp.einsum("id,rkd->irk", x, coefs[..., 1:], precision="highest")
+        return namespace(x).broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
+    z = constant + _einsum("id,rkd->irk", x, coefs[..., 1:])
     return COMBINERS[combine](z if missing is None else z + missing, grouping, alpha)
 
 
-def layer6(strengths: jax.Array, rule_outputs: jax.Array) -> jax.Array:
-    """Equation (13): output (b, k), the sum of the rule outputs weighted by the strengths."""
-    return jnp.einsum("br,brk->bk", strengths, rule_outputs, precision="highest")
+def layer6(strengths: jax.Array, rule_outputs: jax.Array, default: Numbers | None = None) -> jax.Array:
+    """Equation (13): output (b, k), the sum of the rule outputs weighted by the strengths.
+
+    Additive rules add it to their ``default`` (k,).
+    """
+    total = _einsum("br,brk->bk", strengths, rule_outputs)
+    return total if default is None else default + total
+
+
+def _einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
+    if isinstance(a, np.ndarray):
+        return np.einsum(subscripts, a, b, optimize=True)
+    return jnp.einsum(subscripts, a, b, precision="highest")
 
 
 def forward(
@@ -240,7 +267,7 @@ def forward(
         silenced after Layer 4, as in the paper.
     squares : array of shape (i, d), optional
         See `fuzzymil.network.kernels.gaussian.squares_of`.
-    log_truth : array of shape (i, r), optional
+    log_truth : array of shape (i, p), optional
         The result of `layers_1_and_2`, if it has been computed already.
 
     Examples
@@ -253,18 +280,14 @@ def forward(
     >>> bag = OneBag(jnp.ones(2, bool))
     >>> layers = forward(params, {"gaussian": jnp.ones((2, 1))}, Operators(), jnp.array([[0.2], [0.9]]), bag)
     >>> [values.shape for values in layers]
-    [(2, 2), (1, 2), (1, 2), (1, 2, 1), (1, 1)]
+    [(2, 2), (1, 2), (1, 2), (1, 2), (1, 2, 1), (1, 1)]
     >>> layers.output.round(2).item()
     0.5199999809265137
     """
     if log_truth is None:
         log_truth = layers_1_and_2(params, masks, operators, x, known, squares)
 
-    log_firing = layer3(log_truth, grouping, operators.aggregation, params.alpha)
-    if operators.weights is not None:
-        log_firing = log_firing + jnp.log(jnp.asarray(operators.weights, log_firing.dtype))
-    empty = (grouping.sizes() == 0)[:, None]
-    log_firing = jnp.where(empty, 0.0, log_firing)  # padding bags: before the softmax, or gradients are NaN
+    log_degrees, log_firing = strengths_of(params, operators, log_truth, grouping)
     if keep is not None and renormalize:
         log_firing = jnp.where(keep > 0, log_firing, -jnp.inf)
 
@@ -272,21 +295,27 @@ def forward(
 
     missing = None
     if known is not None and params.coefs.shape[-1] > 1:
-        missing = _response_of_missing(params, masks, x, 1.0 - known)
+        missing = _response_of_missing(params, masks, operators, x, 1.0 - known)
     outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha, missing)
     if keep is not None and not renormalize:
         outputs = outputs * keep[:, :, None]
 
-    return Layers(log_truth, log_firing, strengths, outputs, layer6(strengths, outputs))
+    output = layer6(strengths, outputs, None if operators.normalize else params.default)
+    return Layers(log_truth, log_degrees, log_firing, strengths, outputs, output)
 
 
-def _response_of_missing(params: Params, masks: Masks, x: jax.Array, unknown: jax.Array) -> jax.Array:
+def _response_of_missing(
+    params: Params, masks: Masks, operators: Operators, x: jax.Array, unknown: jax.Array
+) -> jax.Array:
     """Return the change of the responses (i, r, k) when unknown values are replaced by the rules' typical ones."""
+    xp = namespace(x)
     slopes = params.coefs[..., 1:]
-    has_set = functools.reduce(jnp.maximum, masks.values())
-    typical = jnp.zeros_like(has_set)
+    has_set = functools.reduce(xp.maximum, masks.values())
+    typical = xp.zeros_like(has_set)
     for name, parameters in params.sets.items():
-        typical = jnp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
+        typical = xp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
+    if operators.parts is not None:
+        has_set, typical = parts.first_sets(operators.parts, has_set, typical)
     has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
-    product = functools.partial(jnp.einsum, "id,rkd->irk", precision="highest")
+    product = functools.partial(_einsum, "id,rkd->irk")
     return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])

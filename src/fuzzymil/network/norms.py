@@ -10,16 +10,17 @@ an ordinary number here, and ``-inf`` means exactly zero.
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.network._numerics import (
     LogFunction,
     finite,
+    held,
     is_one,
     least,
     log1mexp,
+    namespace,
     one_if_zero,
     or_itself,
     total,
@@ -113,8 +114,9 @@ def register_t_norm(name: str, function: LogFunction, dual: str | None = None) -
 
 def complement(log_mu: jax.Array) -> jax.Array:
     """Return ``1 - mu``."""
-    full, zero = is_one(log_mu), jnp.isneginf(log_mu)
-    return jnp.where(full, -jnp.inf, jnp.where(zero, 0.0, log1mexp(jnp.where(full | zero, -1.0, log_mu))))
+    xp = namespace(log_mu)
+    full, zero = is_one(log_mu), xp.isneginf(log_mu)
+    return xp.where(full, -xp.inf, xp.where(zero, 0.0, log1mexp(xp.where(full | zero, -1.0, log_mu))))
 
 
 # ---------------------------------------------------------------------- AND
@@ -132,37 +134,40 @@ def minimum(log_mu: jax.Array) -> jax.Array:
 
 def lukasiewicz(log_mu: jax.Array) -> jax.Array:
     """Return ``max(0, sum(mu) - (d - 1))``: exactly zero once the doubts ``1 - mu`` add up to 1."""
+    xp = namespace(log_mu)
     # The least membership minus the doubts of all others: exact where the others are 1.
-    least = jnp.argmin(log_mu, axis=-1, keepdims=True)
-    log_least = jnp.take_along_axis(log_mu, least, axis=-1)[..., 0]
-    others = jnp.arange(log_mu.shape[-1]) != least
-    doubt = jnp.sum(jnp.where(others, -jnp.expm1(log_mu), 0.0), axis=-1)
+    least = xp.argmin(log_mu, axis=-1, keepdims=True)
+    log_least = xp.take_along_axis(log_mu, least, axis=-1)[..., 0]
+    others = xp.arange(log_mu.shape[-1]) != least
+    doubt = xp.sum(xp.where(others, -xp.expm1(log_mu), 0.0), axis=-1)
     sure = doubt == 0
-    log_share = jnp.log(jnp.where(sure, 1.0, doubt)) - jnp.where(jnp.isneginf(log_least), 0.0, log_least)
-    dead = (~sure & (log_share >= 0)) | jnp.isneginf(log_least)
-    share = jnp.where(sure | dead, 0.0, jnp.exp(jnp.where(sure | dead, -1.0, log_share)))
-    return jnp.where(dead, -jnp.inf, jnp.where(dead, 0.0, log_least) + jnp.log1p(-share))
+    log_share = xp.log(xp.where(sure, 1.0, doubt)) - xp.where(xp.isneginf(log_least), 0.0, log_least)
+    dead = (~sure & (log_share >= 0)) | xp.isneginf(log_least)
+    share = xp.where(sure | dead, 0.0, xp.exp(xp.where(sure | dead, -1.0, log_share)))
+    return xp.where(dead, -xp.inf, xp.where(dead, 0.0, log_least) + xp.log1p(-share))
 
 
 def hamacher(log_mu: jax.Array) -> jax.Array:
     """Return the Hamacher product, ``ab / (a + b - ab)``: the odds against, ``1/mu - 1``, add up."""
-    full, zero = log_mu == 0, jnp.isneginf(log_mu)  # odds of 0, and infinite odds
-    safe = jnp.where(full | zero, -1.0, log_mu)
-    log_odds = jnp.where(full | zero, -jnp.inf, -safe + log1mexp(safe))
-    top = finite(jax.lax.stop_gradient(log_odds.max(axis=-1, keepdims=True)))
-    total = jnp.exp(log_odds - top).sum(axis=-1)
-    against = top[..., 0] + jnp.log(one_if_zero(total))
-    return zero_where(zero.any(axis=-1), jnp.where(total == 0, 0.0, -jax.nn.softplus(against)))
+    xp = namespace(log_mu)
+    full, zero = log_mu == 0, xp.isneginf(log_mu)  # odds of 0, and infinite odds
+    safe = xp.where(full | zero, -1.0, log_mu)
+    log_odds = xp.where(full | zero, -xp.inf, -safe + log1mexp(safe))
+    top = finite(held(log_odds.max(axis=-1, keepdims=True)))
+    total = xp.exp(log_odds - top).sum(axis=-1)
+    against = top[..., 0] + xp.log(one_if_zero(total))
+    return zero_where(zero.any(axis=-1), xp.where(total == 0, 0.0, -xp.logaddexp(against, 0.0)))
 
 
 def einstein(log_mu: jax.Array) -> jax.Array:
     """Return the Einstein product, ``ab / (2 - (a + b - ab))``: ``log(2/mu - 1)`` adds up."""
-    against = (jnp.log1p(-jnp.expm1(log_mu)) - log_mu).sum(axis=-1)
+    xp = namespace(log_mu)
+    against = (xp.log1p(-xp.expm1(log_mu)) - log_mu).sum(axis=-1)
     near = against < 1  # near 0 the difference of two logarithms would round
-    return jnp.where(
+    return xp.where(
         near,
-        -jnp.log1p(0.5 * jnp.expm1(jnp.where(near, against, 0.0))),
-        jnp.log(2.0).astype(log_mu.dtype) - jax.nn.softplus(against),
+        -xp.log1p(0.5 * xp.expm1(xp.where(near, against, 0.0))),
+        xp.log(2.0).astype(log_mu.dtype) - xp.logaddexp(against, 0.0),
     )
 
 
@@ -173,8 +178,9 @@ def _over_parts(join: Aggregation) -> LogFunction:
     """Turn an operator over the instances of a bag into one over the last axis."""
 
     def joined(log_mu: jax.Array) -> jax.Array:
-        parts = jnp.moveaxis(log_mu, -1, 0)
-        return join(parts, OneBag(jnp.ones(len(parts), bool)), jnp.zeros((), log_mu.dtype))[0]
+        xp = namespace(log_mu)
+        parts = xp.moveaxis(log_mu, -1, 0)
+        return join(parts, OneBag(xp.ones(len(parts), bool)), xp.zeros((), log_mu.dtype))[0]
 
     return joined
 
@@ -182,22 +188,24 @@ def _over_parts(join: Aggregation) -> LogFunction:
 def hamacher_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return the Hamacher sum, ``(a + b - 2ab) / (1 - ab)``: the odds, ``r / (1 - r)``, add up."""
     del alpha
-    return add_up(log_r, grouping, lambda v: v - log1mexp(v), lambda log_t: -jax.nn.softplus(-log_t))
+    return add_up(log_r, grouping, lambda v: v - log1mexp(v), lambda log_t: -namespace(log_t).logaddexp(-log_t, 0.0))
 
 
 def einstein_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return the Einstein sum, ``(a + b) / (1 + ab)``: ``atanh(r)`` adds up."""
+    xp = namespace(log_r)
     del alpha
     return add_up(
         log_r,
         grouping,
-        lambda log_r: or_itself(lambda v: jnp.log(0.5 * (jnp.log1p(jnp.exp(v)) - log1mexp(v))), log_r),
-        lambda log_t: or_itself(lambda v: _log_tanh(jnp.exp(v)), log_t),
+        lambda log_r: or_itself(lambda v: xp.log(0.5 * (xp.log1p(xp.exp(v)) - log1mexp(v))), log_r),
+        lambda log_t: or_itself(lambda v: _log_tanh(xp.exp(v)), log_t),
     )
 
 
 def _log_tanh(t: jax.Array) -> jax.Array:
-    return log1mexp(-2.0 * t) - jnp.log1p(jnp.exp(-2.0 * t))
+    xp = namespace(t)
+    return log1mexp(-2.0 * t) - xp.log1p(xp.exp(-2.0 * t))
 
 
 register_s_norm("algebraic", _over_parts(algebraic_sum))

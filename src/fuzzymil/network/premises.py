@@ -6,7 +6,7 @@ all premises from the memberships at these places. Rules whose premises have the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -15,10 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.network._numerics import LogFunction
+from fuzzymil.network._numerics import LogFunction, namespace
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 
-__all__ = ["HEDGES", "Form", "Group", "Place", "Premises", "hedged", "log_truth"]
+__all__ = [
+    "HEDGES",
+    "Form",
+    "Group",
+    "Place",
+    "Premises",
+    "hedged",
+    "in_order",
+    "joined",
+    "log_truth",
+    "modified",
+]
 
 
 # ---------------------------------------------------------------------- hedges
@@ -37,18 +48,20 @@ def _somewhat(log_mu: jax.Array) -> jax.Array:
 
 def _extremely(log_mu: jax.Array) -> jax.Array:
     """Return ``2 mu**2`` up to one half and ``1 - 2 (1 - mu)**2`` above: more contrast."""
-    low = log_mu <= jnp.log(0.5)
-    above = jnp.log1p(-2.0 * jnp.square(jnp.expm1(jnp.where(low, 0.0, log_mu))))
-    return jnp.where(low, jnp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
+    xp = namespace(log_mu)
+    low = log_mu <= xp.log(0.5)
+    above = xp.log1p(-2.0 * xp.square(xp.expm1(xp.where(low, 0.0, log_mu))))
+    return xp.where(low, xp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
 
 
 def _seldom(log_mu: jax.Array) -> jax.Array:
     """Return ``sqrt(mu / 2)`` up to one half and ``1 - sqrt((1 - mu) / 2)`` above: the inverse of *extremely*."""
-    low = log_mu <= jnp.log(0.5)
+    xp = namespace(log_mu)
+    low = log_mu <= xp.log(0.5)
     full = log_mu == 0  # the root has no derivative there
-    doubt = -jnp.expm1(jnp.where(low | full, -1.0, log_mu))
-    above = jnp.where(full, 0.0, jnp.log1p(-jnp.sqrt(0.5 * doubt)))
-    return jnp.where(low, 0.5 * (log_mu - jnp.log(2.0).astype(log_mu.dtype)), above)
+    doubt = -xp.expm1(xp.where(low | full, -1.0, log_mu))
+    above = xp.where(full, 0.0, xp.log1p(-xp.sqrt(0.5 * doubt)))
+    return xp.where(low, 0.5 * (log_mu - xp.log(2.0).astype(log_mu.dtype)), above)
 
 
 HEDGES: dict[str, LogFunction] = {
@@ -81,18 +94,19 @@ def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) 
 
 Form = tuple[Any, ...]
 """A premise with numbered conditions: ("row",), ("is", n, hedges, favorable), ("not", form), ("and", form, ...) or
-("or", form, ...)."""
+("or", form, ...). In `fuzzymil.network.parts` also ("row", favorable), and ("part", n) in premises about a bag."""
 
 Place = tuple[int, int]
 """Row and feature of a fuzzy set in the network's arrays."""
 
 
 class Group(NamedTuple):
-    """Rules whose premises have the same form."""
+    """Rules, or parts of rules, whose premises have the same form."""
 
     form: Form
     rules: tuple[int, ...]
     places: tuple[tuple[Place, ...], ...]  # per rule the places of its conditions, numbered as in the form
+    families: tuple[str, ...] = ()  # of the conditions' sets, where they belong to the form
 
 
 Premises = tuple[Group, ...]
@@ -104,28 +118,61 @@ def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_
     An unknown value counts in favor of the rule: it satisfies a condition, and fails one that is negated.
     """
 
-    def value(form: Form, group: Group) -> jax.Array:
-        kind = form[0]
-        if kind == "row":
-            return T_NORMS[t_norm](log_mu[:, jnp.asarray(group.rules), :])
-        if kind == "is":
-            _, number, hedges, favorable = form
-            rows, columns = (jnp.asarray([where[number][axis] for where in group.places]) for axis in (0, 1))
-            log_value = log_mu[:, rows, columns]
-            for hedge in reversed(hedges):
-                log_value = HEDGES[hedge](log_value)
-            if known is None:
-                return log_value
-            return jnp.where(known[:, columns] > 0, log_value, 0.0 if favorable else -jnp.inf)
-        if kind == "not":
-            return complement(value(form[1], group))
-        parts = [value(part, group) for part in form[1:]]
-        if not parts:
-            return jnp.zeros((len(log_mu), len(group.rules)), log_mu.dtype)
-        joined = jnp.stack(parts, axis=-1)
-        return T_NORMS[t_norm](joined) if kind == "and" else S_NORMS[s_norm](joined)
+    def of_group(group: Group) -> jax.Array:
+        def condition(form: Form) -> jax.Array:
+            if form[0] == "row":
+                return T_NORMS[t_norm](log_mu[:, jnp.asarray(group.rules), :])
+            rows, columns = (jnp.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
+            return modified(log_mu[:, rows, columns], form, None if known is None else known[:, columns])
 
-    found = jnp.concatenate([value(group.form, group) for group in premises], axis=1)
-    order = [rule for group in premises for rule in group.rules]
-    place = {rule: position for position, rule in enumerate(order)}
-    return found[:, jnp.asarray([place[rule] for rule in range(len(order))])]
+        always = jnp.zeros((len(log_mu), len(group.rules)), log_mu.dtype)
+        return joined(group.form, condition, always, t_norm, s_norm)
+
+    return in_order([of_group(group) for group in premises], [group.rules for group in premises])
+
+
+def modified(log_mu: jax.Array, form: Form, known: jax.Array | None) -> jax.Array:
+    """Return the log-degrees of a condition ("is", n, hedges, favorable), given its log-memberships."""
+    xp = namespace(log_mu)
+    _, _, hedges, favorable = form
+    for hedge in reversed(hedges):
+        log_mu = HEDGES[hedge](log_mu)
+    return log_mu if known is None else xp.where(known > 0, log_mu, 0.0 if favorable else -xp.inf)
+
+
+def joined(
+    form: Form, condition: Callable[[Form], jax.Array], always: jax.Array, t_norm: str, s_norm: str
+) -> jax.Array:
+    """Return the log-truths of a premise, whose conditions ``condition`` computes; ``always`` is that of no condition.
+
+    Examples
+    --------
+    >>> degrees = jnp.log(jnp.array([0.5, 0.25]))
+    >>> form = ("and", ("not", ("part", 0)), ("part", 1))
+    >>> float(jnp.exp(joined(form, lambda leaf: degrees[leaf[1]], jnp.zeros(()), "min", "max")))
+    0.25
+    """
+    xp = namespace(always)
+    kind = form[0]
+    if kind == "not":
+        return complement(joined(form[1], condition, always, t_norm, s_norm))
+    if kind not in ("and", "or"):
+        return condition(form)
+    if len(form) == 1:
+        return always
+    parts = xp.stack([joined(part, condition, always, t_norm, s_norm) for part in form[1:]], axis=-1)
+    return T_NORMS[t_norm](parts) if kind == "and" else S_NORMS[s_norm](parts)
+
+
+def in_order(columns: Sequence[jax.Array], members: Sequence[Sequence[int]]) -> jax.Array:
+    """Put the columns of groups next to each other, in the order of their members' numbers.
+
+    Examples
+    --------
+    >>> in_order([jnp.array([[2, 0]]), jnp.array([[1]])], [(2, 0), (1,)]).tolist()
+    [[0, 1, 2]]
+    """
+    xp = namespace(columns[0])
+    order = [member for group in members for member in group]
+    place = {member: position for position, member in enumerate(order)}
+    return xp.concatenate(columns, axis=1)[:, xp.asarray([place[member] for member in range(len(order))])]

@@ -2,7 +2,7 @@
 
 The layers use only the operations of `Grouping`. `Packed` is for batches (segment reductions over packed instances),
 `OneBag` for a single bag (on-line learning), and `Each` for one-instance bags (plain ANFIS), where there is nothing to
-reduce.
+reduce. `Runs` and `Rows` are `Packed` and `Each` for NumPy arrays.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil.network._numerics import held, namespace
+
 __all__ = [
     "Each",
     "Grouping",
     "OneBag",
     "Packed",
     "PackedBags",
+    "Rows",
+    "Runs",
     "even_size",
+    "greatest_in_order",
     "grouping_of",
     "log_sum_exp",
     "pack",
@@ -50,6 +55,10 @@ class Grouping(Protocol):
 
     def sizes(self) -> jax.Array:
         """Return the number of instances in each bag, shape (bags,)."""
+        ...
+
+    def owners(self) -> jax.Array:
+        """Return the number of each instance's bag, in ascending order, shape (instances,)."""
         ...
 
 
@@ -82,6 +91,9 @@ class Packed:
 
     def sizes(self) -> jax.Array:
         return self.sum(jnp.ones(self.bag_index.shape))
+
+    def owners(self) -> jax.Array:
+        return self.bag_index
 
 
 def _by_bag(longest: int, offsets: jax.Array, values: jax.Array, instead: float) -> jax.Array:
@@ -120,19 +132,22 @@ class OneBag:
     real: jax.Array
 
     def _only_real(self, values: jax.Array, instead: float) -> jax.Array:
-        return jnp.where(self.real.reshape((-1,) + (1,) * (values.ndim - 1)), values, instead)
+        return namespace(values).where(self.real.reshape((-1,) + (1,) * (values.ndim - 1)), values, instead)
 
     def sum(self, values: jax.Array) -> jax.Array:
         return self._only_real(values, 0.0).sum(axis=0, keepdims=True)
 
     def max(self, values: jax.Array) -> jax.Array:
-        return self._only_real(jax.lax.stop_gradient(values), -jnp.inf).max(axis=0, keepdims=True)
+        return self._only_real(held(values), -jnp.inf).max(axis=0, keepdims=True)
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
 
     def sizes(self) -> jax.Array:
         return self.real.sum(keepdims=True).astype(float)
+
+    def owners(self) -> jax.Array:
+        return jnp.where(self.real, 0, 1)  # padding rows come last
 
 
 @jax.tree_util.register_dataclass
@@ -146,7 +161,7 @@ class Each:
         return values
 
     def max(self, values: jax.Array) -> jax.Array:
-        return jax.lax.stop_gradient(values)
+        return held(values)
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
@@ -154,14 +169,81 @@ class Each:
     def sizes(self) -> jax.Array:
         return jnp.ones(self.n_bags)
 
+    def owners(self) -> jax.Array:
+        return jnp.arange(self.n_bags)
+
+
+class Runs:
+    """Bags packed one after another, in NumPy: bag b holds the rows from ``offsets[b]`` to ``offsets[b + 1]``.
+
+    No bag is empty. The operations take and return NumPy arrays, although `Grouping` speaks of JAX's.
+    """
+
+    def __init__(self, offsets: Array) -> None:
+        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
+
+    def sum(self, values: Any) -> Any:
+        return np.add.reduceat(values, self._starts, axis=0)
+
+    def max(self, values: Any) -> Any:
+        return np.maximum.reduceat(values, self._starts, axis=0)
+
+    def spread(self, values: Any) -> Any:
+        return np.repeat(values, self._sizes, axis=0)
+
+    def sizes(self) -> Any:
+        return self._sizes.astype(float)
+
+    def owners(self) -> Any:
+        return np.repeat(np.arange(len(self._sizes)), self._sizes)
+
+
+class Rows(Each):
+    """Every instance is its own bag, in NumPy."""
+
+    def sizes(self) -> Any:
+        return np.ones(self.n_bags)
+
+    def owners(self) -> Any:
+        return np.arange(self.n_bags)
+
 
 def log_sum_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
     """Return ``log(sum(exp(values)))`` of each bag; -inf where every term is -inf or the bag is empty."""
+    xp = namespace(values)
     top = grouping.max(values)
-    top = jnp.where(jnp.isfinite(top), top, 0.0)
-    total = grouping.sum(jnp.exp(values - grouping.spread(top)))
+    top = xp.where(xp.isfinite(top), top, 0.0)
+    total = grouping.sum(xp.exp(values - grouping.spread(top)))
     none = total == 0  # the gradient of log 0 would be NaN; lets NaN values through
-    return jnp.where(none, -jnp.inf, top + jnp.log(jnp.where(none, 1.0, total)))
+    return xp.where(none, -xp.inf, top + xp.log(xp.where(none, 1.0, total)))
+
+
+def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.Array:
+    """Return the value at a place of each bag (1 is the greatest), without a gradient; -inf if the bag has fewer.
+
+    A NaN anywhere in a bag gives NaN.
+
+    Examples
+    --------
+    >>> values = jnp.array([[3.0], [5.0], [4.0], [7.0]])
+    >>> greatest_in_order(values, Packed(jnp.array([0, 0, 0, 1]), 2), 2).tolist()
+    [[4.0], [-inf]]
+    """
+    xp = namespace(values)
+    values = held(values)
+    if isinstance(grouping, Each):
+        return values if place == 1 else xp.where(xp.isnan(values), values, -xp.inf)
+    sizes = grouping.sizes().astype(jnp.int32)
+    # Sorted by bag, then by value: the instances of a bag stay together, its greatest value comes last.
+    owners = xp.broadcast_to(grouping.owners()[:, None], values.shape)
+    if isinstance(values, np.ndarray):
+        ordered: Any = np.take_along_axis(values, np.lexsort((values, owners), axis=0), axis=0)
+    else:
+        _, ordered = jax.lax.sort((owners, values), dimension=0, num_keys=2)
+    ends = xp.cumsum(sizes)
+    found = ordered[xp.maximum(ends - place, 0)]
+    broken = grouping.sum(xp.isnan(values).astype(values.dtype)) > 0
+    return xp.where(broken, xp.nan, xp.where((sizes >= place)[:, None], found, -xp.inf))
 
 
 # ---------------------------------------------------------------------- packing bags for compiled code

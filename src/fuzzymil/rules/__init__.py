@@ -4,7 +4,7 @@ from fuzzymil.network.inference import Activations
 from fuzzymil.rules import editing, formats
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.mamdani import MamdaniActivations, MamdaniRules
-from fuzzymil.rules.premise import And, Is, Not, Or
+from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
@@ -15,6 +15,8 @@ __all__ = [
     "MamdaniRules",
     "Not",
     "Or",
+    "Part",
+    "Quantified",
     "Rule",
     "RuleBase",
     "Variable",

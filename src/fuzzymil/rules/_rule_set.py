@@ -13,7 +13,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.rules.premise import Arrangement, arrange, conditions
+from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
 from fuzzymil.rules.rule import Rule, Variable
 
 
@@ -93,7 +93,16 @@ class RuleSet:
     def arrangement(self) -> Arrangement:
         """Places of the rules' conditions in the arrays of `compile`."""
         column = {variable.name: d for d, variable in enumerate(self.variables)}
-        return arrange([rule.premise for rule in self.rules], column)
+
+        def family(condition: Is) -> str:
+            return self.variables[column[condition.variable]].terms[condition.term].name
+
+        return arrange([rule.premise for rule in self.rules], column, family)
+
+    @functools.cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the rules' premises, rule by rule: one per quantifier; one in a rule without quantifiers."""
+        return tuple(part for r, rule in enumerate(self.rules) for part in parts_of(r, rule.premise))
 
     @property
     def n_rules(self) -> int:

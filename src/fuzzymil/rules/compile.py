@@ -111,7 +111,7 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     )
     weights = tuple(rule.weight for rule in base.rules)
     return (
-        Params(sets, base.coefs, np.asarray(alpha), np.asarray(consequent_alpha)),
+        Params(sets, base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)),
         masks,
         dataclasses.replace(
             operators,
@@ -119,6 +119,7 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
             s_norm=base.s_norm,
             normalize=base.normalize,
             premises=base.arrangement.premises,
+            parts=base.arrangement.parts,
             weights=None if set(weights) == {1.0} else weights,
         ),
     )
@@ -155,7 +156,8 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
     rules = [
         Rule(rule.premise, rows, rule.weight) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)
     ]
-    fields: dict[str, Any] = {"variables": variables, "rules": rules} | changes
+    default = tuple(np.broadcast_to(np.asarray(params.default, float), len(base.outputs)))
+    fields: dict[str, Any] = {"variables": variables, "rules": rules, "default": default} | changes
     return dataclasses.replace(base, **fields)
 
 
@@ -171,10 +173,13 @@ def widths(base: RuleSet) -> Array:
 
 def _summary(base: RuleSet, what: str) -> Array:
     params, masks, _ = compiled(base)
-    out = np.full((base.n_rules, base.n_features), np.nan)
-    own = slice(base.n_rules)  # further rows hold further conditions on the same variables
+    by_part = np.full((len(base.parts), base.n_features), np.nan)
+    own = slice(len(base.parts))  # further rows hold further conditions on the same variables
     for kind, parameters in params.sets.items():
-        out = np.where(masks[kind][own] > 0, getattr(FAMILIES[kind], what)(*parameters)[own], out)
+        by_part = np.where(masks[kind][own] > 0, getattr(FAMILIES[kind], what)(*parameters)[own], by_part)
+    out = np.full((base.n_rules, base.n_features), np.nan)
+    for part, values in zip(base.parts, by_part, strict=True):
+        out[part.rule] = np.where(np.isnan(out[part.rule]), values, out[part.rule])
     return out
 
 

@@ -37,8 +37,7 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     >>> rules.infer([[[0.0]], [[0.0], [1.0]]]).output.round(2).tolist()
     [[0.0], [0.5]]
     """
-    params, masks, operators = compiled(base)
-    return inference.infer(params, masks, operators, seen_bags(base, bags), base.default)
+    return inference.infer(*compiled(base), seen_bags(base, bags))
 
 
 def seen_bags(base: RuleSet, bags: Any) -> Bags:

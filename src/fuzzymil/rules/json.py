@@ -9,8 +9,9 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.membership import MembershipFunction, family
 from fuzzymil.network.norms import DUAL
+from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules._rule_set import R, RuleSet
-from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, conjunction
+from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, conjunction
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
@@ -125,6 +126,9 @@ def _encode_premise(premise: Expression) -> dict[str, Any]:
         return {"is": [premise.variable, premise.term, *premise.hedges]}
     if isinstance(premise, Not):
         return {"not": _encode_premise(premise.part)}
+    if isinstance(premise, Quantified):
+        inner = _encode_premise(premise.part)
+        return {premise.quantifier: inner if premise.count is None else [premise.count, inner]}
     kind = "and" if isinstance(premise, And) else "or"
     return {kind: [_encode_premise(part) for part in premise.parts]}
 
@@ -138,6 +142,9 @@ def _decode_premise(content: Mapping[str, Any], level: int = 1) -> Expression:
         return Is(variable, term, tuple(hedges))
     if kind == "not":
         return Not(_decode_premise(inner, level + 1))
+    if kind in QUANTIFIERS:
+        count, part = inner if kind in COUNTING else (None, inner)
+        return Quantified(kind, _decode_premise(part, level + 1), count)
     parts = tuple(_decode_premise(part, level + 1) for part in inner)
     return And(parts) if kind == "and" else {"or": Or}[kind](parts)
 

@@ -1,17 +1,21 @@
-"""Premises of rules: conditions on an instance, joined by AND, OR and NOT.
+"""Premises of rules: conditions on an instance, joined by AND, OR and NOT, and quantifiers over the instances of a bag.
 
-A premise is a small tree of immutable values, such as ``And((Is("hue", "blue"), Not(Or(...))))``. `arrange`
-assigns each condition a place in the network's arrays of fuzzy sets.
+A premise is a small tree of immutable values, such as ``And((Is("hue", "blue"), Not(Or(...))))``. It is either about
+one instance, or about the bag: AND, OR and NOT of quantified parts, such as ``Quantified("some", Is("hue", "blue"))``.
+`arrange` assigns each condition a place in the network's arrays of fuzzy sets.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, described, known_name
+from fuzzymil.network.parts import Join, Parts
 from fuzzymil.network.premises import HEDGES, Form, Group, Place, Premises
+from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
 
 __all__ = [
     "ANYTHING",
@@ -24,12 +28,16 @@ __all__ = [
     "Is",
     "Not",
     "Or",
+    "Part",
+    "Quantified",
     "arrange",
     "check_premise",
     "conditions",
     "conjunction",
     "depth",
+    "is_quantified",
     "negations",
+    "parts_of",
     "plain_conditions",
     "simplified",
 ]
@@ -114,14 +122,58 @@ class Or:
             raise ParameterError("OR needs at least one part.")
 
 
-Expression = Is | Not | And | Or
+@dataclasses.dataclass(frozen=True)
+class Quantified:
+    """A part of a premise that is about the bag: how many of its instances satisfy a premise.
+
+    Parameters
+    ----------
+    quantifier : {"some", "all", "most", "on average", "at least"}
+        *some* is the greatest truth over the instances, *all* the least, *on average* the mean, *most* the mean on a
+        ramp from 0.3 to 0.8, *at least* the truth that ``count`` instances reach.
+    part : Expression
+        A premise about one instance; `ANYTHING` counts the instances themselves.
+    count : int, optional
+        For *at least*.
+
+    Examples
+    --------
+    >>> Quantified("at least", Is("hue", "blue"), 3)
+    Quantified(quantifier='at least', part=Is(variable='hue', term='blue', hedges=()), count=3)
+    """
+
+    quantifier: str
+    part: Expression
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        known_name("quantifier", self.quantifier, QUANTIFIERS)
+        _check_parts((self.part,))
+        count = self.count
+        if self.quantifier not in COUNTING:
+            if count is not None:
+                raise ParameterError(f"The quantifier {self.quantifier!r} takes no count, got {count!r}.")
+        elif not isinstance(count, numbers.Integral) or isinstance(count, bool) or count < 1:
+            raise ParameterError(f"The quantifier {self.quantifier!r} needs a count of at least 1, got {count!r}.")
+        else:
+            object.__setattr__(self, "count", int(count))
+
+
+Expression = Is | Not | And | Or | Quantified
 
 
 def _check_parts(parts: tuple[object, ...]) -> None:
     """Raise `ParameterError` unless all parts are premises."""
     for part in parts:
         if not isinstance(part, Expression):
-            raise ParameterError(f"A premise must consist of Is, And, Or and Not, got {described(part)}.")
+            raise ParameterError(f"A premise must consist of Is, And, Or, Not and Quantified, got {described(part)}.")
+
+
+def _inner(premise: Expression) -> tuple[Expression, ...]:
+    """Return the premises directly inside another."""
+    if isinstance(premise, Is):
+        return ()
+    return (premise.part,) if isinstance(premise, Not | Quantified) else premise.parts
 
 
 ANYTHING = And()
@@ -142,9 +194,8 @@ def conditions(premise: Expression) -> Iterator[Is]:
     """Iterate over the conditions of a premise, from left to right."""
     if isinstance(premise, Is):
         yield premise
-    else:
-        for part in (premise.part,) if isinstance(premise, Not) else premise.parts:
-            yield from conditions(part)
+    for part in _inner(premise):
+        yield from conditions(part)
 
 
 def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
@@ -157,9 +208,8 @@ def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
     """
     if isinstance(premise, Is):
         yield inside
-    else:
-        for part in (premise.part,) if isinstance(premise, Not) else premise.parts:
-            yield from negations(part, inside != isinstance(premise, Not))
+    for part in _inner(premise):
+        yield from negations(part, inside != isinstance(premise, Not))
 
 
 def depth(premise: Expression) -> int:
@@ -177,8 +227,7 @@ def depth(premise: Expression) -> int:
             greatest = max(greatest, level + len(node.hedges))
             continue
         greatest = max(greatest, level)
-        inner = (node.part,) if isinstance(node, Not) else node.parts
-        open_parts.extend((part, level + 1) for part in inner)
+        open_parts.extend((part, level + 1) for part in _inner(node))
     return greatest
 
 
@@ -187,10 +236,40 @@ def check_premise(premise: Expression) -> None:
     _check_parts((premise,))
     if depth(premise) > MAX_DEPTH:
         raise ParameterError(TOO_DEEP)
+    if is_quantified(premise):
+        _check_quantified(premise)
     if plain_conditions(premise) is None and len(list(conditions(premise))) > MAX_CONDITIONS:
         raise ParameterError(
             f"A premise with OR, NOT, hedges or repeated variables can have at most {MAX_CONDITIONS:,} conditions."
         )
+
+
+def _check_quantified(premise: Expression) -> None:
+    if isinstance(premise, Is):
+        raise ParameterError(
+            f"The condition {premise.variable!r} is {' '.join((*premise.hedges, repr(premise.term)))} stands beside a "
+            "quantified one: quantify it as well (SOME, ALL, MOST, ...), because the premise is about the whole bag."
+        )
+    if isinstance(premise, Quantified):
+        if is_quantified(premise.part):
+            raise ParameterError(
+                f"A quantifier cannot stand inside another one ({premise.quantifier!r}): join quantified conditions by "
+                "AND, OR and NOT."
+            )
+        return
+    for part in _inner(premise):
+        _check_quantified(part)
+
+
+def is_quantified(premise: Expression) -> bool:
+    """Return whether a premise is about the bag: whether there is a quantifier in it.
+
+    Examples
+    --------
+    >>> is_quantified(Not(Quantified("some", Is("hue", "blue")))), is_quantified(Is("hue", "blue"))
+    (True, False)
+    """
+    return isinstance(premise, Quantified) or any(map(is_quantified, _inner(premise)))
 
 
 def simplified(premise: Expression) -> Expression:
@@ -203,8 +282,8 @@ def simplified(premise: Expression) -> Expression:
     """
     if isinstance(premise, Is):
         return premise
-    if isinstance(premise, Not):
-        return Not(simplified(premise.part))
+    if isinstance(premise, Not | Quantified):
+        return dataclasses.replace(premise, part=simplified(premise.part))
     parts = tuple(map(simplified, premise.parts))
     return parts[0] if len(parts) == 1 else type(premise)(parts)
 
@@ -212,7 +291,7 @@ def simplified(premise: Expression) -> Expression:
 def plain_conditions(premise: Expression) -> dict[str, str] | None:
     """Return a dict of variable to term if the premise is a plain conjunction, else None.
 
-    A plain conjunction has no OR, NOT or hedge, and each variable at most once.
+    A plain conjunction has no OR, NOT, hedge or quantifier, and each variable at most once.
 
     Examples
     --------
@@ -228,32 +307,92 @@ def plain_conditions(premise: Expression) -> dict[str, str] | None:
     return found if len(found) == len(parts) else None
 
 
+# ---------------------------------------------------------------------- parts
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of a rule's premise that is joined over the instances of a bag: a quantified one, or all of it.
+
+    Parameters
+    ----------
+    rule : int
+        Position of the rule, from 0.
+    premise : Expression
+        About one instance.
+    quantifier : str or None
+        None: the rule has no quantifier, and the rule base's ``aggregation`` joins the instances.
+    count : int or None
+        For *at least*.
+    negated : bool
+        Whether it is inside an odd number of NOTs.
+    """
+
+    rule: int
+    premise: Expression
+    quantifier: str | None = None
+    count: int | None = None
+    negated: bool = False
+
+
+def parts_of(rule: int, premise: Expression) -> list[Part]:
+    """Return the parts of a rule's premise, from left to right.
+
+    Examples
+    --------
+    >>> blue, smooth = Is("hue", "blue"), Is("texture", "smooth")
+    >>> [part.quantifier for part in parts_of(0, And((Quantified("some", blue), Quantified("most", smooth))))]
+    ['some', 'most']
+    """
+    if not is_quantified(premise):
+        return [Part(rule, premise)]
+
+    def found(premise: Expression, negated: bool) -> Iterator[Part]:
+        if isinstance(premise, Quantified):
+            yield Part(rule, premise.part, premise.quantifier, premise.count, negated)
+        else:
+            for part in _inner(premise):
+                yield from found(part, negated != isinstance(premise, Not))
+
+    return list(found(premise, False))
+
+
 # ---------------------------------------------------------------------- places in the network's arrays
 
 
 class Arrangement(NamedTuple):
-    """The place of each condition's fuzzy set, in rows of sets: one row per rule first, then additional ones."""
+    """The place of each condition's fuzzy set, in rows of sets: one row per part first, then additional ones."""
 
     n_rows: int
     terms: dict[Place, tuple[str, str]]  # place to variable and term
-    premises: Premises | None  # None: every premise is the plain conjunction of its rule's row
+    places: tuple[tuple[Place, ...], ...]  # of the conditions of each part, from left to right
+    premises: Premises | None  # None: every premise is the plain conjunction of its rule's row, or see ``parts``
+    parts: Parts | None  # None: no premise is quantified
 
 
-def arrange(premises: Sequence[Expression], column: Mapping[str, int]) -> Arrangement:
-    """Assign every condition a place; a second condition of a rule on a variable gets an additional row.
+def arrange(
+    premises: Sequence[Expression], column: Mapping[str, int], family: Callable[[Is], str] = lambda condition: ""
+) -> Arrangement:
+    """Assign every condition a place; a second condition of a part on a variable gets an additional row.
 
     Parameters
     ----------
     premises : sequence of Expression
     column : mapping
         Column of each variable.
+    family : callable
+        Returns the name of the family of a condition's set.
     """
+    all_parts = [part for rule, premise in enumerate(premises) for part in parts_of(rule, premise)]
+    quantified = any(part.quantifier is not None for part in all_parts)
     terms: dict[Place, tuple[str, str]] = {}
-    n_rows = len(premises)
-    groups: dict[Form, tuple[list[int], list[tuple[Place, ...]]]] = {}
-    for rule, premise in enumerate(premises):
-        rows = [rule]
+    n_rows = len(all_parts)
+    in_text: list[tuple[Place, ...]] = []
+    groups: dict[tuple[Form, tuple[str, ...]], tuple[list[int], list[tuple[Place, ...]]]] = {}
+    for number, part in enumerate(all_parts):
+        rows = [number]
         places: list[Place] = []
+        families: list[str] = []
 
         def settle(condition: Is, rows: list[int] = rows, places: list[Place] = places) -> int:
             nonlocal n_rows
@@ -268,20 +407,31 @@ def arrange(premises: Sequence[Expression], column: Mapping[str, int]) -> Arrang
             places.append((free, d))
             return len(places) - 1
 
-        if plain_conditions(premise) is not None:
-            for condition in conditions(premise):
+        plain = plain_conditions(part.premise) is not None
+        asked = list(conditions(part.premise))
+        if plain:
+            for condition in asked:
                 settle(condition)
-            form: Form = ("row",)
-            places.clear()
+            form: Form = ("row", not part.negated) if quantified else ("row",)
         else:
-            form = _form(premise, settle, favorable=True)
-        members, all_places = groups.setdefault(form, ([], []))
-        members.append(rule)
+            form = _form(part.premise, settle, favorable=not part.negated)
+        in_text.append(tuple(places))
+        if quantified:
+            families = [family(condition) for condition in asked]
+        if plain:
+            # The order of a conjunction is free, so that more parts have the same form.
+            order = sorted(range(len(families)), key=families.__getitem__)
+            families, places = [families[n] for n in order], [places[n] for n in order]
+        members, all_places = groups.setdefault((form, tuple(families)), ([], []))
+        members.append(number)
         all_places.append(tuple(places))
-    if groups.keys() == {("row",)}:
-        return Arrangement(n_rows, terms, None)
-    found = tuple(Group(form, tuple(members), tuple(where)) for form, (members, where) in groups.items())
-    return Arrangement(n_rows, terms, found)
+    found = tuple(
+        Group(form, tuple(members), tuple(where), kinds) for (form, kinds), (members, where) in groups.items()
+    )
+    arranged = Arrangement(n_rows, terms, tuple(in_text), None, None)
+    if quantified:
+        return arranged._replace(parts=_parts(found, all_parts, premises))
+    return arranged if groups.keys() == {(("row",), ())} else arranged._replace(premises=found)
 
 
 def _form(premise: Expression, settle: Callable[[Is], int], *, favorable: bool) -> Form:
@@ -290,4 +440,32 @@ def _form(premise: Expression, settle: Callable[[Is], int], *, favorable: bool) 
     if isinstance(premise, Not):
         return ("not", _form(premise.part, settle, favorable=not favorable))
     kind = "and" if isinstance(premise, And) else "or"
-    return (kind, *(_form(part, settle, favorable=favorable) for part in premise.parts))
+    return (kind, *(_form(part, settle, favorable=favorable) for part in _inner(premise)))
+
+
+def _parts(truths: tuple[Group, ...], all_parts: Sequence[Part], premises: Sequence[Expression]) -> Parts:
+    """Describe the parts to the network, and how those of each rule are joined."""
+    groups: dict[Form, tuple[list[int], list[tuple[int, ...]]]] = {}
+    for rule, premise in enumerate(premises):
+        own = tuple(number for number, part in enumerate(all_parts) if part.rule == rule)
+        form = _bag_form(premise, iter(range(len(own)))) if is_quantified(premise) else ("part", 0)
+        members, all_numbers = groups.setdefault(form, ([], []))
+        members.append(rule)
+        all_numbers.append(own)
+    return Parts(
+        truths=truths,
+        quantifiers=tuple(
+            None if part.quantifier is None else (part.quantifier, part.count or 1) for part in all_parts
+        ),
+        firing=tuple(Join(form, tuple(members), tuple(numbers)) for form, (members, numbers) in groups.items()),
+        rules=tuple(part.rule for part in all_parts),
+    )
+
+
+def _bag_form(premise: Expression, numbers: Iterator[int]) -> Form:
+    if isinstance(premise, Quantified):
+        return ("part", next(numbers))
+    if isinstance(premise, Not):
+        return ("not", _bag_form(premise.part, numbers))
+    kind = "and" if isinstance(premise, And) else "or"
+    return (kind, *(_bag_form(part, numbers) for part in _inner(premise)))

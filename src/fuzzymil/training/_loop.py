@@ -102,7 +102,7 @@ def stacked_limits(groups: list[Group], dtype: Any) -> Limits | None:
     if not found:
         return None
     owner = np.stack([np.asarray(limits.owner, np.int32) for limits in found])
-    others = stacked([(limits.sets, limits.coefs) for limits in found], dtype)
+    others = stacked([(limits.sets, limits.coefs, limits.default) for limits in found], dtype)
     return Limits(*map(jnp.asarray, (owner, *others)))
 
 

@@ -72,6 +72,7 @@ class Limits(NamedTuple):
     owner: Any  # (rows, d), flat index of the first condition that uses the same set: all of them move together
     sets: Any  # (rows, d), 0 for frozen sets
     coefs: Any  # (r, k, 1), 0 for frozen conclusions
+    default: Any  # (k,), 0 for a frozen default
 
 
 # ---------------------------------------------------------------------- free parameters
@@ -83,6 +84,8 @@ def to_free(params: Params, plan: Plan) -> Free:
     for name, values in params.sets.items():
         direct = plan.width_scale == "direct" and name == "gaussian"
         free["sets"][name] = tuple(values) if direct else FAMILIES[name].to_free(*values)
+    if not plan.operators.normalize:
+        free["default"] = params.default
     if plan.learn_alpha:
         free["alpha"], free["consequent_alpha"] = params.alpha, params.consequent_alpha
     return free
@@ -101,6 +104,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         free["coefs"],
         free.get("alpha", fixed.alpha),
         free.get("consequent_alpha", fixed.consequent_alpha),
+        free.get("default", fixed.default),
     )
 
 
@@ -116,8 +120,13 @@ def _shared(gradient: Free, limits: Limits) -> Free:
 
 def _held(updates: Free, limits: Limits) -> Free:
     """Zero the updates of frozen sets and conclusions."""
-    sets = jax.tree.map(lambda values: limits.sets * values, updates["sets"])
-    return updates | {"sets": sets, "coefs": limits.coefs * updates["coefs"]}
+    held = {
+        "sets": jax.tree.map(lambda values: limits.sets * values, updates["sets"]),
+        "coefs": limits.coefs * updates["coefs"],
+    }
+    if "default" in updates:
+        held["default"] = limits.default * updates["default"]
+    return updates | held
 
 
 # ---------------------------------------------------------------------- costs of bags

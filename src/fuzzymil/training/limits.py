@@ -24,7 +24,7 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     rules : RuleBase
     frozen : sequence of str
         ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"`` for a
-        term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output.
+        term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its default.
 
     Examples
     --------
@@ -32,6 +32,7 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     >>> limits_of(rules, ["hue.low"]).sets.tolist()
     [[0.0], [1.0]]
     """
+    frozen = tuple(frozen)
     places = rules.arrangement.terms
     shape = (rules.arrangement.n_rows, rules.n_features)
     owner: Array = np.arange(shape[0] * shape[1]).reshape(shape)
@@ -42,7 +43,8 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     sets = np.ones(shape)
     for place, term in places.items():
         sets[place] = 0.0 if term in held else 1.0
-    return Limits(owner, sets, conclusions)
+    default = np.array([0.0 if output in frozen else 1.0 for output in rules.outputs])
+    return Limits(owner, sets, conclusions, default)
 
 
 def unmoved(start: RuleBase, trained: RuleBase, frozen: Iterable[str]) -> RuleBase:

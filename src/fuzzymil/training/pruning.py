@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.network.layers import Masks, Params, layer3, layer4, layer5, layer6, layers_1_and_2
+from fuzzymil.network.layers import Masks, Params, layer4, layer5, layer6, layers_1_and_2, strengths_of
 from fuzzymil.network.segments import grouping_of
 from fuzzymil.rules import RuleBase
 from fuzzymil.training._loop import Group
@@ -124,11 +124,11 @@ def _rises(
 
     def firing(masks: Masks) -> jax.Array:
         truths = layers_1_and_2(params, masks, operators, x, known)
-        joined = layer3(truths, grouping, operators.aggregation, params.alpha)
-        return jnp.where((grouping.sizes() == 0)[:, None], 0.0, joined)
+        return strengths_of(params, operators, truths, grouping)[1]
 
     def loss(log_firing: jax.Array) -> jax.Array:
-        costs = LOSSES[plan.loss].per_bag(layer6(layer4(log_firing, operators), outputs), targets)
+        output = layer6(layer4(log_firing, operators), outputs, None if operators.normalize else params.default)
+        costs = LOSSES[plan.loss].per_bag(output, targets)
         return jnp.sum(jnp.where(weights > 0, weights * costs, 0.0)) / jnp.sum(weights)
 
     whole = firing(masks)

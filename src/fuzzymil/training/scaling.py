@@ -125,22 +125,29 @@ class Scaling:
         """Transform targets."""
         return np.asarray((targets - self.target_shift) / self.target_scale)
 
-    def outward(self, params: Params) -> Params:
-        """Convert parameters from standardized to original units."""
-        return _converted(params, self.shift, self.scale, self.target_shift, self.target_scale)
+    def outward(self, params: Params, *, additive: bool = False) -> Params:
+        """Convert parameters from standardized to original units.
 
-    def inward(self, params: Params) -> Params:
-        """Convert parameters from original to standardized units."""
+        The targets are shifted by the default of ``additive`` rules, otherwise by the conclusions, whose weights sum
+        to one.
+        """
+        return _converted(params, self.shift, self.scale, self.target_shift, self.target_scale, additive)
+
+    def inward(self, params: Params, *, additive: bool = False) -> Params:
+        """Convert parameters from original to standardized units; see `outward`."""
         return _converted(
             params,
             -self.shift / self.scale,
             1.0 / self.scale,
             -self.target_shift / self.target_scale,
             1.0 / self.target_scale,
+            additive,
         )
 
 
-def _converted(params: Params, shift: Array, scale: Array, target_shift: Array, target_scale: Array) -> Params:
+def _converted(
+    params: Params, shift: Array, scale: Array, target_shift: Array, target_scale: Array, additive: bool
+) -> Params:
     """Return the parameters of the same rules on the axes ``shift + scale * x``, with targets transformed likewise."""
     sets = {name: tuple(FAMILIES[name].moved(shift, scale, *values)) for name, values in params.sets.items()}
     coefs = np.asarray(params.coefs, float)
@@ -149,8 +156,11 @@ def _converted(params: Params, shift: Array, scale: Array, target_shift: Array, 
         constant = coefs[:, :, :1] - (slopes * shift).sum(axis=2, keepdims=True)
         coefs = np.concatenate([constant, slopes], axis=2)
     coefs = coefs * target_scale[:, None]
-    coefs[:, :, 0] += target_shift
+    if not additive:
+        coefs[:, :, 0] += target_shift
+    # An offset of 0 and a factor of 1 change nothing: the default of a classifier keeps its last bit.
+    default = np.asarray(params.default, float) * target_scale + target_shift
     # S_alpha weights alpha * response: larger responses need a smaller alpha, one per output.
     per_output = target_scale if len(np.unique(target_scale)) > 1 else target_scale[0]
     consequent_alpha = np.asarray(params.consequent_alpha, float) / per_output
-    return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha)
+    return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha, default=default)

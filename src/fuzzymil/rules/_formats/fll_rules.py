@@ -9,7 +9,7 @@ from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules._formats.syntax import Piece
 from fuzzymil.rules._formats.system import Statement
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, depth
+from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, depth
 
 RESERVED = frozenset({"if", "then", "is", "and", "or", "with", "any", *HEDGES})
 _TOKEN = re.compile(r"[()]|[^\s()]+")
@@ -144,12 +144,12 @@ def written_rule(rule: Statement, inputs: Mapping[str, str], terms: Mapping[str,
             return " ".join((inputs[premise.variable], "is", *premise.hedges, term))
         if isinstance(premise, Not):
             return f"{first} is not any"
+        assert not isinstance(premise, Quantified)  # refused before
         if not premise.parts:
             return f"{first} is any"
         join = " and " if isinstance(premise, And) else " or "
-        simple = (Is, Not)
         return join.join(
-            words(part) if isinstance(part, simple) or not part.parts else f"({words(part)})" for part in premise.parts
+            f"({words(part)})" if isinstance(part, And | Or) and part.parts else words(part) for part in premise.parts
         )
 
     conclusions = " and ".join(f"{output} is {term}" for output, term in rule.conclusions.items())

@@ -10,7 +10,7 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules._formats.syntax import Piece
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or
+from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
 _MAX_COEFS = 10_000_000  # a short text can describe more than memory holds: rules x outputs x inputs
@@ -189,6 +189,8 @@ def negations_inside(premise: Expression, *, dual: bool, negated: bool = False) 
         return Is(premise.variable, premise.term, ("not", *premise.hedges)) if negated else premise
     if isinstance(premise, Not):
         return negations_inside(premise.part, dual=dual, negated=not negated)
+    if isinstance(premise, Quantified):
+        return None
     if not premise.parts:
         return Not(ANYTHING) if negated else ANYTHING
     if negated and len(premise.parts) > 1 and not dual:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.rules._rule_set import R, RuleSet
-from fuzzymil.rules.premise import ANYTHING, Expression, Is, Not
+from fuzzymil.rules.premise import ANYTHING, Expression, Is, Not, Quantified
 from fuzzymil.rules.rule import Rule
 
 TermName = str | tuple[str, str]
@@ -23,9 +23,9 @@ def rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Express
 def _rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
     if isinstance(premise, Is):
         return change(premise)
-    if isinstance(premise, Not):
+    if isinstance(premise, Not | Quantified):
         part = _rewritten(premise.part, change)
-        return None if part is None else Not(part)
+        return None if part is None else dataclasses.replace(premise, part=part)
     parts = tuple(part for part in (_rewritten(part, change) for part in premise.parts) if part is not None)
     return type(premise)(parts) if parts or not premise.parts else None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import HEDGES
-from fuzzymil.rules.premise import And, Expression, Is, Not
+from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 
 __all__ = [
     "KEYWORDS",
@@ -108,7 +108,6 @@ def premise_text(premise: Expression) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.rules.premise import Or
     >>> premise_text(And((Is("x", "low", ("not",)), Or((Is("y", "high"), Is("z", "high", ("very",)))))))
     'x is not low AND (y is high OR z is very high)'
     """
@@ -117,11 +116,16 @@ def premise_text(premise: Expression) -> str:
     if isinstance(premise, Not):
         inner = premise_text(premise.part)
         return f"NOT {inner}" if isinstance(premise.part, Not) else f"NOT ({inner})"
+    if isinstance(premise, Quantified):
+        inner = "instances" if premise.part == ANYTHING else premise_text(premise.part)
+        simple = isinstance(premise.part, Is) or premise.part == ANYTHING
+        words = [premise.quantifier.upper(), *([] if premise.count is None else [str(premise.count)])]
+        return " ".join((*words, inner if simple else f"({inner})"))
     if not premise.parts:
         return "anything"
     join = " AND " if isinstance(premise, And) else " OR "
     return join.join(
-        premise_text(part) if isinstance(part, Is | Not) or not part.parts else f"({premise_text(part)})"
+        f"({premise_text(part)})" if isinstance(part, And | Or) and part.parts else premise_text(part)
         for part in premise.parts
     )
 

@@ -58,6 +58,7 @@ class MamdaniActivations(Strengths):
     output: Array
     uncovered: Array
     log_truth: Array
+    log_degrees: Array
     log_firing: Array
     rules: MamdaniRuleSet = dataclasses.field(repr=False)
 
@@ -171,7 +172,7 @@ class MamdaniRuleSet:
         concluded = np.column_stack(columns)
         uncovered = np.isnan(concluded)
         output = np.where(uncovered, self.default, concluded)
-        return MamdaniActivations(output, uncovered, found.log_truth, found.log_firing, self)
+        return MamdaniActivations(output, uncovered, found.log_truth, found.log_degrees, found.log_firing, self)
 
     def place_of(self, output: int | str) -> int:
         """Return the index of an output, given by name or index."""
