@@ -141,11 +141,11 @@ def test_everything_is_read_from_the_activations(name):
         rows = slice(bags.offsets[b], bags.offsets[b + 1])
         for rule in each.rules:
             a, r = activations[rule.member], rule.index
-            np.testing.assert_allclose(rule.log_truth, a.log_truth[rows, r], rtol=1e-12)
+            np.testing.assert_allclose(rule.parts[0].log_truth, a.log_truth[rows, r], rtol=1e-12)
             assert rule.log_firing == pytest.approx(a.log_firing[b, r], rel=1e-10)
             assert rule.strength == pytest.approx(a.normalized[b, r], rel=1e-9)
             np.testing.assert_allclose(rule.outputs, a.rule_outputs[b, r], rtol=1e-9)
-            assert sum(rule.shares) == pytest.approx(1, abs=1e-12)
+            assert sum(rule.parts[0].shares) == pytest.approx(1, abs=1e-12)
         assert each.firing == pytest.approx(max(a.strongest[b] for a in activations))
 
 
@@ -170,7 +170,7 @@ def test_the_counterfactual_is_the_bag_without_the_instance(name):
 def test_a_single_instance_cannot_be_left_out():
     found = model("plain").explain([[[0.5, 0.5]]])
     assert found.counterfactuals == ()
-    assert all(rule.witness == 0 and rule.shares == (1.0,) for rule in found.rules)
+    assert all(rule.witness == 0 and rule.parts[0].shares == (1.0,) for rule in found.rules)
     assert "Without" not in str(found)
 
 
@@ -184,17 +184,17 @@ def test_the_witness_has_the_greatest_share(aggregation, alpha):
         rng.normal(size=(3, 2)), np.ones((3, 2)), [0, 1, 2], aggregation=aggregation, alpha=alpha
     )
     for rule in explain(rules, [bag]).rules:
-        best = max(range(6), key=lambda i: (round(rule.shares[i], 12), rule.log_truth[i]))
+        best = max(range(6), key=lambda i: (round(rule.parts[0].shares[i], 12), rule.parts[0].log_truth[i]))
         assert rule.witness == best
         if aggregation != "min" and alpha >= 0:
-            assert rule.witness == int(np.argmax(rule.truth))
+            assert rule.witness == int(np.argmax(rule.parts[0].truth))
         if aggregation == "min":
-            assert rule.witness == int(np.argmin(rule.truth))
+            assert rule.witness == int(np.argmin(rule.parts[0].truth))
 
 
 def test_infinite_alphas_are_the_greatest_instance():
     rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.5], [0.5]], [0, 1], alpha=math.inf)
-    shares = [rule.shares for rule in explain(rules, [[[0.1], [0.6], [0.6]]]).rules]
+    shares = [rule.parts[0].shares for rule in explain(rules, [[[0.1], [0.6], [0.6]]]).rules]
     assert shares == [(0, 0.5, 0.5), (1, 0, 0)]
 
 
@@ -204,7 +204,7 @@ def test_the_order_of_the_instances_does_not_matter():
     for one, other in zip(first.rules, second.rules, strict=True):
         assert one.witness == order[other.witness]
         assert one.conditions == other.conditions
-        np.testing.assert_allclose(np.array(one.shares)[order], other.shares, rtol=1e-10)
+        np.testing.assert_allclose(np.array(one.parts[0].shares)[order], other.parts[0].shares, rtol=1e-10)
 
 
 # ---------------------------------------------------------------------- conditions
@@ -242,7 +242,7 @@ def test_memberships_of_learned_rules(name):
             assert condition.membership == pytest.approx(float(variable.terms[condition.term](inside)), rel=1e-9)
         if rule.conditions:
             product = sum(condition.log_membership for condition in rule.conditions)
-            assert product == pytest.approx(rule.log_truth[rule.witness], rel=1e-9)
+            assert product == pytest.approx(rule.parts[0].log_truth[rule.witness], rel=1e-9)
 
 
 A, B, C = Is("hue", "red"), Is("hue", "blue"), Is("texture", "smooth")
@@ -297,7 +297,8 @@ def test_missing_values_are_marked_and_suit_the_rule():
     assert smooth.limiting
     text = str(found)
     assert "texture missing  is smooth  1" in text
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rules"][0]["conditions"][1]["value"] is None
+    (witness,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["rules"][0]["parts"][0]["witnesses"]
+    assert witness["conditions"][1]["value"] is None
 
 
 @pytest.mark.slow
@@ -332,7 +333,7 @@ def test_an_uncovered_bag_says_so():
     assert (found.firing, found.score, found.baseline) == (0, 0.3, 0.3)
     (rule,) = found.rules
     assert (rule.witness, rule.share, rule.conditions, rule.contribution) == (None, None, (), 0)
-    assert rule.shares == (0.5, 0.5)
+    assert rule.parts[0].shares == (0.5, 0.5)
     assert found.counterfactuals == ()
     assert re.fullmatch(r"Bag 0 \(2 instances.*\).* sky = 0\.3\.\nNo rule fires .*default.* sky = 0\.3\.", str(found))
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -465,7 +466,7 @@ def test_text_of_classifiers():
     assert re.match(rf"Decision value {re.escape(f'{found.score:+.3g}')} \(1 above 0\)", second)
     assert "Contributions to the decision value (strength x (conclusion - 0.5)):\n" in text
     left = found.counterfactuals[-1]
-    assert re.search(rf"Without instance {left.instance}, .* prediction (still )?{left.prediction}[.;]", last)
+    assert re.search(rf"Without instance {left.instance}, .* (still )?predicting {left.prediction}[.;]", last)
     assert ("still" in last) == (left.prediction == found.prediction)
 
 
@@ -490,7 +491,7 @@ def test_text_of_committees_and_numbers():
     assert "of member " in text
     assert "y1 = " in str(model("two numbers").explain(BAGS, bag=0))
     assert "explained: y1" in str(model("two numbers").explain(BAGS, bag=0))
-    assert "baseline" in str(model("not normalized").explain(BAGS, bag=0))
+    assert "default - 0.5" in str(model("not normalized").explain(BAGS, bag=0))
 
 
 @pytest.mark.slow
@@ -501,7 +502,7 @@ def test_dicts_are_plain_json(name):
         assert json.loads(json.dumps(content, allow_nan=False)) == content
         assert content["score"] == found.score
         assert [rule["contribution"] for rule in content["rules"]] == [rule.contribution for rule in found.rules]
-        assert content["rules"][0]["shares"] == list(found.rules[0].shares)
+        assert content["rules"][0]["parts"][0]["shares"] == list(found.rules[0].parts[0].shares)
         assert content["counterfactuals"] == [left.to_dict() for left in found.counterfactuals]
 
 

@@ -147,7 +147,8 @@ class NetworkClassifier(ClassifierMixin, Network):
         return True
 
     def _reading(self) -> Reading:
-        return Reading(self._labels_of, self._probability, self.classes_, self._threshold())
+        scale = "logit" if self.loss == "cross_entropy" else "decision value"
+        return Reading(self._labels_of, self._probability, self.classes_, self._threshold(), scale)
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.

@@ -1,9 +1,9 @@
 """Explanations: which rule, which witness instance, which conditions."""
 
 from fuzzymil.explain._builder import NUMBERS, Reading, chosen_bag, explain, explain_many
-from fuzzymil.explain.coverage import Coverage
+from fuzzymil.explain.coverage import Coverage, Unusual
 from fuzzymil.explain.explanation import Explanation
-from fuzzymil.explain.parts import ConditionExplanation, Counterfactual, RuleExplanation, Unusual
+from fuzzymil.explain.parts import ConditionExplanation, Counterfactual, PartExplanation, RuleExplanation, Witness
 
 __all__ = [
     "NUMBERS",
@@ -11,9 +11,11 @@ __all__ = [
     "Counterfactual",
     "Coverage",
     "Explanation",
+    "PartExplanation",
     "Reading",
     "RuleExplanation",
     "Unusual",
+    "Witness",
     "chosen_bag",
     "explain",
     "explain_many",

@@ -16,14 +16,12 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.explain._conditions import conditions_at
-from fuzzymil.explain._shares import instance_shares
-from fuzzymil.explain.coverage import Coverage, Measured
+from fuzzymil.explain._member import Member
+from fuzzymil.explain.coverage import Coverage, Measured, Unusual
 from fuzzymil.explain.explanation import Explanation
-from fuzzymil.explain.parts import Counterfactual, RuleExplanation, Unusual
+from fuzzymil.explain.parts import Counterfactual, RuleExplanation
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import clipped, matched
 
 
 def _flat(output: Array) -> Array:
@@ -43,7 +41,9 @@ class Reading:
     classes : sequence, optional
         The classes of a classifier: two for a single output, otherwise one per output.
     threshold : float
-        Subtracted from an output to make the decision value.
+        Subtracted from an output to make the score.
+    scale : str
+        What the score of a classifier is: ``"decision value"`` or ``"logit"``.
 
     Examples
     --------
@@ -57,6 +57,7 @@ class Reading:
     probability: Callable[[Array], Array] | None = None
     classes: Sequence[Any] | Array | None = None
     threshold: float = 0.0
+    scale: str = "decision value"
 
 
 NUMBERS = Reading()
@@ -156,42 +157,14 @@ def explain_many(
     bases = _checked_members(rules)
     bags = as_bags(bags)
     inferred = [base.infer(bags) for base in bases] if activations is None else activations
-    members = [_Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
+    members = [Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
     wanted = range(bags.n_bags) if positions is None else map(int, positions)
     compared = None if coverage is None else (coverage, coverage.measure(bags))
     return [_explanation(members, bags, b, output, reading, compared) for b in wanted]
 
 
-class _Member:
-    """A rule base, what it inferred about all bags, and what the explanations of all bags need of it."""
-
-    def __init__(self, base: RuleBase, found: Activations, *, bags: Bags) -> None:
-        self.base, self.found, self.offsets = base, found, bags.offsets
-        self.params, self.masks, self.operators = base.compile()
-        self.texts = [line.partition(": ")[2] for line in base.to_text().split("\n")[: base.n_rules]]
-        given = matched(base, bags)
-        self.given, self.seen = given.instances, clipped(base, given).instances
-
-    def rows(self, b: int) -> slice:
-        return slice(self.offsets[b], self.offsets[b + 1])
-
-    def uncovered(self, b: int) -> bool:
-        return bool(np.isneginf(self.found.log_firing[b]).all())
-
-    def contributions(self, b: int, threshold: float) -> Array:
-        """Return the contribution of each rule to each score, (r, k); `baseline` is the rest of the score."""
-        outputs = self.found.rule_outputs[b] - (threshold if self.base.normalize else 0.0)
-        return np.asarray(self.found.normalized[b][:, None] * outputs)
-
-    def baseline(self, b: int, target: int, threshold: float) -> float:
-        """Return the part of the score that no rule contributed."""
-        if self.uncovered(b):
-            return self.base.default[target] - threshold
-        return 0.0 if self.base.normalize else -threshold
-
-
 def _explanation(
-    members: Sequence[_Member],
+    members: Sequence[Member],
     bags: Bags,
     b: int,
     output: str | None,
@@ -204,7 +177,9 @@ def _explanation(
     prediction = reading.predict(answer)[0]
     target = _target(base.outputs, output, prediction, reading)
     rules = [rule for m, member in enumerate(members) for rule in _rules_of(members, m, b, target, threshold)]
-    rules.sort(key=lambda rule: (-abs(rule.contribution), -rule.strength, rule.member, rule.index))
+    rules.sort(
+        key=lambda rule: (-abs(rule.contribution), -rule.strength, -abs(rule.outputs[target]), rule.member, rule.index)
+    )
     uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b))
     score = float(answer[0, target]) - threshold
     return Explanation(
@@ -224,12 +199,21 @@ def _explanation(
         coverage=None if compared is None else float(compared[1].coverage[b]),
         unusual=None if compared is None else _unusual(*compared, b, bags.feature_names or base.feature_names),
         uncovered=uncovered,
-        default=members[uncovered[0]].base.default if uncovered else None,
+        default=_default(members, uncovered),
+        additive=not base.normalize,
+        scale=reading.scale,
         n_estimators=len(members),
-        centered=threshold != 0 and all(member.base.normalize for member in members),
+        centered=threshold != 0 and base.normalize,
         rules=tuple(rules),
         counterfactuals=_counterfactuals(members, bags[[b]], rules, target, score, reading),
     )
+
+
+def _default(members: Sequence[Member], uncovered: Sequence[int]) -> tuple[float, ...] | None:
+    """Return what additive rules start from, on average; or the output of normalized rules that do not fire."""
+    if not members[0].base.normalize:
+        return tuple(np.mean([member.base.default for member in members], axis=0).tolist())
+    return members[uncovered[0]].base.default if uncovered else None
 
 
 def _unusual(known: Coverage, measured: Measured, b: int, feature_names: Sequence[str]) -> Unusual | None:
@@ -247,19 +231,11 @@ def _unusual(known: Coverage, measured: Measured, b: int, feature_names: Sequenc
     )
 
 
-def _rules_of(members: Sequence[_Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
+def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
     member, several = members[m], len(members) > 1
-    base, found, rows = member.base, member.found, member.rows(b)
-    log_truth = found.log_truth[rows]
-    shares = instance_shares(member.operators.aggregation, log_truth, member.params.alpha)
+    base, found = member.base, member.found
     contributions = member.contributions(b, threshold) / len(members)
-    # Among equal shares the instance that satisfies the rule best, then the first.
-    witnesses = np.lexsort((-log_truth, -shares), axis=0)[0]
-    given, seen = member.given[rows][witnesses], member.seen[rows][witnesses]
-    conditions = conditions_at(base, member.params, member.masks, given, seen)
-    for r, rule in enumerate(base.rules):
-        # Every instance satisfies a rule without conditions, so none of them tells anything.
-        satisfied = bool(rule.conditions) and bool(np.isfinite(log_truth[:, r]).any())
+    for r, (rule, parts) in enumerate(zip(base.rules, member.parts(b), strict=True)):
         yield RuleExplanation(
             member=m,
             index=r,
@@ -271,15 +247,12 @@ def _rules_of(members: Sequence[_Member], m: int, b: int, target: int, threshold
             outputs=tuple(found.rule_outputs[b, r].tolist()),
             contributions=tuple(contributions[r].tolist()),
             contribution=float(contributions[r, target]),
-            witness=int(witnesses[r]) if satisfied else None,
-            shares=tuple(shares[:, r].tolist()),
-            log_truth=tuple(log_truth[:, r].tolist()),
-            conditions=conditions[r] if satisfied else (),
+            parts=parts,
         )
 
 
 def _counterfactuals(
-    members: Sequence[_Member],
+    members: Sequence[Member],
     bag: Bags,
     rules: list[RuleExplanation],
     target: int,
@@ -287,7 +260,7 @@ def _counterfactuals(
     reading: Reading,
 ) -> tuple[Counterfactual, ...]:
     """Infer the bag without each of its witnesses, all at once."""
-    witnesses = list(dict.fromkeys(rule.witness for rule in rules if rule.witness is not None))
+    witnesses = list(dict.fromkeys(witness for rule in rules for witness in rule.witnesses))
     if bag.n_instances == 1 or not witnesses:
         return ()
     shorter = Bags(
@@ -354,6 +327,8 @@ def _checked_members(rules: RuleBase | Sequence[RuleBase]) -> list[RuleBase]:
         raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
     if len({(base.feature_names, base.outputs) for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
+    if len({base.normalize for base in members}) > 1:
+        raise ParameterError("Rule bases that are explained together must all be normalized, or all additive.")
     return members
 
 

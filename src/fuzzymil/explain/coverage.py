@@ -20,8 +20,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.storage import decode_number, encode_number
 from fuzzymil.bags import Bags
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.language import printer
 
-__all__ = ["UNUSUAL", "Coverage", "Measured", "used_features"]
+__all__ = ["UNUSUAL", "Coverage", "Measured", "Unusual", "used_features"]
 
 UNUSUAL = 0.05
 """Coverage below which a bag is reported as unusual."""
@@ -59,6 +60,58 @@ class Measured(NamedTuple):
     value: Array
     high: Array
     share: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Unusual:
+    """What is most unusual about a bag, compared with the training bags: one of its values, or its size.
+
+    Attributes
+    ----------
+    instance : int or None
+        Position in the bag of the instance with the value; None for the number of instances.
+    feature : str or None
+        Name of the feature; None for the number of instances.
+    value : float
+    high : bool
+        Whether the value is unusually high rather than low.
+    share : float
+        Share of the training values that are at least as high (or low); 0 outside their range.
+    limits : (float, float)
+        The least and the greatest training value.
+
+    Examples
+    --------
+    >>> print(Unusual(instance=3, feature="pages", value=140.0, high=True, share=0.0, limits=(0.0, 40.0)))
+    pages = 140 of instance 3 is above all training values (0 to 40)
+    >>> print(Unusual(instance=None, feature=None, value=9.0, high=True, share=0.02, limits=(1.0, 12.0)))
+    9 instances: 2% of the training bags have at least as many
+    """
+
+    instance: int | None
+    feature: str | None
+    value: float
+    high: bool
+    share: float
+    limits: tuple[float, float]
+
+    def __str__(self) -> str:
+        value, low, high = (printer.format_number(number, 3) for number in (self.value, *self.limits))
+        beyond = not self.limits[0] <= self.value <= self.limits[1]
+        share = f"{printer.format_number(100 * self.share, 2)}% of the training"
+        if self.feature is None:
+            count = f"{int(self.value):,} instance{'' if self.value == 1 else 's'}"
+            if beyond:
+                return f"{count}: {'more' if self.high else 'fewer'} than any training bag ({low} to {high})"
+            return f"{count}: {share} bags have at {'least' if self.high else 'most'} as many"
+        what = f"{printer.quoted(self.feature)} = {value} of instance {self.instance}"
+        if beyond:
+            return f"{what} is {'above' if self.high else 'below'} all training values ({low} to {high})"
+        return f"{what}: {share} values are at least as {'high' if self.high else 'low'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return dataclasses.asdict(self) | {"limits": list(self.limits), "text": str(self)}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
