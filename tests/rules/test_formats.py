@@ -85,6 +85,7 @@ def gaussian_systems(draw, for_fis):
         Rule(premise, number((len(outputs), n_coefs)), draw(st.sampled_from([1.0, 1.0, 0.0, 1 / 3])))
         for premise in draw(st.lists(premises, min_size=1, max_size=4))
     ]
+    normalize = draw(st.booleans())
     return RuleBase(
         tuple(inputs),
         tuple(rules),
@@ -92,8 +93,8 @@ def gaussian_systems(draw, for_fis):
         t_norm=draw(st.sampled_from(list(DUAL))),
         s_norm=draw(st.sampled_from(list(DUAL.values()))),
         aggregation="max",
-        normalize=draw(st.booleans()),
-        default=number(len(outputs)),
+        normalize=normalize,
+        default=number(len(outputs)) if normalize else np.zeros(len(outputs)),  # sums have none
         limited=not for_fis and draw(st.booleans()),
     )
 

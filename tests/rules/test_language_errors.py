@@ -81,7 +81,7 @@ ERRORS = {
     ),
     "no value": (
         "IF depth is low THEN y",
-        "Expected '=' and a number (or 'is' and a term), found the end of the text.",
+        "Expected '=' and a number ('+=' to add it, 'is' and a term), found the end of the text.",
         "",
     ),
     "no value after =": ("IF depth is low THEN y =", "Expected a number or a variable, found the end of the text.", ""),
@@ -114,15 +114,19 @@ ERRORS = {
     "closing bracket": ("IF depth is low) THEN y = 1", "Expected AND, OR or THEN, found ')'.", ") THEN"),
     "empty brackets": (
         "IF () THEN y = 1",
-        "Expected a condition ('variable is term'), NOT or '(', found ')'.",
+        "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found ')'.",
         ") THEN",
     ),
     "closing bracket after a conclusion": ("IF depth is low THEN y = 1)", "found ')'.", ")"),
-    "empty premise": ("IF THEN y = 1", "Expected a condition ('variable is term'), NOT or '(', found 'THEN'.", "THEN"),
+    "empty premise": (
+        "IF THEN y = 1",
+        "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'THEN'.",
+        "THEN",
+    ),
     "nothing after AND": ("IF depth is low AND THEN y = 1", "Expected a condition", "THEN"),
     "AND and OR": (
         "IF depth is low AND OR size is low THEN y = 1",
-        "Expected a condition ('variable is term'), NOT or '(', found 'OR'.",
+        "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'OR'.",
         "OR size",
     ),
     "no term": ("IF depth is THEN y = 1", "Expected a term of 'depth', found 'THEN'.", "THEN"),
@@ -131,7 +135,7 @@ ERRORS = {
     "comparison": ("IF depth < 3 THEN y = 1", "'<'|'depth is low'", "< 3"),
     "hedge before the variable": (
         "IF very depth is low THEN y = 1",
-        "Expected a condition ('variable is term'), NOT or '(', found 'very'.",
+        "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'very'.",
         "very",
     ),
     "unknown hedge": ("IF depth is quite low THEN y = 1", "double quotes", "quite"),

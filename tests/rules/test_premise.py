@@ -16,6 +16,7 @@ from fuzzymil.network.norms import S_NORMS, T_NORMS
 from fuzzymil.network.premises import HEDGES, log_truth
 from fuzzymil.network.segments import Packed
 from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.rules.arrangement import arrange
 from fuzzymil.rules.premise import (
     ANYTHING,
     MAX_CONDITIONS,
@@ -24,7 +25,6 @@ from fuzzymil.rules.premise import (
     Is,
     Not,
     Or,
-    arrange,
     conditions,
     depth,
     plain_conditions,

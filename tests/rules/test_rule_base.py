@@ -171,18 +171,18 @@ def test_text_names_sets_by_the_third_of_the_range():
         "Rule 1: IF x1 is low THEN z = 1\nRule 2: IF x1 is medium THEN z = 2\nRule 3: IF x1 is high THEN z = 3"
     )
     in_a_greater_range = RuleBase.from_arrays([[0.0], [5.0]], np.ones((2, 1)), [1.0, 2.0], ranges=[[0.0, 100.0]])
-    assert [rule.antecedent["x1"] for rule in in_a_greater_range.rules] == ["low1", "low2"]
+    assert [rule.antecedent["x1"] for rule in in_a_greater_range.rules] == ["lowest", "low"]
 
 
-def test_sets_that_share_a_word_are_numbered_from_low_to_high_and_equal_sets_share_a_name():
+def test_sets_that_share_a_third_are_told_apart_and_equal_sets_share_a_name():
     rules = RuleBase.from_arrays([[9.0], [0.0], [8.0], [9.0]], [[1.0], [1.0], [1.0], [1.0]], np.arange(4.0))
-    assert [rule.antecedent["x1"] for rule in rules.rules] == ["high2", "low", "high1", "high2"]
-    assert set(rules.variables[0].terms) == {"low", "high1", "high2"}
+    assert [rule.antecedent["x1"] for rule in rules.rules] == ["highest", "low", "high", "highest"]
+    assert list(rules.variables[0].terms) == ["low", "high", "highest"]
 
 
 def test_variable_whose_sets_all_stand_in_one_place_is_medium():
     rules = RuleBase.from_arrays([[2.0], [2.0]], [[1.0], [3.0]], [0.0, 1.0])
-    assert [rule.antecedent["x1"] for rule in rules.rules] == ["medium1", "medium2"]
+    assert [rule.antecedent["x1"] for rule in rules.rules] == ["narrow_medium", "broad_medium"]
 
 
 def test_text_shows_first_order_consequents_and_several_outputs():

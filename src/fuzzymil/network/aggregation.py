@@ -83,6 +83,7 @@ def register_aggregation(name: str, function: Aggregation, *, reads_alpha: bool 
     --------
     The arithmetic mean, whatever alpha is:
 
+    >>> import jax.numpy as jnp
     >>> def mean(log_r, grouping, alpha):
     ...     return log_sum_exp(log_r, grouping) - jnp.log(grouping.sizes())[:, None]
     >>> register_aggregation("mean", mean)

@@ -67,6 +67,7 @@ def register_s_norm(name: str, function: LogFunction) -> None:
 
     Examples
     --------
+    >>> import jax.numpy as jnp
     >>> def drastic_sum(log_mu):
     ...     several = (log_mu > -jnp.inf).sum(axis=-1) > 1
     ...     return jnp.where(several, 0.0, log_mu.max(axis=-1))
@@ -93,6 +94,7 @@ def register_t_norm(name: str, function: LogFunction, dual: str | None = None) -
 
     Examples
     --------
+    >>> import jax.numpy as jnp
     >>> def drastic(log_mu):
     ...     several = (log_mu < 0).sum(axis=-1) > 1
     ...     return jnp.where(several, -jnp.inf, log_mu.min(axis=-1))

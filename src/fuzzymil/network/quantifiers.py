@@ -66,6 +66,7 @@ def register_quantifier(name: str, function: Quantifier, *, counts: bool = False
     The share of instances, squared:
 
     >>> register_quantifier("nearly all", lambda log_r, grouping, count: 2 * on_average(log_r, grouping, count))
+    >>> import jax.numpy as jnp
     >>> from fuzzymil.network.segments import OneBag
     >>> bag = OneBag(jnp.ones(2, bool))
     >>> jnp.exp(QUANTIFIERS["nearly all"](jnp.log(jnp.array([[0.2], [0.8]])), bag, 1)).round(3).item()

@@ -38,7 +38,7 @@ class RuleBase(RuleSet, Serializable):
     t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}
         Joins the conditions of a rule by AND (Layer 2).
     aggregation : {"softmax", "softmax_relative", "softmax_log", "max", "min", "algebraic", "bounded", "lse", "power"}
-        Joins the instances of a bag (Layer 3).
+        Joins the instances of a bag (Layer 3) in premises without quantifiers; see `Quantified`.
     alpha : float, or one per rule
         Sharpness of a soft ``aggregation``: 0 is the mean, +inf the maximum over instances.
     combine : {"softmax", "mean", "max", "min"}
@@ -46,9 +46,11 @@ class RuleBase(RuleSet, Serializable):
     consequent_alpha : float, or one per output
         Sharpness of ``combine="softmax"``.
     normalize : bool
-        Whether strengths are divided by their sum (Layer 4).
+        Whether strengths are divided by their sum (Layer 4), so that the output is a weighted mean of the conclusions.
+        If not, the rules are *additive*: the output is the default plus the sum of strength times conclusion.
     default : sequence of float
-        Output for bags on which every rule is exactly zero. Default: zeros.
+        Of additive rules, what their conclusions are added to; of others, the output for bags on which every rule is
+        exactly zero. Default: zeros.
     limited : bool
         Whether values are clipped to the range of their variable (``low`` to ``high``).
     s_norm : {"algebraic", "max", "bounded", "hamacher", "einstein"}, optional

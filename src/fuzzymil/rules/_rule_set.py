@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
+from fuzzymil.rules.arrangement import Arrangement, arrange
+from fuzzymil.rules.premise import Is, Part, conditions, parts_of
 from fuzzymil.rules.rule import Rule, Variable
 
 
@@ -124,13 +126,14 @@ class RuleSet:
         """Consequent coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first."""
         return np.array([rule.coefs for rule in self.rules])
 
-    def selectivity(self, rule: Rule) -> dict[str, float]:
-        """Return how narrow the set of each condition of a rule is: its variable's range over its width."""
+    def selectivity(self, asked: Rule | Mapping[str, str]) -> dict[str, float]:
+        """Return how narrow the sets of a rule, or of variables and terms, are: the variable's range over the width."""
+        antecedent = asked.antecedent if isinstance(asked, Rule) else asked
         spans = {v.name: (v.high or 0.0) - (v.low or 0.0) for v in self.variables}
         terms = {v.name: v.terms for v in self.variables}
         return {
             name: spans[name] / float(terms[name][term].spread(*terms[name][term].parameters))
-            for name, term in rule.antecedent.items()
+            for name, term in antecedent.items()
         }
 
 

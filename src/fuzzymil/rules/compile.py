@@ -15,7 +15,7 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import SOFT_AGGREGATIONS
 from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules._rule_set import R, RuleSet
-from fuzzymil.rules.language import printer
+from fuzzymil.rules.language import naming
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = ["centers", "compiled", "finite_operators", "from_arrays", "from_sets", "widths", "with_numbers"]
@@ -71,8 +71,8 @@ def from_sets(
             for r in range(n_rules)
             if masks[kind][r, d] > 0
         }
-        low, high = printer.span_of(by_rule.values()) if spans is None else map(float, spans[d])
-        terms, labels = printer.named_terms(by_rule, low, high)
+        low, high = naming.span_of(by_rule.values()) if spans is None else map(float, spans[d])
+        terms, labels = naming.named_terms(by_rule, low, high)
         variables.append(Variable(name, terms, low, high))
         for r, label in labels.items():
             antecedents[r][name] = label

@@ -2,19 +2,17 @@
 
 A premise is a small tree of immutable values, such as ``And((Is("hue", "blue"), Not(Or(...))))``. It is either about
 one instance, or about the bag: AND, OR and NOT of quantified parts, such as ``Quantified("some", Is("hue", "blue"))``.
-`arrange` assigns each condition a place in the network's arrays of fuzzy sets.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 
 from fuzzymil._utils.errors import ParameterError, described, known_name
-from fuzzymil.network.parts import Join, Parts
-from fuzzymil.network.premises import HEDGES, Form, Group, Place, Premises
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
 
 __all__ = [
@@ -23,22 +21,22 @@ __all__ = [
     "MAX_DEPTH",
     "TOO_DEEP",
     "And",
-    "Arrangement",
     "Expression",
     "Is",
     "Not",
     "Or",
     "Part",
     "Quantified",
-    "arrange",
     "check_premise",
     "conditions",
     "conjunction",
     "depth",
+    "inside",
     "is_quantified",
     "negations",
     "parts_of",
     "plain_conditions",
+    "premise_key",
     "simplified",
 ]
 
@@ -169,8 +167,14 @@ def _check_parts(parts: tuple[object, ...]) -> None:
             raise ParameterError(f"A premise must consist of Is, And, Or, Not and Quantified, got {described(part)}.")
 
 
-def _inner(premise: Expression) -> tuple[Expression, ...]:
-    """Return the premises directly inside another."""
+def inside(premise: Expression) -> tuple[Expression, ...]:
+    """Return the premises directly inside another.
+
+    Examples
+    --------
+    >>> inside(Not(Is("hue", "blue")))
+    (Is(variable='hue', term='blue', hedges=()),)
+    """
     if isinstance(premise, Is):
         return ()
     return (premise.part,) if isinstance(premise, Not | Quantified) else premise.parts
@@ -194,11 +198,11 @@ def conditions(premise: Expression) -> Iterator[Is]:
     """Iterate over the conditions of a premise, from left to right."""
     if isinstance(premise, Is):
         yield premise
-    for part in _inner(premise):
+    for part in inside(premise):
         yield from conditions(part)
 
 
-def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
+def negations(premise: Expression, negated: bool = False) -> Iterator[bool]:
     """Iterate over whether each condition, from left to right, is inside an odd number of NOTs.
 
     Examples
@@ -207,9 +211,9 @@ def negations(premise: Expression, inside: bool = False) -> Iterator[bool]:
     [True, False]
     """
     if isinstance(premise, Is):
-        yield inside
-    for part in _inner(premise):
-        yield from negations(part, inside != isinstance(premise, Not))
+        yield negated
+    for part in inside(premise):
+        yield from negations(part, negated != isinstance(premise, Not))
 
 
 def depth(premise: Expression) -> int:
@@ -227,7 +231,7 @@ def depth(premise: Expression) -> int:
             greatest = max(greatest, level + len(node.hedges))
             continue
         greatest = max(greatest, level)
-        open_parts.extend((part, level + 1) for part in _inner(node))
+        open_parts.extend((part, level + 1) for part in inside(node))
     return greatest
 
 
@@ -238,7 +242,8 @@ def check_premise(premise: Expression) -> None:
         raise ParameterError(TOO_DEEP)
     if is_quantified(premise):
         _check_quantified(premise)
-    if plain_conditions(premise) is None and len(list(conditions(premise))) > MAX_CONDITIONS:
+    curved = [part.premise for part in parts_of(0, premise) if plain_conditions(part.premise) is None]
+    if sum(len(list(conditions(part))) for part in curved) > MAX_CONDITIONS:
         raise ParameterError(
             f"A premise with OR, NOT, hedges or repeated variables can have at most {MAX_CONDITIONS:,} conditions."
         )
@@ -257,7 +262,7 @@ def _check_quantified(premise: Expression) -> None:
                 "AND, OR and NOT."
             )
         return
-    for part in _inner(premise):
+    for part in inside(premise):
         _check_quantified(part)
 
 
@@ -269,7 +274,7 @@ def is_quantified(premise: Expression) -> bool:
     >>> is_quantified(Not(Quantified("some", Is("hue", "blue")))), is_quantified(Is("hue", "blue"))
     (True, False)
     """
-    return isinstance(premise, Quantified) or any(map(is_quantified, _inner(premise)))
+    return isinstance(premise, Quantified) or any(map(is_quantified, inside(premise)))
 
 
 def simplified(premise: Expression) -> Expression:
@@ -286,6 +291,25 @@ def simplified(premise: Expression) -> Expression:
         return dataclasses.replace(premise, part=simplified(premise.part))
     parts = tuple(map(simplified, premise.parts))
     return parts[0] if len(parts) == 1 else type(premise)(parts)
+
+
+def premise_key(premise: Expression) -> Hashable:
+    """Return a key that premises share if they differ only in the order of what AND and OR join.
+
+    Examples
+    --------
+    >>> blue, big = Is("hue", "blue"), Is("size", "big")
+    >>> premise_key(And((blue, big))) == premise_key(And((big, blue)))
+    True
+    """
+    if isinstance(premise, Is):
+        return premise
+    if isinstance(premise, Not):
+        return "not", premise_key(premise.part)
+    if isinstance(premise, Quantified):
+        return premise.quantifier, premise.count, premise_key(premise.part)
+    counts = Counter(map(premise_key, premise.parts))
+    return "and" if isinstance(premise, And) else "or", frozenset(counts.items())
 
 
 def plain_conditions(premise: Expression) -> dict[str, str] | None:
@@ -351,121 +375,7 @@ def parts_of(rule: int, premise: Expression) -> list[Part]:
         if isinstance(premise, Quantified):
             yield Part(rule, premise.part, premise.quantifier, premise.count, negated)
         else:
-            for part in _inner(premise):
+            for part in inside(premise):
                 yield from found(part, negated != isinstance(premise, Not))
 
     return list(found(premise, False))
-
-
-# ---------------------------------------------------------------------- places in the network's arrays
-
-
-class Arrangement(NamedTuple):
-    """The place of each condition's fuzzy set, in rows of sets: one row per part first, then additional ones."""
-
-    n_rows: int
-    terms: dict[Place, tuple[str, str]]  # place to variable and term
-    places: tuple[tuple[Place, ...], ...]  # of the conditions of each part, from left to right
-    premises: Premises | None  # None: every premise is the plain conjunction of its rule's row, or see ``parts``
-    parts: Parts | None  # None: no premise is quantified
-
-
-def arrange(
-    premises: Sequence[Expression], column: Mapping[str, int], family: Callable[[Is], str] = lambda condition: ""
-) -> Arrangement:
-    """Assign every condition a place; a second condition of a part on a variable gets an additional row.
-
-    Parameters
-    ----------
-    premises : sequence of Expression
-    column : mapping
-        Column of each variable.
-    family : callable
-        Returns the name of the family of a condition's set.
-    """
-    all_parts = [part for rule, premise in enumerate(premises) for part in parts_of(rule, premise)]
-    quantified = any(part.quantifier is not None for part in all_parts)
-    terms: dict[Place, tuple[str, str]] = {}
-    n_rows = len(all_parts)
-    in_text: list[tuple[Place, ...]] = []
-    groups: dict[tuple[Form, tuple[str, ...]], tuple[list[int], list[tuple[Place, ...]]]] = {}
-    for number, part in enumerate(all_parts):
-        rows = [number]
-        places: list[Place] = []
-        families: list[str] = []
-
-        def settle(condition: Is, rows: list[int] = rows, places: list[Place] = places) -> int:
-            nonlocal n_rows
-            wanted = (condition.variable, condition.term)
-            d = column[condition.variable]
-            free = next((row for row in rows if terms.get((row, d), wanted) == wanted), None)
-            if free is None:
-                free = n_rows
-                n_rows += 1
-                rows.append(free)
-            terms[free, d] = wanted
-            places.append((free, d))
-            return len(places) - 1
-
-        plain = plain_conditions(part.premise) is not None
-        asked = list(conditions(part.premise))
-        if plain:
-            for condition in asked:
-                settle(condition)
-            form: Form = ("row", not part.negated) if quantified else ("row",)
-        else:
-            form = _form(part.premise, settle, favorable=not part.negated)
-        in_text.append(tuple(places))
-        if quantified:
-            families = [family(condition) for condition in asked]
-        if plain:
-            # The order of a conjunction is free, so that more parts have the same form.
-            order = sorted(range(len(families)), key=families.__getitem__)
-            families, places = [families[n] for n in order], [places[n] for n in order]
-        members, all_places = groups.setdefault((form, tuple(families)), ([], []))
-        members.append(number)
-        all_places.append(tuple(places))
-    found = tuple(
-        Group(form, tuple(members), tuple(where), kinds) for (form, kinds), (members, where) in groups.items()
-    )
-    arranged = Arrangement(n_rows, terms, tuple(in_text), None, None)
-    if quantified:
-        return arranged._replace(parts=_parts(found, all_parts, premises))
-    return arranged if groups.keys() == {(("row",), ())} else arranged._replace(premises=found)
-
-
-def _form(premise: Expression, settle: Callable[[Is], int], *, favorable: bool) -> Form:
-    if isinstance(premise, Is):
-        return ("is", settle(premise), premise.hedges, favorable)
-    if isinstance(premise, Not):
-        return ("not", _form(premise.part, settle, favorable=not favorable))
-    kind = "and" if isinstance(premise, And) else "or"
-    return (kind, *(_form(part, settle, favorable=favorable) for part in _inner(premise)))
-
-
-def _parts(truths: tuple[Group, ...], all_parts: Sequence[Part], premises: Sequence[Expression]) -> Parts:
-    """Describe the parts to the network, and how those of each rule are joined."""
-    groups: dict[Form, tuple[list[int], list[tuple[int, ...]]]] = {}
-    for rule, premise in enumerate(premises):
-        own = tuple(number for number, part in enumerate(all_parts) if part.rule == rule)
-        form = _bag_form(premise, iter(range(len(own)))) if is_quantified(premise) else ("part", 0)
-        members, all_numbers = groups.setdefault(form, ([], []))
-        members.append(rule)
-        all_numbers.append(own)
-    return Parts(
-        truths=truths,
-        quantifiers=tuple(
-            None if part.quantifier is None else (part.quantifier, part.count or 1) for part in all_parts
-        ),
-        firing=tuple(Join(form, tuple(members), tuple(numbers)) for form, (members, numbers) in groups.items()),
-        rules=tuple(part.rule for part in all_parts),
-    )
-
-
-def _bag_form(premise: Expression, numbers: Iterator[int]) -> Form:
-    if isinstance(premise, Quantified):
-        return ("part", next(numbers))
-    if isinstance(premise, Not):
-        return ("not", _bag_form(premise.part, numbers))
-    kind = "and" if isinstance(premise, And) else "or"
-    return (kind, *(_bag_form(part, numbers) for part in _inner(premise)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fuzzymil._utils.errors import listed
+from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.rules._formats import fis_writer, fll_writer
 from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.language import printer
+from fuzzymil.rules.premise import is_quantified
 from fuzzymil.rules.rule import Variable
 
 _WRITERS = {"fll": fll_writer, "fis": fis_writer}
@@ -22,12 +24,24 @@ def write(format: str, system: System, base: RuleSet, outputs: Iterable[Variable
     return str(_WRITERS[format].write(system, losses(format, system, base, outputs)))
 
 
+def _refuse_quantifiers(format: str, base: RuleSet) -> None:
+    name = {"fll": "FLL", "fis": "a .fis file"}[format]
+    for position, rule in enumerate(base.rules, start=1):
+        if is_quantified(rule.premise):
+            raise ParameterError(
+                f"Rule {position} cannot be written to {name}, which has no quantifiers: it knows single instances, "
+                f"not bags (IF {printer.premise_text(rule.premise):.100}). Save them as JSON or as text "
+                "(to_source)."
+            )
+
+
 def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> list[str]:
     """Return sentences about what a format does not keep; raises `ParameterError` if it cannot hold the rules."""
     if format in ("markdown", "latex"):
         return ["Tables are for reading: they cannot be loaded again."]
     if format not in _WRITERS:
         return []
+    _refuse_quantifiers(format, base)
     _WRITERS[format].write(system)  # raises if the rules cannot be written
     return [*_lost_with_bags(base, [*base.variables, *outputs]), *_WRITERS[format].changes(system)]
 
@@ -46,6 +60,8 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
             f"consequent_alpha={_shown(base.consequent_alpha)}) is not kept: it is read back as combine='softmax', "
             "consequent_alpha=1."
         )
+    if not base.normalize and any(base.default):
+        found.append("The default, which is added to every output, is written as a rule without conditions.")
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
     if units:
         found.append(f"Units are not kept: {listed(units)}.")

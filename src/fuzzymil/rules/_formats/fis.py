@@ -27,8 +27,9 @@
 
 A rule lists, for each input, the number of a term (0 if the input does not matter, negative for *not*); then
 the terms it concludes, its weight, and 1 if conditions are joined by AND or 2 for OR. An output that no rule
-concludes takes the middle of its range, which is therefore read and written as the default. Norms that MATLAB
-does not have use the names that fuzzylite gives them in such files.
+concludes takes the middle of its range, which is therefore read and written as the default, except for weighted sums
+(``wtsum``), where our default is added to every output. Norms that MATLAB does not have use the names that fuzzylite
+gives them in such files.
 """
 
 from __future__ import annotations
@@ -257,7 +258,8 @@ def _output(section: _Section, method: Method, n_coefs: int) -> Output:
     low, high = _range(section)
     if not method.sugeno and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
-    return Output(section.text("Name").text, _terms(section, term), low, high, middle(low, high))
+    adds = method.sugeno and not method.normalize  # a default would be added to every output
+    return Output(section.text("Name").text, _terms(section, term), low, high, 0.0 if adds else middle(low, high))
 
 
 def middle(low: float | None, high: float | None) -> float:

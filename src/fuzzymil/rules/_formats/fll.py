@@ -20,7 +20,7 @@
 Everything that is read has the meaning it has in fuzzylite; the rest is an error that points at its line:
 
 - ``default: nan`` becomes 0, or the middle of the range in a Mamdani system, since our rules always return a
-  number; ``uncovered`` of the activations marks those bags;
+  number; ``uncovered`` of the activations marks those bags. A weighted sum cannot have another default than 0;
 - ``lock-range: true`` becomes ``limited``; other inputs then lose their range, which would limit them too;
 - disabled rule blocks are ignored; disabled variables are not supported, nor are outputs that keep their
   previous value (``lock-previous``) or are clipped (``lock-range``);
@@ -282,6 +282,11 @@ def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> tuple[tuple[
         value = math.nan if default is None else default.number("a number", finite=False)
         if default is not None and math.isinf(value):
             raise default.error("The default must be a number or nan.")
+        if default is not None and method.sugeno and not method.normalize and value and not math.isnan(value):
+            raise default.error(
+                "The default of a weighted sum must be 0 or nan: in FLL it replaces the sum where no rule fires, while "
+                "additive rules add their default to every output."
+            )
         if section.is_set("lock-previous", False):
             raise section.name.error("An output that keeps its previous value (lock-previous) is not supported.")
         if section.is_set("lock-range", False) and method.sugeno and (low is not None or high is not None):

@@ -73,28 +73,34 @@ def from_sugeno(base: RuleSet) -> System:
 
     Each rule concludes its own terms, named after it, since programs differ in how they treat shared terms.
     """
-    names = [f"rule{r + 1}" for r in range(base.n_rules)]
+    rules, default = list(base.rules), base.default
+    if not base.normalize and any(default):  # elsewhere a default stands in for rules, and is not added to them
+        coefs = [(value, *[0.0] * (len(row) - 1)) for value, row in zip(default, base.rules[0].coefs, strict=True)]
+        rules, default = [*rules, Rule(ANYTHING, coefs)], (0.0,) * len(default)
+    names = [f"rule{r + 1}" for r in range(len(rules))]
     outputs = [
-        Output(
-            output,
-            {name: rule.coefs[k] for name, rule in zip(names, base.rules, strict=True)},
-            default=base.default[k],
-        )
+        Output(output, {name: rule.coefs[k] for name, rule in zip(names, rules, strict=True)}, default=default[k])
         for k, output in enumerate(base.outputs)
     ]
     said = [dict.fromkeys(base.outputs, name) for name in names]
-    return from_rules(base, outputs, said, Method(sugeno=True, normalize=base.normalize))
+    method = Method(sugeno=True, normalize=base.normalize)
+    return from_rules(base, outputs, said, method, rules)
 
 
 def from_rules(
-    base: RuleSet, outputs: Iterable[Output], conclusions: Iterable[Mapping[str, str]], method: Method
+    base: RuleSet,
+    outputs: Iterable[Output],
+    conclusions: Iterable[Mapping[str, str]],
+    method: Method,
+    rules: Iterable[Rule] | None = None,
 ) -> System:
-    """Return the system with the premises of these rules, and these conclusions."""
+    """Return the system with the premises of these rules, by default those of ``base``, and these conclusions."""
     return System(
         inputs=base.variables,
         outputs=tuple(outputs),
         rules=tuple(
-            Statement(rule.premise, said, rule.weight) for rule, said in zip(base.rules, conclusions, strict=True)
+            Statement(rule.premise, said, rule.weight)
+            for rule, said in zip(base.rules if rules is None else rules, conclusions, strict=True)
         ),
         t_norm=base.t_norm,
         s_norm=base.s_norm,

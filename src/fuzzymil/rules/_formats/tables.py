@@ -18,10 +18,11 @@ class _Table(NamedTuple):
 
 
 class Conclusions(NamedTuple):
-    """The last columns of a table: their titles, and one row of cells per rule."""
+    """The last columns of a table: their titles, one row of cells per rule, and the default of additive rules."""
 
     titles: list[str]
     rows: list[list[str]]
+    default: list[str] | None = None
 
 
 def to_markdown(base: RuleSet, conclusions: Conclusions, max_terms: int | None, digits: int | None) -> str:
@@ -70,15 +71,15 @@ _RULE = "rule"
 
 
 def conclusions(base: RuleSet, max_terms: int | None, digits: int | None) -> Conclusions:
-    """Return the last columns of a table of Sugeno rules."""
-    rows = [
-        [
-            printer.conclusion(output, row, base.feature_names, digits, max_terms)[len(printer.quoted(output)) + 3 :]
-            for output, row in zip(base.outputs, rule.coefs, strict=True)
-        ]
-        for rule in base.rules
-    ]
-    return Conclusions([*base.outputs], rows)
+    """Return the last columns of a table of Sugeno rules; what additive rules add has a sign."""
+
+    def cell(row: tuple[float, ...]) -> str:
+        sign, text = printer.concluded(row, base.feature_names, digits, max_terms, adds=not base.normalize)
+        return ("" if sign == "=" or text.startswith("-") else sign[0]) + text
+
+    rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
+    default = None if base.normalize else [printer.format_number(value, digits) for value in base.default]
+    return Conclusions([*base.outputs], rows, default)
 
 
 def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
@@ -104,6 +105,8 @@ def _tables(base: RuleSet, said: Conclusions, max_terms: int | None, digits: int
         [str(r + 1), *row, *concluded, *([printer.format_number(rule.weight, digits)] if weighted else [])]
         for r, (rule, row, concluded) in enumerate(zip(base.rules, rows, said.rows, strict=True))
     ]
+    if said.default is not None:
+        whole.insert(0, ["default", *[""] * len(head), *said.default, *([""] if weighted else [])])
     return [_Table([_RULE, *head, *said.titles, *(["weight"] if weighted else [])], whole), *tables]
 
 

@@ -13,7 +13,7 @@ from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities
+from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities, shares
 from fuzzymil.rules.inference import infer, seen_bags
 from fuzzymil.rules.language import printer
 
@@ -101,12 +101,15 @@ def diagnose(
     ----------
     bags : Bags, or anything `as_bags` accepts
     min_share : float
-        "never fires": a rule whose share of the strength (Layer 4) is below this on every bag.
+        "never fires": a rule whose share of the strength (Layer 4) is below this on every bag. "never matters": an
+        additive rule that never adds this part of the outputs' range.
     dominant, nearly_all : float
-        "always fires": a rule whose share is above ``dominant`` on at least the fraction ``nearly_all`` of the bags.
+        "always fires": a rule whose share is above ``dominant`` on at least the fraction ``nearly_all`` of the bags;
+        of additive rules, one that adds the same to every bag, up to ``min_share`` of the outputs' range.
     similarity, agreement : float
         Two rules are similar if their sets are this similar (see `simplify`): a "duplicate" if their conclusions
-        differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction".
+        differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction". Similar
+        additive rules are always duplicates: what they conclude adds up.
     extreme : float
         "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
     always, never : float
@@ -114,7 +117,7 @@ def diagnose(
         on all instances.
     coverage : float
         "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
-        small.
+        small. Not for additive rules, whose answer is then their default.
 
     Returns
     -------
@@ -166,8 +169,15 @@ def diagnose(
 
 def _idle(case: _Case) -> Iterator[Finding]:
     limit = case.limits["min_share"]
-    for number, greatest in enumerate(case.found.normalized.max(axis=0), start=1):
-        if greatest < limit:
+    for number, greatest in enumerate(shares(case.found, normalize=case.base.normalize).max(axis=0), start=1):
+        if greatest < limit and not case.base.normalize:
+            yield Finding(
+                "never matters",
+                (number,),
+                f"Rule {number} adds at most {_percent(greatest)} of the outputs' range (below {_percent(limit)}).",
+                f"Drop it: edit(drop={number}).",
+            )
+        elif greatest < limit:
             yield Finding(
                 "never fires",
                 (number,),
@@ -180,6 +190,9 @@ def _dominant(case: _Case) -> Iterator[Finding]:
     limit, nearly_all = case.limits["dominant"], case.limits["nearly_all"]
     if case.base.n_rules == 1:
         return
+    if not case.base.normalize:
+        yield from _constant(case)
+        return
     often = (case.found.normalized > limit).mean(axis=0)
     for number, part in enumerate(often, start=1):
         if part >= nearly_all and case.base.rules[number - 1].antecedent:  # "IF anything" is meant to
@@ -189,6 +202,25 @@ def _dominant(case: _Case) -> Iterator[Finding]:
                 f"The share of rule {number} is above {_percent(limit)} on {_percent(part)} of the bags: "
                 "the other rules hardly matter.",
                 f"Narrow its sets, or lower its weight, edit(weights={{{number}: 0.5}}).",
+            )
+
+
+def _constant(case: _Case) -> Iterator[Finding]:
+    """Find additive rules that add nearly the same to every bag, which is what the default is for."""
+    added = case.found.normalized[:, :, None] * case.found.rule_outputs
+    spread = np.ptp(case.found.output, axis=0)
+    allowed = case.limits["min_share"] * np.where(spread > 0, spread, 1.0)
+    for r, rule in enumerate(case.base.rules):
+        own = added[:, r]
+        if rule.antecedent and (np.ptp(own, axis=0) < allowed).all() and (np.abs(own).max(axis=0) >= allowed).any():
+            adds = listed(
+                f"{value:.4g} to {name}" for name, value in zip(case.base.outputs, own.mean(axis=0), strict=True)
+            )
+            yield Finding(
+                "always fires",
+                (r + 1,),
+                f"Rule {r + 1} adds nearly the same to every bag ({adds}).",
+                f"Drop it and add this to the default: edit(drop={r + 1}, default=...).",
             )
 
 
@@ -206,7 +238,9 @@ def _twins(case: _Case) -> Iterator[Finding]:
             pair = (first + 1, second + 1)
             premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
             asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
-            if apart <= case.limits["agreement"]:
+            if not base.normalize:  # contributions add up, so nothing contradicts
+                yield Finding("duplicate", pair, f"{asks}.", f"Add them up: edit(merge=[{pair}]).")
+            elif apart <= case.limits["agreement"]:
                 message, advice = f"{asks} and the same conclusion.", f"Merge them: edit(merge=[{pair}])."
                 yield Finding("duplicate", pair, message, advice)
             else:
@@ -224,6 +258,8 @@ def _extreme(case: _Case) -> Iterator[Finding]:
         others = np.concatenate([output[:, None], np.delete(said, r, axis=1)], axis=1)
         for k, name in enumerate(case.base.outputs):
             low, high = float(others[..., k].min()), float(others[..., k].max())
+            if not case.base.normalize:  # a rule may add as much as lies between two outputs, up or down
+                low, high = min(low, -float(np.ptp(output[:, k]))), max(high, float(np.ptp(output[:, k])))
             away = np.maximum(low - said[:, r, k], said[:, r, k] - high)
             if away.max() > case.limits["extreme"] * (high - low) > 0:
                 yield Finding(
@@ -298,6 +334,8 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
 
 
 def _uncovered(case: _Case) -> Iterator[Finding]:
+    if not case.base.normalize:  # where no rule fires, the default is the answer
+        return
     limit = case.limits["coverage"]
     ids = tuple(case.seen.ids[case.found.strongest < limit].tolist())
     if ids:

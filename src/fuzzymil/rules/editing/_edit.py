@@ -12,7 +12,7 @@ from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.editing._merge import merged_rules, shares_of
 from fuzzymil.rules.editing._rewrite import TermName, find_term, renamed, rewritten, without_unused_terms
-from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.premise import Expression
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -30,6 +30,7 @@ def edit(
     drop: int | Iterable[int] = (),
     keep: Iterable[int] | None = None,
     add: str | Iterable[str] = (),
+    default: float | Mapping[str, float] | None = None,
     drop_unused_terms: bool = False,
 ) -> R:
     """Return a changed copy of the rule base.
@@ -51,13 +52,14 @@ def edit(
         Conditions to remove: rule number to variables, ``{3: ["texture"]}``.
     conclusions : mapping, optional
         New conclusions of rules: a number, or text such as ``"0.3 + 2*hue"``. With several outputs, a mapping
-        from output to these, ``{2: {"sky": 0.8}}``.
+        from output to these, ``{2: {"sky": 0.8}}``. For additive rules, this is what the rule adds.
     weights : mapping, optional
         New weights of rules.
     merge : sequence of sequences of int
         Groups of rules to merge, ``[(1, 4)]``. The merged rule takes the place of the first one named. The rules of
-        a group must be plain conjunctions over the same variables. With p the rules' weights divided by their sum,
-        the merged rule concludes the mean weighted by p, and its weight is the sum of the weights. Merging rules
+        a group must be plain conjunctions over the same variables, all of them with the same quantifier or all
+        without. With p the rules' weights divided by their sum, the merged rule concludes the mean weighted by p, and
+        its weight is the sum of the weights; an additive rule adds the weighted sum, with weight 1. Merging rules
         with equal premises (and alphas) changes no output, except for linear conclusions under a nonlinear
         ``combine``. Where the rules use different terms, a new one (``low_or_medium``) has the mean and standard
         deviation of their mixture: center c = sum(p c_r), width sqrt(sum(p (s_r**2 + (c_r - c)**2))).
@@ -68,6 +70,8 @@ def edit(
     add : str or sequence of str
         Rules to add, as text over the existing variables and outputs. If each rule has its own alpha, new rules
         get the mean.
+    default : float or mapping, optional
+        New default, a number or, with several outputs, a mapping from output to number.
     drop_unused_terms : bool
         Whether to remove terms that no rule uses.
 
@@ -81,13 +85,13 @@ def edit(
     >>> rules = RuleBase.from_arrays([[0.0, 0.0], [1.0, 1.0], [1.1, 1.0]], [[0.3, 0.3]] * 3, [0, 1, 0.8])
     >>> print(rules)
     Rule 1: IF x1 is low AND x2 is low THEN y = 0
-    Rule 2: IF x1 is high1 AND x2 is high THEN y = 1
-    Rule 3: IF x1 is high2 AND x2 is high THEN y = 0.8
+    Rule 2: IF x1 is high AND x2 is high THEN y = 1
+    Rule 3: IF x1 is highest AND x2 is high THEN y = 0.8
     >>> mine = rules.edit(rename={"x1": "hue", "hue.low": "dark", "y": "sky"}, sets={"hue.dark": {"center": 0.1}},
     ...                   without={1: "x2"}, merge=[(2, 3)], add="IF hue is dark AND x2 is high THEN sky = 0.5")
     >>> print(mine)
     Rule 1: IF hue is dark THEN sky = 0
-    Rule 2: IF hue is high1_or_high2 AND x2 is high THEN sky = 0.9 WITH 2
+    Rule 2: IF hue is high_or_highest AND x2 is high THEN sky = 0.9 WITH 2
     Rule 3: IF hue is dark AND x2 is high THEN sky = 0.5
     """
     base = renamed(base, rename or {})
@@ -99,6 +103,8 @@ def edit(
     texts = [add] if isinstance(add, str) else list(add)
     if texts:
         base = _with_added(base, texts)
+    if default is not None:
+        base = _with_default(base, default)
     return without_unused_terms(base) if drop_unused_terms else base
 
 
@@ -308,7 +314,8 @@ def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Coefs]:
 def _conclusion(base: RuleSet, output: str, value: Any) -> Sequence[float]:
     """Return the coefficients of a number, or of text such as ``"0.3 + 2*hue"``."""
     if isinstance(value, str):
-        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} = {value}"])
+        sign = "=" if base.normalize else "+="
+        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"])
         if found.n_rules > 1 or found.outputs != (output,) or found.rules[0].weight != 1:
             raise ParameterError(f"conclusions: expected a sum such as '0.3 + 2*x', got {value!r:.100}.")
         return found.rules[0].coefs[0]
@@ -322,6 +329,22 @@ def _of_one_order(coefs: Sequence[Coefs], n_features: int) -> list[Coefs]:
     if all(len(row) == 1 for rows in coefs for row in rows):
         return list(coefs)
     return [[row if len(row) > 1 else (*row, *[0.0] * n_features) for row in rows] for rows in coefs]
+
+
+def _with_default(base: R, given: Any) -> R:
+    if not isinstance(given, Mapping):
+        if len(base.outputs) > 1:
+            raise ParameterError(
+                f"default: there are several outputs ({listed(base.outputs)}), so name the ones to change: "
+                f"{{{base.outputs[0]!r}: {given!r:.60}}}."
+            )
+        given = {base.outputs[0]: given}
+    for output, value in given.items():
+        known_name("output", output, base.outputs, "in default")
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            raise ParameterError(f"default: {output!r} must be a number, got {value!r:.100}.")
+    values = zip(base.outputs, base.default, strict=True)
+    return dataclasses.replace(base, default=tuple(float(given.get(output, old)) for output, old in values))
 
 
 # ---------------------------------------------------------------------- new rules
@@ -351,6 +374,9 @@ def _parsed(base: R, texts: list[str]) -> R:
     for name in ("variables", "rules", "outputs"):
         del operators[name]
     operators |= {"alpha": 1.0, "consequent_alpha": 1.0, "default": ()}
+    said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)
+    if said is not None and not base.normalize:
+        raise said.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")
     found = source.parse(type(base), texts, base.variables, **operators)
     if found.feature_names != base.feature_names:
         raise ParameterError(

@@ -11,7 +11,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import MembershipFunction, Sigmoid
 from fuzzymil.rules._rule_set import R
-from fuzzymil.rules.premise import Expression, conjunction, plain_conditions
+from fuzzymil.rules.premise import Expression, Quantified, conjunction, plain_conditions, premise_key
 from fuzzymil.rules.rule import Rule
 
 
@@ -59,22 +59,35 @@ def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule
         rules = [base.rules[number - 1] for number in group]
         shares = shares_of([rule.weight for rule in rules])
         base, premise = _merged_premise(base, group, shares)
+        weight = sum(rule.weight for rule in rules)
         coefs = np.tensordot(shares, np.array([rule.coefs for rule in rules]), axes=1)
-        found.append(Rule(premise, coefs.tolist(), sum(rule.weight for rule in rules)))
+        if not base.normalize and weight > 0:  # what they add together, in one number
+            coefs, weight = weight * coefs, 1.0
+        found.append(Rule(premise, coefs.tolist(), weight))
     return base, found
 
 
 def _merged_premise(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
     premises = [base.rules[number - 1].premise for number in group]
-    if all(premise == premises[0] for premise in premises):
+    if len({premise_key(premise) for premise in premises}) == 1:
         return base, premises[0]
+    how = {(p.quantifier, p.count) if isinstance(p, Quantified) else None for p in premises}
+    if len(how) == 1 and isinstance(first := premises[0], Quantified):
+        base, inner = _merged_conjunctions(base, [p.part for p in premises if isinstance(p, Quantified)], group, shares)
+        return base, dataclasses.replace(first, part=inner)
+    return _merged_conjunctions(base, premises, group, shares)
+
+
+def _merged_conjunctions(
+    base: R, premises: Sequence[Expression], group: Sequence[int], shares: Array
+) -> tuple[R, Expression]:
     asked = [plain_conditions(premise) for premise in premises]
     antecedents = [antecedent for antecedent in asked if antecedent is not None]
     if len(antecedents) < len(asked):
         number = group[asked.index(None)]
         raise ParameterError(
             f"Rule {number} cannot be merged: its premise differs from the others and is not a plain conjunction "
-            "('a is b AND c is d')."
+            "('a is b AND c is d'), or all of them under the same quantifier."
         )
     for number, antecedent in zip(group, antecedents, strict=True):
         for name in sorted(antecedent.keys() ^ antecedents[0].keys()):

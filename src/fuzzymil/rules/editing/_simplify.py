@@ -18,10 +18,10 @@ from fuzzymil.rules.compile import centers
 from fuzzymil.rules.editing._edit import edit
 from fuzzymil.rules.editing._merge import blended, shares_of
 from fuzzymil.rules.editing._rewrite import rewritten_rules, without_unused_terms
-from fuzzymil.rules.editing.comparison import conditions_on, premise_key, similarities, span
+from fuzzymil.rules.editing.comparison import conditions_on, shares, similarities, span
 from fuzzymil.rules.inference import infer, seen_bags
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import And, Is
+from fuzzymil.rules.premise import And, Expression, Is, Quantified, is_quantified, premise_key
 from fuzzymil.rules.rule import Rule
 
 N_POINTS = 1024
@@ -153,7 +153,8 @@ def simplify(
     ----------
     bags : Bags, or anything `as_bags` accepts, optional
         Typical bags for these rules. Without them no rule is dropped as idle, and outputs are compared on
-        one-instance bags: 1024 points of the variables' ranges and the centers of the rules.
+        one-instance bags: 1024 points of the variables' ranges and the centers of the rules. Rules with quantifiers
+        need bags.
     tolerance : float
         Largest allowed change of any output on the bags, relative to the outputs' range there; ``inf`` for any.
     similarity : float
@@ -163,7 +164,8 @@ def simplify(
         A condition always holds if its membership is at least this on all instances (without bags, on the
         whole range).
     min_share : float
-        A rule is idle if its share of the (normalized) strength is below this on every bag.
+        A rule is idle if its share of the (normalized) strength is below this on every bag. Of additive rules, what
+        it adds must stay below this part of the outputs' range.
     threshold : float
         Decision threshold of a single output, for counting decisions that change. With several outputs the
         largest one decides.
@@ -179,12 +181,12 @@ def simplify(
     >>> simpler = rules.simplify([[[0.0]], [[0.4], [1.0]]])
     >>> print(simpler)
     3 rules, 3 conditions, 3 terms became 2 rules, 2 conditions, 2 terms.
-    Merged similar terms of x1: high1, high2; kept as high1.
+    Merged similar terms of x1: high, highest; kept as high.
     Merged rules with the same premise: rules 2, 3.
     Outputs on 2 bags change by at most 2.4e-05, 2.2e-05 on average; 0 decisions at 0.5 changed.
     >>> print(simpler.rules)
     Rule 1: IF x1 is low THEN y = 0
-    Rule 2: IF x1 is high1 THEN y = 0.95 WITH 2
+    Rule 2: IF x1 is high THEN y = 0.95 WITH 2
     """
     for name, value, high in (
         ("tolerance", tolerance, np.inf),
@@ -194,6 +196,11 @@ def simplify(
     ):
         if not 0 <= value <= high:
             raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
+    if bags is None and any(is_quantified(rule.premise) for rule in base.rules):
+        raise ParameterError(
+            "Rules with quantifiers depend on how many instances a bag has: simplify them on typical bags, "
+            "rules.simplify(bags)."
+        )
     seen = None if bags is None else seen_bags(base, bags)
     judge = _Judge(base, _points(base) if seen is None else seen, tolerance)
     now = without_unused_terms(base)
@@ -262,7 +269,7 @@ def _points(base: RuleSet) -> Bags:
 
 def _idle_rules(base: RuleSet, seen: Bags, min_share: float) -> list[int]:
     """Return the numbers of rules that never reach the share, the most idle first; never all of them."""
-    greatest = infer(base, seen).normalized.max(axis=0)
+    greatest = shares(infer(base, seen), normalize=base.normalize).max(axis=0)
     return [int(r) + 1 for r in np.argsort(greatest, kind="stable")[:-1] if greatest[r] < min_share]
 
 
@@ -279,8 +286,16 @@ def _loose_conditions(base: RuleSet, seen: Bags | None, always: float) -> list[t
 def _stands_alone(rule: Rule, condition: Is) -> bool:
     """Return whether a condition is itself a part of the conjunction, and the only one on its variable."""
     asked = [other.variable for other in rule.conditions]
-    parts = rule.premise.parts if isinstance(rule.premise, And) else (rule.premise,)
+    parts = [
+        part
+        for joined in _joined(rule.premise)
+        for part in (_joined(joined.part) if isinstance(joined, Quantified) else (joined,))
+    ]
     return condition in parts and asked.count(condition.variable) == 1
+
+
+def _joined(premise: Expression) -> tuple[Expression, ...]:
+    return premise.parts if isinstance(premise, And) else (premise,)
 
 
 def _without_conditions(base: R, gone: Sequence[tuple[int, Is]]) -> R:
@@ -355,5 +370,5 @@ def _equal_premises(base: RuleSet) -> list[tuple[int, ...]]:
     groups: dict[Any, list[int]] = {}
     for r, rule in enumerate(base.rules):
         alpha = base.alpha[r] if isinstance(base.alpha, tuple) else base.alpha
-        groups.setdefault((premise_key(rule), alpha), []).append(r + 1)
+        groups.setdefault((premise_key(rule.premise), alpha), []).append(r + 1)
     return [tuple(group) for group in groups.values() if len(group) > 1]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.network.inference import Activations
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.editing._merge import can_blend
-from fuzzymil.rules.premise import Is, plain_conditions
+from fuzzymil.rules.premise import Is, Quantified, plain_conditions, premise_key
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["Asked", "conditions_on", "premise_key", "rule_similarities", "similarities", "span"]
+__all__ = ["Asked", "conditions_on", "rule_similarities", "shares", "similarities", "span"]
 
 _GRID = np.linspace(0.0, 1.0, 201)  # over the range
 _AWAY = np.concatenate([np.linspace(0.0, 4.0, 21), np.geomspace(4.5, 1e6, 30)])
@@ -68,17 +69,18 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
     return found
 
 
-def premise_key(rule: Rule) -> Any:
-    """Return a key that rules with the same premise share, in any order of their conditions."""
-    plain = plain_conditions(rule.premise)
-    return rule.premise if plain is None else frozenset(plain.items())
+def _asked(rule: Rule) -> tuple[tuple[str, int | None] | None, dict[str, str]]:
+    """Return the quantifier of a rule, if it has a single one, and its plain conditions, if it has only such."""
+    if isinstance(rule.premise, Quantified):
+        return (rule.premise.quantifier, rule.premise.count), plain_conditions(rule.premise.part) or {}
+    return None, plain_conditions(rule.premise) or {}
 
 
 def rule_similarities(base: RuleSet) -> Array:
     """Return the similarity of each pair of rules, shape (n_rules, n_rules): the minimum over their sets.
 
-    It is 0 for rules with conditions on different variables, and for premises that differ and are not plain
-    conjunctions.
+    It is 0 for rules with conditions on different variables or with different quantifiers, and for premises that
+    differ and are not plain conjunctions.
 
     Examples
     --------
@@ -87,17 +89,36 @@ def rule_similarities(base: RuleSet) -> Array:
     >>> rule_similarities(rules).round(2).tolist()
     [[1.0, 0.87], [0.87, 1.0]]
     """
-    asked = [plain_conditions(rule.premise) or {} for rule in base.rules]
-    about = [frozenset(conditions) for conditions in asked]
-    found = np.array([[float(bool(mine) and mine == yours) for yours in about] for mine in about])
+    quantifiers, asked = zip(*map(_asked, base.rules), strict=True)
+    about = [(quantifier, frozenset(conditions)) for quantifier, conditions in zip(quantifiers, asked, strict=True)]
+    found = np.array([[float(bool(mine[1]) and mine == yours) for yours in about] for mine in about])
     for variable in base.variables:
         asking = [r for r, conditions in enumerate(asked) if variable.name in conditions]
         if len(asking) > 1:
             sets = [variable.terms[asked[r][variable.name]] for r in asking]
             pairs = np.ix_(asking, asking)
             found[pairs] = np.minimum(found[pairs], similarities(sets, *span(variable)))
-    keys = [premise_key(rule) for rule in base.rules]
+    keys = [premise_key(rule.premise) for rule in base.rules]
     return np.where([[mine == yours for yours in keys] for mine in keys], 1.0, found)
+
+
+def shares(found: Activations, *, normalize: bool) -> Array:
+    """Return how much each rule counts for each bag, shape (n_bags, n_rules).
+
+    This is its normalized strength or, for additive rules, the greatest part of an output's range that it adds.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [2.0, -1.0], normalize=False)
+    >>> shares(rules.infer([[0.0], [1.0]]), normalize=False).round(2).tolist()
+    [[0.67, 0.0], [0.0, 0.33]]
+    """
+    if normalize:
+        return found.normalized
+    spread = np.ptp(found.output, axis=0)
+    added = np.abs(found.normalized[:, :, None] * found.rule_outputs)
+    return np.asarray((added / np.where(spread > 0, spread, 1.0)).max(axis=2))
 
 
 class Asked(NamedTuple):

@@ -7,7 +7,7 @@ import unicodedata
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.rules.language.printer import KEYWORDS
+from fuzzymil.rules.language.printer import keywords
 
 __all__ = ["Place", "Token", "tokens"]
 
@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     |(?P<name>[^\W\d]\w*(?:\.\w+)*)
     |(?P<quoted>"(?:[^"\\\n]++|\\.)*+")
     |(?P<unit>\[(?:[^\]\\\n]++|\\.)*+\])
-    |(?P<sign>[-+*=(),:;])
+    |(?P<sign>[-+]=|[-+*=(),:;])
     |(?P<unreadable>.)
     """,
     re.VERBOSE,
@@ -83,10 +83,10 @@ def tokens(text: str, label: str = "") -> list[Token]:
     >>> [token.text for token in tokens('IF "hue (mean)" is low')]
     ['IF', 'hue (mean)', 'is', 'low', 'the end of the text']
     """
-    found, end = list[Token](), 0
+    found, end, known = list[Token](), 0, keywords()
     for match in _TOKEN.finditer(text):
         kind, content, start = str(match.lastgroup), match.group(), match.start()
-        if kind == "name" and content.lower() in KEYWORDS:
+        if kind == "name" and content.lower() in known:
             kind = content.lower()
         elif kind == "sign":
             kind = content

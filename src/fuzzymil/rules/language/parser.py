@@ -9,6 +9,8 @@
     Rule 1: IF depth is very shallow AND NOT (size is small OR size is medium) THEN mine = 1.15 WITH 0.5
     IF depth is not shallow THEN mine = 0.3 + 2*depth - size
     IF depth is deep THEN risk is small
+    IF SOME (depth is deep AND size is small) AND NOT (AT LEAST 3 instances) THEN mine += 2.2
+    Default: mine = -2.9
 
 Keywords are not case-sensitive; names are, and need double quotes unless they are plain words. Line breaks
 have no meaning. Nothing is ever executed.
@@ -18,15 +20,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed
 from fuzzymil.membership import FAMILIES, MembershipFunction
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.rules.language.lexer import Place, Token, tokens
-from fuzzymil.rules.language.printer import KEYWORDS, quoted
-from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, TOO_DEEP, And, Expression, Is, Not, Or, check_premise
+from fuzzymil.rules.language.lexer import Place, Token
+from fuzzymil.rules.language.premises import PremiseReader
+from fuzzymil.rules.premise import Expression
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Linear", "MAX_TEXT", "Parsed", "ParsedRule", "read"]
@@ -51,6 +52,8 @@ class ParsedRule(NamedTuple):
     conclusions: dict[str, Linear | str]
     weight: float
     place: Place
+    adds: Place | None  # of the first ``+=`` or ``-=``
+    sets: Place | None  # of the first ``=``
 
 
 @dataclasses.dataclass
@@ -61,6 +64,7 @@ class Parsed:
     outputs: dict[str, Variable] = dataclasses.field(default_factory=dict)  # those with terms
     settings: dict[str, object] = dataclasses.field(default_factory=dict)
     places: dict[str, Place] = dataclasses.field(default_factory=dict)  # of the settings
+    defaults: dict[str, tuple[float, Place]] = dataclasses.field(default_factory=dict)  # of the outputs
     rules: list[ParsedRule] = dataclasses.field(default_factory=list)
 
 
@@ -112,62 +116,12 @@ def _entries(text: Any) -> list[str]:
     return entries
 
 
-class _Reader:
-    """Recursive-descent parser for one text; each method parses what it is named after."""
+class _Reader(PremiseReader):
+    """Parser for the statements of one text."""
 
     def __init__(self, text: str, label: str, parsed: Parsed) -> None:
-        self.text, self.label, self.parsed = text, label, parsed
-        self.tokens = tokens(text, label)
-        self.position = 0
-        self.level = 0  # of parentheses and NOTs
-
-    # ------------------------------------------------------------------ tokens
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.position]
-
-    def take(self, kind: str, expected: str) -> Token:
-        token = self.token
-        if token.kind != kind:
-            self.expect(expected)
-        self.position += 1
-        return token
-
-    def skip(self, kind: str) -> bool:
-        if self.token.kind == kind:
-            self.position += 1
-            return True
-        return False
-
-    def skip_word(self, word: str) -> bool:
-        """Skip a name that is a keyword only in this position."""
-        return self.token.text.lower() == word and self.skip("name")
-
-    def place_of(self, token: Token) -> Place:
-        return Place(self.text, self.label, token.start)
-
-    def fail(self, token: Token, message: str) -> NoReturn:
-        raise self.place_of(token).error(message)
-
-    def expect(self, what: str) -> NoReturn:
-        token = self.token
-        advice = self.advice_on_names()
-        if token.kind in KEYWORDS and ("name" in what or "term" in what):
-            advice = f" ({token.text!r} is a keyword: put it in double quotes to use it as a name.)"
-        found = token.text if token.kind == "end" else f"{token.text!r:.60}"
-        self.fail(token, f"Expected {what}, found {found}.{advice}")
-
-    def unknown(self, what: str, token: Token, known: Mapping[str, object], where: str = "") -> NoReturn:
-        choices = f"choose from {listed(map(quoted, known))}" if known else "none is declared"
-        hint = did_you_mean(token.text, known) + self.advice_on_names()
-        self.fail(token, f"Unknown {what} {token.text!r:.60}{where}; {choices}.{hint}")
-
-    def advice_on_names(self) -> str:
-        """Return a hint about quotes if two names follow each other here."""
-        first, second = self.tokens[self.position - 1], self.token
-        together = first.kind == second.kind == "name" and "\n" not in self.text[first.start : second.start]
-        return " (Put names of several words in double quotes.)" if together else ""
+        super().__init__(text, label, parsed.variables)
+        self.parsed = parsed
 
     # ------------------------------------------------------------------ statements
 
@@ -182,6 +136,9 @@ class _Reader:
                 self.declaration(self.parsed.outputs)
             elif self.skip_word("using"):
                 self.using()
+            elif following[:1] == [":"] and self.skip_word("default"):
+                self.skip(":")
+                self.defaults()
             else:
                 self.rule()
             self.skip(";")
@@ -196,7 +153,7 @@ class _Reader:
         terms: dict[str, MembershipFunction] = {}
         more = self.skip(":")
         while more:
-            term = self.take("name", "the name of a term")
+            term = self.take_term("the name of a term")
             if term.text in terms:
                 self.fail(term, f"The term {term.text!r:.60} of {name.text!r:.60} is defined twice.")
             self.take("=", "'=' and a fuzzy set")
@@ -206,6 +163,18 @@ class _Reader:
             into[name.text] = Variable(name.text, terms, low, high, unit)
         except ParameterError as problem:
             self.fail(name, str(problem))
+
+    def defaults(self) -> None:
+        """``mine = -2.9, other = 1``."""
+        more = True
+        while more:
+            output = self.take("name", "the name of an output (Default: y = 0.5)")
+            if output.text in self.parsed.defaults:
+                self.fail(output, f"The default of {output.text!r:.60} appears twice.")
+            self.take("=", "'=' and a number")
+            value = self.number(f"the default of {output.text!r:.60}, a number")
+            self.parsed.defaults[output.text] = value, self.place_of(output)
+            more = self.skip(",")
 
     def fuzzy_set(self) -> MembershipFunction:
         families = {family.__name__: family for family in FAMILIES.values()}
@@ -242,27 +211,6 @@ class _Reader:
             return _WORDS.get(word.lower(), word)
         return self.number("a name, a number or numbers in parentheses", infinite=True)
 
-    def numbers(self, what: str, *, infinite: bool = False) -> tuple[float, ...]:
-        """Parse numbers and the closing parenthesis."""
-        values = [self.number(what, infinite=infinite)]
-        while self.skip(","):
-            values.append(self.number(what, infinite=infinite))
-        self.take(")", "',' or ')'")
-        return tuple(values)
-
-    def number(self, what: str, *, infinite: bool = False) -> float:
-        sign = -1.0 if self.skip("-") else 1.0
-        if infinite and self.skip_word("inf"):
-            return sign * math.inf
-        return sign * self.plain_number(what)
-
-    def plain_number(self, what: str) -> float:
-        token = self.take("number", what)
-        value = float(token.text)
-        if math.isinf(value):
-            self.fail(token, f"The number {token.text:.40} is too large.")
-        return value
-
     # ------------------------------------------------------------------ rules
 
     def rule(self) -> None:
@@ -273,22 +221,23 @@ class _Reader:
             if hint:
                 self.fail(first, f"Unknown statement {first.text!r:.60}.{hint}")
         start = self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
-        premise = self.premise()
-        try:
-            check_premise(premise)
-        except ParameterError as problem:
-            self.fail(start, str(problem))
+        premise = self.whole_premise(start)
         self.take("then", "AND, OR or THEN")
         conclusions: dict[str, Linear | str] = {}
+        signs: dict[str, Place] = {}
         more = True
         while more:
             output = self.take("name", "a conclusion (for example 'y = 1')")
             if output.text in conclusions:
                 self.fail(output, f"The rule concludes {output.text!r:.60} twice.")
+            signs.setdefault(self.token.kind, self.place_of(self.token))
             conclusions[output.text] = self.conclusion(output)
             more = self.skip(",") or self.skip("and")
         weight = self.plain_number("the weight of the rule (for example 0.5)") if self.skip("with") else 1.0
-        self.parsed.rules.append(ParsedRule(premise, conclusions, weight, self.place_of(start)))
+        adds = signs.get("+=", signs.get("-="))
+        self.parsed.rules.append(
+            ParsedRule(premise, conclusions, weight, self.place_of(start), adds, sets=signs.get("="))
+        )
 
     def label_of_rule(self) -> None:
         """Skip ``Rule 3:`` or ``R3:``."""
@@ -297,56 +246,6 @@ class _Reader:
             if kinds[length : length + 1] == [":"] and set(kinds[:length]) <= {"name", "number"}:
                 self.position += length + 1
                 return
-
-    def premise(self) -> Expression:
-        """Parse alternatives joined by OR."""
-        parts = [self.all_of()]
-        while self.skip("or"):
-            parts.append(self.all_of())
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-    def all_of(self) -> Expression:
-        """Parse parts joined by AND, which binds more tightly than OR."""
-        parts = [self.part()]
-        while self.skip("and"):
-            parts.append(self.part())
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-    def part(self) -> Expression:
-        start = self.token
-        self.level += 1
-        if self.level > MAX_DEPTH + 1:  # the parenthesis of NOT (x is low) is not a level of the premise
-            self.fail(start, TOO_DEEP)
-        found: Expression
-        if self.skip("not"):
-            found = Not(self.part())
-        elif self.skip("("):
-            found = self.premise()
-            self.take(")", "AND, OR or ')'")
-        elif self.skip("anything"):
-            found = ANYTHING
-        else:
-            found = self.condition()
-        self.level -= 1
-        return found
-
-    def condition(self) -> Is:
-        name = self.take("name", "a condition ('variable is term'), NOT or '('")
-        if name.text not in self.parsed.variables:
-            self.unknown("variable", name, self.parsed.variables)
-        self.take("is", "'is'")
-        hedges = []
-        while self.token.kind in HEDGES:
-            hedges.append(self.token.kind)
-            self.position += 1
-        term = self.term(name.text, self.parsed.variables[name.text])
-        return Is(name.text, term, tuple(hedges))
-
-    def term(self, name: str, variable: Variable) -> str:
-        term = self.take("name", f"a term of {name!r:.60}")
-        if term.text not in variable.terms:
-            self.unknown("term", term, variable.terms, f" of {name!r:.60}")
-        return term.text
 
     def conclusion(self, output: Token) -> Linear | str:
         if self.skip("is"):
@@ -359,10 +258,14 @@ class _Reader:
             if output.text not in self.parsed.outputs:
                 self.unknown("output", output, self.parsed.outputs)
             return self.term(output.text, self.parsed.outputs[output.text])
-        start = self.take("=", "'=' and a number (or 'is' and a term)")
+        start = self.token
+        if not (self.skip("+=") or self.skip("-=")):
+            self.take("=", "'=' and a number ('+=' to add it, 'is' and a term)")
         found = self.linear()
         if not all(map(math.isfinite, (found.constant, *found.slopes.values()))):
             self.fail(start, "The numbers of this sum are too large.")
+        if start.kind == "-=":
+            return Linear(-found.constant, {name: -slope for name, slope in found.slopes.items()})
         return found
 
     def linear(self) -> Linear:

@@ -1,31 +1,50 @@
-"""The words of rules: names for fuzzy sets, conditions, conclusions and numbers, as the parser reads them."""
+"""The words of rules: conditions, conclusions and numbers, as the parser reads them."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import HEDGES
+from fuzzymil.network.quantifiers import QUANTIFIERS
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 
 __all__ = [
-    "KEYWORDS",
+    "concluded",
     "conclusion",
     "conditions",
     "escaped",
     "format_number",
     "format_set",
-    "named_terms",
+    "is_quantifier_word",
+    "keywords",
     "premise_text",
+    "quantifier",
     "quoted",
-    "span_of",
+    "quoted_term",
     "with_weight",
 ]
 
-KEYWORDS = frozenset({"if", "then", "and", "or", "is", "with", "anything", *HEDGES})
+_KEYWORDS = frozenset({"if", "then", "and", "or", "is", "with", "anything", "instances"})
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+
+
+def keywords() -> frozenset[str]:
+    """Return the words, in lower case, that have a meaning of their own in rules, and are quoted as names.
+
+    Examples
+    --------
+    >>> {"and", "very", "average"} <= keywords()
+    True
+    """
+    return _KEYWORDS.union(HEDGES, *(name.split() for name in QUANTIFIERS))
+
+
+def is_quantifier_word(word: str) -> bool:
+    """Return whether a word, in lower case, is part of a quantifier, such as *at least*."""
+    return any(word in name.split() for name in QUANTIFIERS)
 
 
 def quoted(name: str) -> str:
@@ -36,9 +55,20 @@ def quoted(name: str) -> str:
     >>> quoted("hue"), quoted("hue (mean)"), quoted("and")
     ('hue', '"hue (mean)"', '"and"')
     """
-    if _NAME.fullmatch(name) and name.lower() not in KEYWORDS:
+    if _NAME.fullmatch(name) and name.lower() not in keywords():
         return name
     return f'"{escaped(name, chr(34))}"'
+
+
+def quoted_term(name: str) -> str:
+    """Return the name of a term as written in rules, where no quantifier can stand.
+
+    Examples
+    --------
+    >>> quoted("average"), quoted_term("average"), quoted_term("very")
+    ('"average"', 'average', '"very"')
+    """
+    return name if _NAME.fullmatch(name) and is_quantifier_word(name.lower()) else quoted(name)
 
 
 def escaped(text: str, end: str) -> str:
@@ -46,45 +76,6 @@ def escaped(text: str, end: str) -> str:
     for character, written in (("\\", "\\\\"), (end, "\\" + end), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(character, written)
     return text
-
-
-def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
-    """Return the range of the sets' centers, a substitute where the data's range is unknown."""
-    peaks = [chosen.peak(*chosen.parameters) for chosen in sets] or [0.0]
-    return float(min(peaks)), float(max(peaks))
-
-
-def named_terms(
-    by_rule: Mapping[int, MembershipFunction], low: float, high: float
-) -> tuple[dict[str, MembershipFunction], dict[int, str]]:
-    """Name the sets of one variable after the third of its range in which they are centered.
-
-    If several sets share a word, they are numbered from low to high. Rules with equal sets share a name.
-
-    Returns
-    -------
-    terms : dict
-        Name to set.
-    names : dict
-        Rule to name.
-    """
-    words: dict[str, list[MembershipFunction]] = {"low": [], "medium": [], "high": []}
-    place: dict[int, tuple[str, int]] = {}
-    peaks = {r: chosen.peak(*chosen.parameters) for r, chosen in by_rule.items()}
-    for r in sorted(by_rule, key=lambda r: (peaks[r], r)):
-        chosen = by_rule[r]
-        position = (peaks[r] - low) / (high - low) if high > low else 0.5
-        word = "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
-        if chosen not in words[word]:
-            words[word].append(chosen)
-        place[r] = (word, words[word].index(chosen))
-    names = {
-        (word, n): word if len(found) == 1 else f"{word}{n + 1}"
-        for word, found in words.items()
-        for n in range(len(found))
-    }
-    terms = {name: words[word][n] for (word, n), name in names.items()}
-    return terms, {r: names[key] for r, key in place.items()}
 
 
 def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_terms: int | None) -> str:
@@ -103,37 +94,68 @@ def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], 
     return f"{text} AND ... ({left_out} less selective)" if left_out else text
 
 
-def premise_text(premise: Expression) -> str:
+def premise_text(premise: Expression, conjunction: Callable[[Expression], str | None] = lambda part: None) -> str:
     """Return a premise as text; AND binds more tightly than OR.
+
+    Parameters
+    ----------
+    premise : Expression
+    conjunction : callable, optional
+        Returns the text of a quantified part, or None where it is to be written in full.
 
     Examples
     --------
     >>> premise_text(And((Is("x", "low", ("not",)), Or((Is("y", "high"), Is("z", "high", ("very",)))))))
     'x is not low AND (y is high OR z is very high)'
+    >>> premise_text(Not(Quantified("at least", Is("x", "low"), 3)))
+    'NOT (AT LEAST 3 x is low)'
     """
     if isinstance(premise, Is):
-        return " ".join((quoted(premise.variable), "is", *premise.hedges, quoted(premise.term)))
+        return " ".join((quoted(premise.variable), "is", *premise.hedges, quoted_term(premise.term)))
     if isinstance(premise, Not):
-        inner = premise_text(premise.part)
+        inner = premise_text(premise.part, conjunction)
         return f"NOT {inner}" if isinstance(premise.part, Not) else f"NOT ({inner})"
     if isinstance(premise, Quantified):
-        inner = "instances" if premise.part == ANYTHING else premise_text(premise.part)
-        simple = isinstance(premise.part, Is) or premise.part == ANYTHING
-        words = [premise.quantifier.upper(), *([] if premise.count is None else [str(premise.count)])]
-        return " ".join((*words, inner if simple else f"({inner})"))
+        if premise.part == ANYTHING:
+            inner = "instances"
+        else:
+            inner = conjunction(premise.part) or premise_text(premise.part)
+            inner = inner if isinstance(premise.part, Is) else f"({inner})"
+        return f"{quantifier(premise)} {inner}"
     if not premise.parts:
         return "anything"
     join = " AND " if isinstance(premise, And) else " OR "
     return join.join(
-        f"({premise_text(part)})" if isinstance(part, And | Or) and part.parts else premise_text(part)
+        f"({premise_text(part, conjunction)})"
+        if isinstance(part, And | Or) and part.parts
+        else premise_text(part, conjunction)
         for part in premise.parts
     )
 
 
+def quantifier(part: Quantified) -> str:
+    """Return the words of a quantifier, ``SOME`` or ``AT LEAST 3``.
+
+    Examples
+    --------
+    >>> quantifier(Quantified("at least", ANYTHING, 3))
+    'AT LEAST 3'
+    """
+    return part.quantifier.upper() + ("" if part.count is None else f" {part.count}")
+
+
 def conclusion(
-    output: str, coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_terms: int | None = None
+    output: str,
+    coefs: Sequence[float],
+    variables: Sequence[str],
+    digits: int | None,
+    max_terms: int | None = None,
+    *,
+    adds: bool = False,
 ) -> str:
     """Return ``y = 0.3 + 2*x1 - 1*x2`` for the coefficients of an output, constant first.
+
+    The conclusion of an additive rule ``adds`` to its output: ``y += 0.3 + 2*x1``, ``y -= 1.4``.
 
     Examples
     --------
@@ -141,16 +163,33 @@ def conclusion(
     'y = 0.3 + 2*x1 - 1*x2'
     >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3, max_terms=1)
     'y = 0.3 + 2*x1 + ... (1 smaller)'
+    >>> conclusion("y", [-1.4], [], digits=3, adds=True)
+    'y -= 1.4'
+    """
+    sign, text = concluded(coefs, variables, digits, max_terms, adds=adds)
+    return f"{quoted(output)} {sign} {text}"
+
+
+def concluded(
+    coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_terms: int | None, *, adds: bool
+) -> tuple[str, str]:
+    """Return the sign and the sum of a conclusion, ``("=", "0.3 + 2*x1")``.
+
+    Examples
+    --------
+    >>> concluded([0.3, 2.0], ["x1"], 3, None, adds=True)
+    ('+=', '0.3 + 2*x1')
     """
     slopes = {name: value for name, value in zip(variables, coefs[1:], strict=False) if value}
     shown = list(slopes)
     if max_terms is not None and len(shown) > max_terms:
         shown = sorted(slopes, key=lambda name: -abs(slopes[name]))[:max_terms]
-    text = f"{quoted(output)} = {format_number(coefs[0], digits)}"
+    sign = "=" if not adds else "-=" if coefs[0] < 0 and not slopes else "+="
+    text = format_number(-coefs[0] if sign == "-=" else coefs[0], digits)
     for name in shown:
         text += f" {'-' if slopes[name] < 0 else '+'} {format_number(abs(slopes[name]), digits)}*{quoted(name)}"
     left_out = len(slopes) - len(shown)
-    return f"{text} + ... ({left_out} smaller)" if left_out else text
+    return sign, f"{text} + ... ({left_out} smaller)" if left_out else text
 
 
 def with_weight(weight: float, digits: int | None) -> str:

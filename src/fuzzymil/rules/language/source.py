@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import parser, printer
 from fuzzymil.rules.language.parser import Linear, Parsed, ParsedRule
+from fuzzymil.rules.premise import Expression, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["build", "declaration", "describe_terms", "parse", "premise_text", "to_source", "to_text", "using"]
+__all__ = [
+    "build",
+    "declaration",
+    "default_text",
+    "describe_terms",
+    "parse",
+    "premise_text",
+    "to_source",
+    "to_text",
+    "using",
+]
 
 _SETTINGS = tuple(
     field.name for field in dataclasses.fields(RuleSet) if field.name not in ("variables", "rules", "outputs")
@@ -34,6 +45,8 @@ def parse(
     check_settings(parsed, _SETTINGS, operators)
     check_content(parsed, "y = 1")
     outputs, said = _conclusions(parsed.rules)
+    settle_default(parsed, outputs, operators)
+    _settle_sum(parsed, operators)
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
@@ -57,6 +70,45 @@ def check_settings(parsed: Parsed, known: Iterable[str], operators: Iterable[str
             raise place.error(f"Unknown setting {name!r:.60}; choose from {listed(known)}.{did_you_mean(name, known)}")
         if name in operators:
             raise place.error(f"{name} is set both in the text and as an argument: remove one of them.")
+
+
+def settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[str]) -> None:
+    """Turn the lines ``Default: y = 0.5`` into the setting ``default``."""
+    if not parsed.defaults:
+        return
+    for name, (_, place) in parsed.defaults.items():
+        if "default" in parsed.settings or "default" in operators:
+            raise place.error("default is set twice: by this line, and by USING or as an argument. Remove one of them.")
+        if name not in outputs:
+            raise place.error(
+                f"No rule concludes {name!r:.60}; the outputs are {listed(map(printer.quoted, outputs))}."
+                f"{did_you_mean(name, outputs)}"
+            )
+    missing = next((name for name in outputs if name not in parsed.defaults), None)
+    first = next(iter(parsed.defaults.values()))[1]
+    if missing is not None:
+        raise first.error(f"The output {missing!r:.60} needs a default as well.")
+    parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
+    parsed.places["default"] = first
+
+
+def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
+    """Set ``normalize`` to False if conclusions are added up (``+=``)."""
+    adds = next((rule.adds for rule in parsed.rules if rule.adds is not None), None)
+    sets = next((rule.sets for rule in parsed.rules if rule.sets is not None), None)
+    if adds is None:
+        return
+    if sets is not None:
+        raise sets.error(
+            "Other conclusions of these rules are added up ('+=', '-='), this one is not: use one way for all of them."
+        )
+    if operators.get("normalize", parsed.settings.get("normalize", False)):
+        raise adds.error(
+            "'+=' adds up what rules conclude, but normalize=True averages it: use '=', or normalize=False."
+        )
+    if "normalize" not in operators:
+        parsed.settings["normalize"] = False
+        parsed.places.setdefault("normalize", adds)
 
 
 def check_content(parsed: Parsed, example: str) -> None:
@@ -122,7 +174,10 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
     Notes
     -----
     In learned rules, *low*, *medium* and *high* name the third of the variable's range in which the set is
-    centered. If several sets of a variable share a word, they are numbered from low to high.
+    centered; see `fuzzymil.rules.language.naming.named_sets`.
+
+    Rules that are added up (``normalize=False``) begin with their default, ``Default: y = -2.9``, and conclude what
+    they add to it, ``y += 2.2``.
 
     Examples
     --------
@@ -131,22 +186,43 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
     Rule 1: IF x1 is low THEN y = 0
     Rule 2: IF x1 is high THEN y = 0.67
     """
-    return "\n".join(
+    rules = [
         f"Rule {r + 1}: IF {premise_text(base, rule, max_terms)} THEN "
         + ", ".join(
-            printer.conclusion(output, row, base.feature_names, digits, max_terms)
+            printer.conclusion(output, row, base.feature_names, digits, max_terms, adds=not base.normalize)
             for output, row in zip(base.outputs, rule.coefs, strict=True)
         )
         + printer.with_weight(rule.weight, digits)
         for r, rule in enumerate(base.rules)
-    )
+    ]
+    return "\n".join(rules if base.normalize else [default_text(base, digits), *rules])
+
+
+def default_text(base: RuleSet, digits: int | None) -> str:
+    """Return ``Default: y = -2.9``, to which additive rules add.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = -2.9  IF SOME x is low THEN y += 2")
+    >>> default_text(rules, 3)
+    'Default: y = -2.9'
+    """
+    values = zip(base.outputs, base.default, strict=True)
+    said = (f"{printer.quoted(output)} = {printer.format_number(value, digits)}" for output, value in values)
+    return f"Default: {', '.join(said)}"
 
 
 def premise_text(base: RuleSet, rule: Rule, max_terms: int | None) -> str:
-    """Return the premise of a rule as text, with at most ``max_terms`` conditions if it is a plain conjunction."""
-    if not rule.is_plain or max_terms is None:
+    """Return the premise of a rule as text; of a plain conjunction, at most ``max_terms`` conditions."""
+    if max_terms is None:
         return printer.premise_text(rule.premise)
-    return printer.conditions(rule.antecedent, base.selectivity(rule), max_terms)
+
+    def shortened(premise: Expression) -> str | None:
+        plain = plain_conditions(premise)
+        return None if plain is None else printer.conditions(plain, base.selectivity(plain), max_terms)
+
+    return shortened(rule.premise) or printer.premise_text(rule.premise, shortened)
 
 
 def describe_terms(base: RuleSet, digits: int = 4) -> str:
@@ -177,7 +253,8 @@ def to_source(base: RuleSet) -> str:
     True
     """
     declared = [declaration("VARIABLE", variable) for variable in base.variables]
-    settings = using({name: getattr(base, name) for name in _SETTINGS})
+    said = set() if base.normalize else {"normalize", "default"}  # by the rules themselves
+    settings = using({name: getattr(base, name) for name in _SETTINGS if name not in said})
     return "\n".join([*declared, settings, to_text(base, digits=None)]) + "\n"
 
 
@@ -195,7 +272,9 @@ def declaration(kind: str, variable: Variable) -> str:
         text += f" [{printer.escaped(variable.unit, ']')}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
-    terms = [f"{printer.quoted(term)} = {printer.format_set(chosen, None)}" for term, chosen in variable.terms.items()]
+    terms = [
+        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in variable.terms.items()
+    ]
     return text + (": " + ", ".join(terms) if terms else "")
 
 

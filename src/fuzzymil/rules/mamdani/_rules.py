@@ -80,7 +80,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         """
         return "\n".join(
             f"Rule {r + 1}: IF {source.premise_text(self.premises, rule, max_terms)} THEN "
-            + ", ".join(f"{printer.quoted(name)} is {printer.quoted(term)}" for name, term in concluded.items())
+            + ", ".join(f"{printer.quoted(name)} is {printer.quoted_term(term)}" for name, term in concluded.items())
             + printer.with_weight(rule.weight, digits)
             for r, (rule, concluded) in enumerate(zip(self.premises.rules, self.conclusions, strict=True))
         )

@@ -1,0 +1,119 @@
+"""Names for learned fuzzy sets: the words that a person would choose for the sets of one variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fuzzymil.membership import MembershipFunction
+
+__all__ = ["named_sets", "named_terms", "span_of"]
+
+# Names of one, two and three sets of a kind, from low to high.
+_OPEN_UPWARD = (("high",), ("raised", "high"), ("raised", "high", "extreme"))
+_OPEN_DOWNWARD = (("low",), ("low", "reduced"), ("minimal", "low", "reduced"))
+_BOUNDED = {
+    "low": (("low",), ("lowest", "low"), ("lowest", "low", "fairly_low")),
+    "medium": (("medium",), ("lower_medium", "upper_medium"), ("lower_medium", "medium", "upper_medium")),
+    "high": (("high",), ("high", "highest"), ("fairly_high", "high", "highest")),
+}
+_BESIDE_OPEN = {"low": "lower", "high": "upper"}  # for a bounded set where an open one has the plain word
+
+
+def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
+    """Return the range of the sets' centers, a substitute where the data's range is unknown."""
+    peaks = [chosen.peak(*chosen.parameters) for chosen in sets] or [0.0]
+    return float(min(peaks)), float(max(peaks))
+
+
+def named_sets(sets: Sequence[MembershipFunction], low: float, high: float) -> list[str]:
+    """Name the sets of one variable.
+
+    A set that is open to the top is *high*, one that is open to the bottom *low*; two and three of them are *raised*,
+    *high* and *extreme*, or *reduced*, *low* and *minimal*. A bounded set is called after the third of the range in
+    which it is centered: *low*, *medium* or *high*, with a qualifying word where two or three sets share a third
+    (*lower_medium*, *upper_medium*), or have the same center (*narrow_medium*, *broad_medium*). Only more than three
+    are numbered, from low to high.
+
+    Parameters
+    ----------
+    sets : sequence of MembershipFunction
+    low, high : float
+        Range of the variable.
+
+    Returns
+    -------
+    list of str
+        One name for each set; equal sets have the same name, different sets different names.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership import Gaussian, Sigmoid
+    >>> named_sets([Sigmoid(8, 2), Sigmoid(5, 2), Sigmoid(2, -2)], 0, 10)
+    ['high', 'raised', 'low']
+    >>> named_sets([Gaussian(4, 1), Gaussian(6, 1), Gaussian(9, 1)], 0, 10)
+    ['lower_medium', 'upper_medium', 'high']
+    """
+    distinct = sorted(dict.fromkeys(sets), key=lambda chosen: (_peak(chosen), chosen.parameters))
+    kinds: dict[str, list[MembershipFunction]] = {}
+    for chosen in distinct:
+        kinds.setdefault(_kind(chosen, low, high), []).append(chosen)
+    names: dict[MembershipFunction, str] = {}
+    for kind, ladders in (("upward", _OPEN_UPWARD), ("downward", _OPEN_DOWNWARD)):
+        names |= _named(kinds.get(kind, []), ladders)
+    taken = {"low": "downward" in kinds, "high": "upward" in kinds}
+    for third, ladders in _BOUNDED.items():
+        plain = _BESIDE_OPEN[third] if taken.get(third) else third
+        own = tuple(tuple(plain if word == third else word for word in ladder) for ladder in ladders)
+        names |= _named(kinds.get(third, []), own)
+    return [names[chosen] for chosen in sets]
+
+
+def _named(sets: Sequence[MembershipFunction], ladders: Sequence[Sequence[str]]) -> dict[MembershipFunction, str]:
+    """Name sets of one kind, from low to high."""
+    if not sets:
+        return {}
+    if len({_peak(chosen) for chosen in sets}) < len(sets) == 2:
+        narrow, broad = sorted(sets, key=lambda chosen: float(chosen.spread(*chosen.parameters)))
+        return {narrow: f"narrow_{ladders[0][0]}", broad: f"broad_{ladders[0][0]}"}
+    words = (
+        ladders[len(sets) - 1] if len(sets) <= len(ladders) else [f"{ladders[0][0]}{n + 1}" for n in range(len(sets))]
+    )
+    return dict(zip(sets, words, strict=True))
+
+
+def _peak(chosen: MembershipFunction) -> float:
+    return float(chosen.peak(*chosen.parameters))
+
+
+def _kind(chosen: MembershipFunction, low: float, high: float) -> str:
+    """Return to which side a set is open, or the third of the range in which a bounded set is centered."""
+    far = 1e9 * float(chosen.spread(*chosen.parameters))
+    peak = _peak(chosen)
+    ends: Any = peak + np.array([-far, far])
+    parameters: tuple[Any, ...] = chosen.parameters
+    log_below, log_above = np.asarray(chosen.log_mu(ends, *parameters))
+    if max(log_below, log_above) > math.log(0.5):
+        return "upward" if log_above > log_below else "downward" if log_below > log_above else "medium"
+    position = (peak - low) / (high - low) if high > low else 0.5
+    return "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
+
+
+def named_terms(
+    by_rule: Mapping[int, MembershipFunction], low: float, high: float
+) -> tuple[dict[str, MembershipFunction], dict[int, str]]:
+    """Name the sets that rules ask of one variable; rules with equal sets share a name.
+
+    Returns
+    -------
+    terms : dict
+        Name to set, from low to high.
+    names : dict
+        Rule to name.
+    """
+    order = sorted(by_rule, key=lambda rule: (_peak(by_rule[rule]), rule))
+    found = dict(zip(order, named_sets([by_rule[rule] for rule in order], low, high), strict=True))
+    return {found[rule]: by_rule[rule] for rule in order}, {rule: found[rule] for rule in by_rule}
