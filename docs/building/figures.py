@@ -31,7 +31,7 @@ def understanding() -> None:
     """Draw the model of the page on understanding rules."""
     bags = make_two_concepts(random_state=3)
     model = MIANFISClassifier(max_terms=2, alpha=5, random_state=0).fit(bags[::2])
-    save(MembershipDisplay.from_rules(model.rules_, model.initial_rules_).plot(), "understanding-membership")
+    save(MembershipDisplay.from_rules(model, model.initial_rules_).plot(), "understanding-membership")
     why = model.explain(bags, bag="concept1-2")
     save(ExplanationDisplay.from_explanation(why).plot(), "understanding-explanation")
 

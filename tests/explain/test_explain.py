@@ -141,12 +141,12 @@ def test_everything_is_read_from_the_activations(name):
         rows = slice(bags.offsets[b], bags.offsets[b + 1])
         for rule in each.rules:
             a, r = activations[rule.member], rule.index
-            np.testing.assert_allclose(rule.log_truth, a.log_truth[rows, r], rtol=1e-12)
+            np.testing.assert_allclose(rule.parts[0].log_truth, a.log_truth[rows, r], rtol=1e-12)
             assert rule.log_firing == pytest.approx(a.log_firing[b, r], rel=1e-10)
             assert rule.strength == pytest.approx(a.normalized[b, r], rel=1e-9)
             np.testing.assert_allclose(rule.outputs, a.rule_outputs[b, r], rtol=1e-9)
-            assert sum(rule.shares) == pytest.approx(1, abs=1e-12)
-        assert each.coverage == pytest.approx(max(a.coverage[b] for a in activations))
+            assert sum(rule.parts[0].shares) == pytest.approx(1, abs=1e-12)
+        assert each.firing == pytest.approx(max(a.strongest[b] for a in activations))
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_the_counterfactual_is_the_bag_without_the_instance(name):
             expected = fitted.explain(shorter, output=each.outputs[each.target])
             assert found.score == pytest.approx(expected.score, abs=1e-10)
             assert found.change == pytest.approx(expected.score - each.score, abs=1e-10)
-            assert found.coverage == pytest.approx(expected.coverage, rel=1e-9)
+            assert found.firing == pytest.approx(expected.firing, rel=1e-9)
             assert found.prediction == expected.prediction or found.prediction == pytest.approx(expected.prediction)
             assert each.without(found.instance) is found
         assert each.without(-1) is None
@@ -170,7 +170,7 @@ def test_the_counterfactual_is_the_bag_without_the_instance(name):
 def test_a_single_instance_cannot_be_left_out():
     found = model("plain").explain([[[0.5, 0.5]]])
     assert found.counterfactuals == ()
-    assert all(rule.witness == 0 and rule.shares == (1.0,) for rule in found.rules)
+    assert all(rule.witness == 0 and rule.parts[0].shares == (1.0,) for rule in found.rules)
     assert "Without" not in str(found)
 
 
@@ -184,17 +184,17 @@ def test_the_witness_has_the_greatest_share(aggregation, alpha):
         rng.normal(size=(3, 2)), np.ones((3, 2)), [0, 1, 2], aggregation=aggregation, alpha=alpha
     )
     for rule in explain(rules, [bag]).rules:
-        best = max(range(6), key=lambda i: (round(rule.shares[i], 12), rule.log_truth[i]))
+        best = max(range(6), key=lambda i: (round(rule.parts[0].shares[i], 12), rule.parts[0].log_truth[i]))
         assert rule.witness == best
         if aggregation != "min" and alpha >= 0:
-            assert rule.witness == int(np.argmax(rule.truth))
+            assert rule.witness == int(np.argmax(rule.parts[0].truth))
         if aggregation == "min":
-            assert rule.witness == int(np.argmin(rule.truth))
+            assert rule.witness == int(np.argmin(rule.parts[0].truth))
 
 
 def test_infinite_alphas_are_the_greatest_instance():
     rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.5], [0.5]], [0, 1], alpha=math.inf)
-    shares = [rule.shares for rule in explain(rules, [[[0.1], [0.6], [0.6]]]).rules]
+    shares = [rule.parts[0].shares for rule in explain(rules, [[[0.1], [0.6], [0.6]]]).rules]
     assert shares == [(0, 0.5, 0.5), (1, 0, 0)]
 
 
@@ -204,7 +204,7 @@ def test_the_order_of_the_instances_does_not_matter():
     for one, other in zip(first.rules, second.rules, strict=True):
         assert one.witness == order[other.witness]
         assert one.conditions == other.conditions
-        np.testing.assert_allclose(np.array(one.shares)[order], other.shares, rtol=1e-10)
+        np.testing.assert_allclose(np.array(one.parts[0].shares)[order], other.parts[0].shares, rtol=1e-10)
 
 
 # ---------------------------------------------------------------------- conditions
@@ -242,7 +242,7 @@ def test_memberships_of_learned_rules(name):
             assert condition.membership == pytest.approx(float(variable.terms[condition.term](inside)), rel=1e-9)
         if rule.conditions:
             product = sum(condition.log_membership for condition in rule.conditions)
-            assert product == pytest.approx(rule.log_truth[rule.witness], rel=1e-9)
+            assert product == pytest.approx(rule.parts[0].log_truth[rule.witness], rel=1e-9)
 
 
 A, B, C = Is("hue", "red"), Is("hue", "blue"), Is("texture", "smooth")
@@ -297,7 +297,8 @@ def test_missing_values_are_marked_and_suit_the_rule():
     assert smooth.limiting
     text = str(found)
     assert "texture missing  is smooth  1" in text
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rules"][0]["conditions"][1]["value"] is None
+    (witness,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["rules"][0]["parts"][0]["witnesses"]
+    assert witness["conditions"][1]["value"] is None
 
 
 @pytest.mark.slow
@@ -329,15 +330,15 @@ SHARP = dataclasses.replace(
 def test_an_uncovered_bag_says_so():
     found = explain(dataclasses.replace(SHARP, default=(0.3,)), [[[5.0, 0.0], [6.0, 0.0]]])
     assert found.is_uncovered
-    assert (found.coverage, found.score, found.baseline) == (0, 0.3, 0.3)
+    assert (found.firing, found.score, found.baseline) == (0, 0.3, 0.3)
     (rule,) = found.rules
     assert (rule.witness, rule.share, rule.conditions, rule.contribution) == (None, None, (), 0)
-    assert rule.shares == (0.5, 0.5)
+    assert rule.parts[0].shares == (0.5, 0.5)
     assert found.counterfactuals == ()
     assert re.fullmatch(r"Bag 0 \(2 instances.*\).* sky = 0\.3\.\nNo rule fires .*default.* sky = 0\.3\.", str(found))
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["is_uncovered"]
-    assert content["log_coverage"] is None
+    assert content["log_firing"] is None
 
 
 def test_an_uncovered_member_gives_its_default():
@@ -356,20 +357,40 @@ def test_an_uncovered_member_gives_its_default():
 def test_a_counterfactual_may_be_uncovered():
     found = explain(dataclasses.replace(SHARP, default=(0.3,)), [[[1.0, 0.0], [6.0, 0.0]]])
     (left,) = found.counterfactuals
-    assert (left.instance, left.score, left.uncovered, left.coverage) == (0, 0.3, True, 0)
+    assert (left.instance, left.score, left.uncovered, left.firing) == (0, 0.3, True, 0)
     assert re.search(r"Without instance 0,? sky would be 0\.3 \(-0\.7\).*default", str(found))
 
 
 def test_strengths_below_the_smallest_number_are_explained():
     rules = RuleBase.from_arrays([[0.0], [1.0]], [[1e-3], [1e-3]], [0, 1])
     found = explain(rules, [[[5.0], [4.0]]])
-    assert found.coverage == 0
+    assert found.firing == 0
     assert not found.is_uncovered
     assert found.score == 1
     assert [rule.witness for rule in found.rules] == [1, 1]
     assert [rule.share for rule in found.rules] == [1, 1]
     assert "3.39e-1954326" in str(found)
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_rule_without_conditions_has_no_witness():
+    rules = dataclasses.replace(SKY, rules=(*SKY.rules[:1], Rule({}, [[-0.5]])))
+    found = explain(rules, [PATCHES])
+    always = next(rule for rule in found.rules if not rule.rule.conditions)
+    assert (always.witness, always.share, always.conditions) == (None, None, ())
+    assert always.contribution < 0
+    assert [left.instance for left in found.counterfactuals] == [0]
+    (line,) = (line for line in str(found).splitlines() if "Rule 2, fires at 1" in line)
+    assert "witness" not in line
+
+
+def test_a_counterfactual_says_when_hardly_any_rule_would_fire():
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.1], [0.1]], [0, 1])
+    found = explain(rules, [[[0.0], [1.0], [3.0]]])
+    assert "no rule would fire at more" not in str(found)
+    alone = explain(rules, [[[0.0], [3.0]]])
+    (line,) = (line for line in str(alone).splitlines() if line.startswith("Without instance 0"))
+    assert re.search(r"no rule would fire at more than \S+e-\d+\.$", line)
 
 
 # ---------------------------------------------------------------------- words
@@ -401,8 +422,8 @@ def test_text_of_a_small_system():
         ["texture", "=", "0.75", "mm", "is", "very", "smooth", "0.0625", "negated"],
         ["hue", "=", "0.2", "is", "blue", "0.000335", "negated"],
     ]
-    assert re.match(r"Without instance 0,? sky would be 0\.332 \(-0\.117\).* 1\.\n", without)
-    assert re.search(r"Without instance 1,? sky would be 0\.655 \(\+0\.207\).* 0\.882\.$", without)
+    assert re.match(r"Without instance 0,? sky would be 0\.332 \(-0\.117\)\.\n", without)
+    assert re.search(r"Without instance 1,? sky would be 0\.655 \(\+0\.207\)\.$", without)
     assert repr(found) == "Explanation(bag='photo 7', score=0.4488, 3 rules, 3 instances)"
 
 
@@ -445,7 +466,7 @@ def test_text_of_classifiers():
     assert re.match(rf"Decision value {re.escape(f'{found.score:+.3g}')} \(1 above 0\)", second)
     assert "Contributions to the decision value (strength x (conclusion - 0.5)):\n" in text
     left = found.counterfactuals[-1]
-    assert re.search(rf"Without instance {left.instance}, .* prediction (still )?{left.prediction};", last)
+    assert re.search(rf"Without instance {left.instance}, .* (still )?predicting {left.prediction}[.;]", last)
     assert ("still" in last) == (left.prediction == found.prediction)
 
 
@@ -470,7 +491,7 @@ def test_text_of_committees_and_numbers():
     assert "of member " in text
     assert "y1 = " in str(model("two numbers").explain(BAGS, bag=0))
     assert "explained: y1" in str(model("two numbers").explain(BAGS, bag=0))
-    assert "baseline" in str(model("not normalized").explain(BAGS, bag=0))
+    assert "default - 0.5" in str(model("not normalized").explain(BAGS, bag=0))
 
 
 @pytest.mark.slow
@@ -481,7 +502,7 @@ def test_dicts_are_plain_json(name):
         assert json.loads(json.dumps(content, allow_nan=False)) == content
         assert content["score"] == found.score
         assert [rule["contribution"] for rule in content["rules"]] == [rule.contribution for rule in found.rules]
-        assert content["rules"][0]["shares"] == list(found.rules[0].shares)
+        assert content["rules"][0]["parts"][0]["shares"] == list(found.rules[0].parts[0].shares)
         assert content["counterfactuals"] == [left.to_dict() for left in found.counterfactuals]
 
 

@@ -164,7 +164,7 @@ def test_witnesses_are_shown_however_few_instances_may_be():
 
 def test_tiny_degrees_are_drawn_relative_to_the_greatest():
     found = random_system(3, 4, n_features=60, width=0.3)
-    assert found.coverage < 1e-100
+    assert found.firing < 1e-100
     display = ExplanationDisplay.from_explanation(found)
     assert display.truth.max() == 1
     assert "relative to the greatest" in display.plot().axes[-1].get_xlabel()

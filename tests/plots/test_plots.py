@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from fuzzymil import RuleBase
+from fuzzymil import Bags, MISugeno, RuleBase
 from fuzzymil.membership import Gaussian, Triangular
-from fuzzymil.plots import FAINT, HIGH, LOW, MembershipDisplay, save_figure
+from fuzzymil.plots import FAINT, HIGH, LOW, MembershipDisplay, RuleGridDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import Rule, Variable
 
 matplotlib.use("Agg")
@@ -63,6 +63,26 @@ def test_without_the_start_there_is_one_line():
     figure = MembershipDisplay.from_rules(RULES).plot()
     assert all(len(axis.get_lines()) == 1 for axis in figure.axes)
     assert len(figure.legends[0].get_texts()) == 2
+
+
+def test_the_legend_names_only_what_is_drawn():
+    x = Variable("x", {"high": Gaussian(1, 1)}, 0, 2)
+    rules = RuleBase((x,), (Rule({"x": "high"}, ((1.0,),)), Rule({}, ((0.0,),))))
+    figure = MembershipDisplay.from_rules(rules).plot()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["high conclusion"]
+
+
+def test_figures_of_a_classifier_agree_on_what_is_high():
+    """By the threshold, 0.2, not by the mean of the conclusions, 0.5."""
+    x, y = (Variable(name, {"low": Gaussian(0, 1), "high": Gaussian(1, 1)}, 0, 2) for name in "xy")
+    said = ((0.1, "low"), (0.4, "high"), (1.0, "high"))
+    rules = tuple(Rule({"x": term, "y": term}, ((value,),)) for value, term in said)
+    bags = Bags.from_list([[[0.0, 0.0]], [[1.0, 1.0]]], feature_names=["x", "y"], labels=["no", "yes"])
+    judge = MISugeno(rules=RuleBase((x, y), rules), threshold=0.2).fit(bags)
+    expected = [False, True, True]
+    assert MembershipDisplay.from_rules(judge).high == expected
+    assert RuleGridDisplay.from_rules(judge).high.tolist() == expected
+    assert [bool(rule.kind) for rule in SpaceDisplay.from_model(judge, bags).rules] == expected
 
 
 def test_conditions_left_out_are_shown_as_any():

@@ -71,6 +71,8 @@ def test_a_single_fold_has_no_band():
     assert display.curves[0].legend == "once: AUC 0.750"
     assert display.detected(0.5) == {"once": (1.0, None)}
     figure = display.plot()
+    (curve,) = (line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 2)
+    assert curve.get_xydata()[:2].tolist() == [[0, 0], [0, 0.5]]  # what is detected without a false alarm
     assert not figure.axes[0].collections
     assert figure.legends[0].get_title().get_text() == ""
 
@@ -79,9 +81,9 @@ def test_what_is_drawn_is_what_was_computed():
     display = RocDisplay.from_scores({"a": random_folds(2.0), "b": random_folds(0.5, seed=1)}, marks=[0.1, 0.2])
     figure = display.plot("a title")
     (axis,) = figure.axes
-    curves = [line for line in axis.get_lines() if len(line.get_xdata()) == len(display.rates)]
+    curves = [line for line in axis.get_lines() if len(line.get_xdata()) == len(display.rates) + 1]
     for line, curve in zip(curves, display.curves, strict=True):
-        np.testing.assert_array_equal(line.get_ydata(), curve.mean)
+        np.testing.assert_array_equal(line.get_ydata(), [0, *curve.mean])
     assert curves[0].get_linestyle() != curves[1].get_linestyle()
     for band in axis.collections:
         corners = band.get_paths()[0].vertices

@@ -438,7 +438,7 @@ def test_a_surface_is_what_the_rules_say_of_single_instances():
         bag = [[[display.y[j], held, display.x[i]]]]
         found = rules.infer(bag)
         assert value == pytest.approx(found.output[0, 0])
-        assert display.coverage[j, i] == pytest.approx(found.coverage[0])
+        assert display.strongest[j, i] == pytest.approx(found.strongest[0])
     figure = display.plot()
     assert figure.get_suptitle() == "y for bags with one instance"
     assert figure.axes[0].get_title() == f"feature 1 = {held:.3g} (1 other feature at the median)"

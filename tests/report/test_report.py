@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.metrics import brier_score_loss
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
@@ -125,8 +126,12 @@ def test_performance_names_folds_bags_and_spread(page, report, bags):
     assert "do not report" in page.text
     assert report.performance.confusion.sum() == bags.n_bags
     assert (
-        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 1
+        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 2
     )
+    (name,) = (name for name in report.performance.measures if name.startswith("Brier score"))
+    expected = [brier_score_loss(fold.truth, fold.probabilities[:, 1]) for fold in report.performance.folds]
+    np.testing.assert_allclose(report.performance.measures[name], expected)
+    assert f"{np.mean(expected):.3f} ± {np.std(expected, ddof=1):.3f}" in page.text
 
 
 def test_folds_are_disjoint_stratified_and_left_out(report, bags):
@@ -340,7 +345,7 @@ def test_names_cannot_break_out():
     page = Page(text)
     assert page.open == []
     assert page.count("script") == 1
-    assert page.count("img") == 1  # the ROC curve
+    assert page.count("img") == 2  # the ROC curve and the reliability of the probabilities
     assert all(not key.startswith("on") for _, given in page.elements for key in given)
     assert "<!--" not in text
     assert page.text.count(f"predicted yes{HOSTILE}") + page.text.count(f"predicted no{HOSTILE}") >= 8

@@ -130,7 +130,7 @@ def test_a_case_to_do_in_the_head():
     areas, centers = np.array([1 / 2, 3 / 8]), np.array([3 - 1 / 3, (1 / 6 - 1 / 48) / (3 / 8)])
     expected = [areas @ centers / areas.sum(), 3 - 1 / 3, 1 / 3]
     np.testing.assert_allclose(found.output[:, 0], expected, atol=1e-5)
-    assert found.coverage.tolist() == [1.0, 1.0, 1.0]
+    assert found.strongest.tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("defuzzify", ["centroid", "bisector"])
@@ -203,12 +203,12 @@ def test_a_set_that_is_truly_empty_gives_the_default():
     found = gaps(default=0.3).infer([[[3.0], [9.0]], [[3.0], [1.0]]])
     assert found.uncovered.tolist() == [[True], [False]]
     assert found.output[0, 0] == 0.3
-    assert found.coverage.tolist() == [0.0, 1.0]
+    assert found.strongest.tolist() == [0.0, 1.0]
     assert found.joined_sets()[1][0].max() == 0.0
     assert gaps().infer([[[3.0]]]).output.tolist() == [[0.5]]  # the middle of the range
     outside = Variable("u", {"off": Triangular(5, 6, 7)}, 0, 1)
     lost = MamdaniRules.parse("IF anything THEN u is off", [Variable("x")], [outside]).infer([[[0.0]]])
-    assert lost.coverage.tolist() == [1.0]
+    assert lost.strongest.tolist() == [1.0]
     assert lost.uncovered.tolist() == [[True]]
 
 

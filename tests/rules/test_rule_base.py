@@ -157,7 +157,7 @@ def test_a_rule_without_conditions_fires_fully_everywhere():
     assert found.truth[0, 3] == 1.0
     alone = RuleBase([Variable("x")], [Rule({}, ((7.0,),))]).infer([[[3.0]], [[1e9]]])
     assert alone.output.tolist() == [[7.0], [7.0]]
-    assert alone.coverage.tolist() == [1.0, 1.0]
+    assert alone.strongest.tolist() == [1.0, 1.0]
 
 
 # ---------------------------------------------------------------------- text
@@ -239,15 +239,15 @@ def test_bags_that_no_rule_covers_get_the_default():
     found = triangles(default=[-9.0]).infer(bags)
     assert found.output.ravel().tolist() == [1.0, -9.0, 2.0, -9.0, 2.0]
     assert found.uncovered.tolist() == [False, True, False, True, False]
-    assert found.coverage[[1, 3]].tolist() == [0.0, 0.0]
+    assert found.strongest[[1, 3]].tolist() == [0.0, 0.0]
     assert (found.log_firing[1] == -np.inf).all()
     np.testing.assert_allclose(found.normalized.sum(axis=1), [1, 0, 1, 0, 1])
     assert triangles().infer([[[3.0]]]).output.tolist() == [[0.0]]
 
 
-def test_a_merely_far_bag_is_covered_and_its_coverage_tells():
+def test_a_merely_far_bag_is_covered_and_its_strength_tells():
     found = two_rules().infer([[[0.0, 0.0]], [[1e4, 1e4]]])
-    assert found.coverage.tolist() == [1.0, 0.0]
+    assert found.strongest.tolist() == [1.0, 0.0]
     assert not found.uncovered.any()
     assert found.output[1, 0] == pytest.approx(1.0)  # the nearer, wider rule
     assert found.normalized.sum(axis=1).tolist() == pytest.approx([1.0, 1.0])

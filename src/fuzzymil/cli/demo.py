@@ -90,7 +90,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     text = f"{model.rules_.to_text(digits=2)}\n\nwith\n{model.rules_.describe_terms(digits=2)}\n"
     console.print(text, highlight=False)
     console.print(_explained(model.rules_, test))
-    display = MembershipDisplay.from_rules(model.rules_, model.initial_rules_)
+    display = MembershipDisplay.from_rules(model, model.initial_rules_)
     marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(train.names)}
     title = "Fuzzy sets of each rule, before and after training"
     save_figure(display.with_marks(marks).plot(title), output / "membership.png")

@@ -165,8 +165,10 @@ def _cross_validate(trial: Trial, bags: Bags, splits: list[Any], kind: Task, bat
 
 
 def _scores(fold: Fold, kind: Task) -> dict[str, float]:
-    """Return accuracy and AUC on the test bags, or R² and mean absolute error."""
+    """Return accuracy, AUC and, for probabilities, the Brier score on the test bags; or R² and mean absolute error."""
     from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+
+    from fuzzymil.plots import brier_score
 
     truth, found = fold.truth, fold.predictions
     if kind is Task.regression:
@@ -175,9 +177,12 @@ def _scores(fold: Fold, kind: Task) -> dict[str, float]:
     if len(classes) > 2:
         auc = roc_auc_score(truth, fold.probabilities, multi_class="ovr", labels=classes)
     else:
-        scores = fold.probabilities[:, 1] if fold.decisions is None else fold.decisions  # type: ignore[index]
-        auc = roc_auc_score(truth == classes[1], scores)
-    return {"accuracy": float(accuracy_score(truth, found)), "AUC": float(auc)}
+        sure = fold.probabilities[:, 1] if fold.decisions is None else fold.decisions  # type: ignore[index]
+        auc = roc_auc_score(truth == classes[1], sure)
+    scores = {"accuracy": float(accuracy_score(truth, found)), "AUC": float(auc)}
+    if fold.probabilities is not None:
+        scores["Brier"] = brier_score(truth, fold.probabilities, classes)
+    return scores
 
 
 def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -207,7 +212,7 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
             }
         )
         return
-    names = list(found[0][1])
+    names = [name for name in found[0][1] if name != "Brier"]  # which not every method has, nor the table room for
     rows = [
         [
             trial.title,

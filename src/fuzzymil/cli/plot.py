@@ -32,12 +32,13 @@ class Kind(enum.StrEnum):
     space = "space"
     curves = "curves"
     roc = "roc"
+    reliability = "reliability"
     firing = "firing"
     explanation = "explanation"
     surface = "surface"
 
 
-_NEED_BAGS = (Kind.space, Kind.roc, Kind.firing, Kind.explanation)
+_NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanation)
 
 
 @app.command(
@@ -93,7 +94,7 @@ def plot(
         fitted, source, bags = read_model(model)[0], None, None
     else:
         columns = Columns.from_options(bag, label)
-        fitted, source, bags = read_both(model, data, columns, format, labels=kind is Kind.roc)
+        fitted, source, bags = read_both(model, data, columns, format, labels=kind in (Kind.roc, Kind.reliability))
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.curves and not hasattr(fitted, "history_"):
@@ -126,16 +127,16 @@ def _figure(
     before = getattr(model, "initial_rules_", None)
     display: Any
     if kind is Kind.membership:
-        display = plots.MembershipDisplay.from_rules(model.rules_, before)
+        display = plots.MembershipDisplay.from_rules(model, before)
     elif kind is Kind.grid:
-        display = plots.RuleGridDisplay.from_rules(model.rules_, before, bags=bags)
+        display = plots.RuleGridDisplay.from_rules(model, before, bags=bags)
     elif kind is Kind.space:
         place = None if chosen is None else chosen.ids.tolist()[0]
         display = plots.SpaceDisplay.from_model(model, bags, bag=place, features=_pair(features))
     elif kind is Kind.curves:
         display = plots.CurvesDisplay.from_history(model.history_)
-    elif kind is Kind.roc:
-        display = _roc(model, bags)
+    elif kind in (Kind.roc, Kind.reliability):
+        display = _judged(kind, model, bags)
     elif kind is Kind.firing:
         display = plots.FiringDisplay.from_rules(model.rules_, bags)
     elif kind is Kind.explanation:
@@ -155,13 +156,17 @@ def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
     return x, y
 
 
-def _roc(model: Any, bags: Any) -> Any:
-    from fuzzymil.plots import RocDisplay
+def _judged(kind: Kind, model: Any, bags: Any) -> Any:
+    from fuzzymil.plots import ReliabilityDisplay, RocDisplay
 
-    if len(getattr(model, "classes_", ())) != 2:
-        raise ParameterError("plot roc needs a model with two classes.")
+    classes, name = getattr(model, "classes_", ()), type(model).__name__
+    if len(classes) != 2:
+        raise ParameterError(f"plot {kind} needs a model with two classes.")
     note("The curve is optimistic if the model was trained on these bags.")
-    return RocDisplay.from_scores({type(model).__name__: [(bags.labels, model.decision_function(bags))]})
+    if kind is Kind.roc:
+        return RocDisplay.from_scores({name: [(bags.labels, model.decision_function(bags))]})
+    likely = model.predict_proba(bags)[:, 1]
+    return ReliabilityDisplay.from_probabilities({name: [(bags.labels, likely)]}, positive=model.classes_.tolist()[1])
 
 
 def _surface(model: Any, bags: Any, x: str | None, y: str | None) -> Any:

@@ -40,8 +40,8 @@ def predict(
 ) -> None:
     """Predict the label of every bag and write a CSV table.
 
-    Columns: bag, prediction, the probability of each class, and coverage: the greatest firing
-    strength of any rule, from 0 (no rule describes the bag) to 1. If the data is labeled, the accuracy is reported
+    Columns: bag, prediction, the probability of each class, and coverage: the share of the training bags
+    that are at least as unusual (near 0: unlike the training bags). If the data is labeled, the accuracy is reported
     too. Parquet files are read in parts and may be larger than memory.
     """
     check_target(output)
@@ -61,11 +61,16 @@ def _tables(model: Any, parts: Iterable[Bags]) -> Iterator[dict[str, list[Any]]]
     from fuzzymil._utils.arrays import joined
 
     known: list[tuple[Array, Array]] = []
+    n_bags = n_unlike = 0
     for bags in parts:
         found = model.predictions(bags)
+        n_bags += bags.n_bags
+        n_unlike += 0 if found.coverage is None else int((found.coverage == 0).sum())
         if bags.labels is not None:
             known.append((found.labels, bags.labels))
         yield _table(model, bags, found)
+    if n_unlike:
+        note(f"{n_unlike} of {n_bags} bags more unusual than every training bag (coverage 0): see fuzzymil explain.")
     if known:
         predicted, labels = (joined(columns) for columns in zip(*known, strict=True))
         note(_quality(model, predicted, labels))
@@ -92,8 +97,8 @@ def _table(model: Any, bags: Bags, found: Predictions) -> dict[str, list[Any]]:
     if found.probabilities is not None:
         columns = zip(model.classes_, found.probabilities.T, strict=True)
         table |= {f"probability_{name}": column.round(4).tolist() for name, column in columns}
-    if hasattr(model, "members_"):
-        table["coverage"] = [float(f"{value:.4g}") for value in found.coverage]  # tiny with many features
+    if found.coverage is not None:
+        table["coverage"] = found.coverage.round(2).tolist()
     return table
 
 

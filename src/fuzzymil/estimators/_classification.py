@@ -94,9 +94,7 @@ class NetworkClassifier(ClassifierMixin, Network):
             one_hot = _one_hot(job.coding.groups, len(self.classes_))
             # Part of the data may be small or of one class: keep the calibration on more data.
             keep = job.partial and before is not None
-            self.calibration_ = (
-                before if keep else _calibrated(self._infer_bags(job.bags)[0], one_hot, job.coding.weights)
-            )
+            self.calibration_ = before if keep else _calibrated(self._output(job.bags), one_hot, job.coding.weights)
         return self
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
@@ -149,7 +147,8 @@ class NetworkClassifier(ClassifierMixin, Network):
         return True
 
     def _reading(self) -> Reading:
-        return Reading(self._labels_of, self._probability, self.classes_, self._threshold())
+        scale = "logit" if self.loss == "cross_entropy" else "decision value"
+        return Reading(self._labels_of, self._probability, self.classes_, self._threshold(), scale)
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.

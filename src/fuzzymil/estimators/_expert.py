@@ -167,14 +167,14 @@ class ExpertSystem(BaseEstimator, RuleModel):
             names = getattr(self, "feature_names_in_", None)
         return _matched(self.rules_, Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names))
 
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array]:
+    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, None]:
         bags = self._bags_to_read(X)
         if by_instance:
             single = np.arange(bags.n_instances + 1)
             found = self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names))
         else:
             found = self._reported(self.rules_.infer(bags), bags)
-        return np.asarray(found.output), np.asarray(found.coverage)
+        return np.asarray(found.output), None
 
     def _reported(self, found: Any, bags: Bags) -> Any:
         """Warn about bags on which no rule fires, and return the activations."""

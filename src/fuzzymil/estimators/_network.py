@@ -23,6 +23,7 @@ from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, pl
 from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
+from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
 from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
 from fuzzymil.training.distributed.census import take_census
@@ -211,6 +212,8 @@ class Network(NetworkSettings, ExplainableModel):
         members = [rule_base(self, kept, place, trained=True)() for place in range(len(kept.params))]
         if not job.resumes:
             record_features(self, job.bags)
+        if not job.partial or self.coverage_ is None:  # part of the data is not what is usual
+            self.coverage_ = Coverage.of(job.bags, used_features(members))
         self._set_fitted(kept, members, initial, result.history[best[0]])
         return self
 
@@ -294,18 +297,18 @@ class Network(NetworkSettings, ExplainableModel):
 
     # ------------------------------------------------------------------ prediction
 
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array]:
-        """Return the members' mean output (b, k) and greatest coverage (b,)."""
+    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
         if isinstance(X, BagStream):
             outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
-            return np.concatenate(outputs), np.concatenate(coverage)
-        return self._infer_bags(self._bags_to_read(X), by_instance=by_instance)
+            return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
+        bags = self._bags_to_read(X)
+        known = None if by_instance else self.coverage_
+        return self._output(bags, by_instance=by_instance), None if known is None else known.measure(bags).coverage
 
-    def _infer_bags(self, bags: Bags, *, by_instance: bool = False) -> tuple[Array, Array]:
+    def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
+        """Return the members' mean output (b, k)."""
         plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
-        found = [rules.infer(plain) for rules in self.members_]
-        output = np.mean([each.output for each in found], axis=0)
-        return np.asarray(output), np.max([each.coverage for each in found], axis=0)
+        return np.asarray(np.mean([rules.infer(plain).output for rules in self.members_], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)

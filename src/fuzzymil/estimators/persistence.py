@@ -15,6 +15,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
 from fuzzymil.estimators.options import Variant
+from fuzzymil.explain import Coverage
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -106,6 +107,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
 def _encode_training(model: Any) -> dict[str, Any]:
     return {
         "calibration": model.calibration_.tolist() if getattr(model, "calibration_", None) is not None else None,
+        "coverage": None if model.coverage_ is None else model.coverage_.to_dict(),
         "members": [rules.to_dict() for rules in model.members_],
         "initial": model.initial_rules_.to_dict(),
         "scaling": {
@@ -207,6 +209,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
     initial = RuleBase.from_dict(document["initial"])
     model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob)
+    model.coverage_ = _decode_coverage(document["coverage"], n_features)
 
 
 def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
@@ -234,6 +237,14 @@ def _decode_calibration(content: Any, loss: str, n_outputs: int) -> Array | None
     values = np.asarray(content, float)
     _check(values.shape == (n_outputs, 2) and bool(np.isfinite(values).all()), "the calibration")
     return values
+
+
+def _decode_coverage(content: Any, n_features: int) -> Coverage | None:
+    if content is None:
+        return None
+    found = Coverage.from_dict(content)
+    _check(max(found.columns, default=0) < n_features, "the coverage")
+    return found
 
 
 def _decode_scaling(content: Mapping[str, Any], n_features: int, n_outputs: int) -> Scaling:

@@ -14,7 +14,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, described
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.estimators.persistence import save_model
-from fuzzymil.explain import Explanation, Reading, explain, explain_many
+from fuzzymil.explain import Coverage, Explanation, Reading, explain, explain_many
 from fuzzymil.rules import RuleBase
 
 __all__ = ["ExplainableModel", "Predictions", "RuleModel"]
@@ -22,7 +22,7 @@ __all__ = ["ExplainableModel", "Predictions", "RuleModel"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """Predictions, scores and firing strengths for some bags, from one inference.
+    """Predictions, scores and coverage of some bags, from one inference.
 
     Attributes
     ----------
@@ -34,15 +34,16 @@ class Predictions:
         What `decision_function` returns; None for a regressor.
     probabilities : array of shape (n_bags, n_classes), or None
         What `predict_proba` returns; None for a regressor.
-    coverage : array of shape (n_bags,)
-        Greatest firing strength of any rule: near 0 if no rule describes the bag.
+    coverage : array of shape (n_bags,), or None
+        How usual each bag is: the share of the training bags that are at least as unusual; see
+        `fuzzymil.explain.coverage`. None for rules that were not learned.
     """
 
     output: Array
     labels: Array
     decisions: Array | None
     probabilities: Array | None
-    coverage: Array
+    coverage: Array | None
 
 
 class RuleModel(ABC):
@@ -52,8 +53,8 @@ class RuleModel(ABC):
     n_features_in_: int
 
     @abstractmethod
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array]:
-        """Return output (b, k) and coverage (b,) of bags, or of instances as bags of their own."""
+    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
+        """Return output (b, k) and coverage (b,) of bags, if known; or the output of instances as bags of their own."""
 
     @abstractmethod
     def _classifies(self) -> bool:
@@ -132,6 +133,7 @@ class ExplainableModel(RuleModel):
 
     members_: list[RuleBase]
     rules_: RuleBase
+    coverage_: Coverage | None = None
 
     @abstractmethod
     def _bags_to_read(self, X: Any) -> Bags:
@@ -168,11 +170,11 @@ class ExplainableModel(RuleModel):
         1
         >>> bool(bags.instance_labels[bags.bag_index == 6][found.rules[0].witness])  # the instance of the concept
         True
-        >>> found.without(found.rules[0].witness).coverage < found.coverage
+        >>> found.without(found.rules[0].witness).firing < found.firing
         True
         """
         bags = self._bags_to_read(X)
-        return explain(self.members_, bags, bag, output=output, reading=self._reading())
+        return explain(self.members_, bags, bag, output=output, reading=self._reading(), coverage=self.coverage_)
 
     def explain_many(self, X: Any, *, output: str | None = None) -> list[Explanation]:
         """Explain the prediction for every bag.
@@ -191,7 +193,8 @@ class ExplainableModel(RuleModel):
         >>> [explanation.bag for explanation in model.explain_many(rows)]
         [0, 1, 2, 3]
         """
-        return explain_many(self.members_, self._bags_to_read(X), output=output, reading=self._reading())
+        bags = self._bags_to_read(X)
+        return explain_many(self.members_, bags, output=output, reading=self._reading(), coverage=self.coverage_)
 
     def _suitable(self, rules: Any) -> RuleBase:
         """Return rules over the model's features, or raise if they cannot replace its own.

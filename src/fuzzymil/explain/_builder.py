@@ -16,13 +16,12 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.explain._conditions import conditions_at
-from fuzzymil.explain._shares import instance_shares
+from fuzzymil.explain._member import Member
+from fuzzymil.explain.coverage import Coverage, Measured, Unusual
 from fuzzymil.explain.explanation import Explanation
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import clipped, matched
 
 
 def _flat(output: Array) -> Array:
@@ -42,7 +41,9 @@ class Reading:
     classes : sequence, optional
         The classes of a classifier: two for a single output, otherwise one per output.
     threshold : float
-        Subtracted from an output to make the decision value.
+        Subtracted from an output to make the score.
+    scale : str
+        What the score of a classifier is: ``"decision value"`` or ``"logit"``.
 
     Examples
     --------
@@ -56,6 +57,7 @@ class Reading:
     probability: Callable[[Array], Array] | None = None
     classes: Sequence[Any] | Array | None = None
     threshold: float = 0.0
+    scale: str = "decision value"
 
 
 NUMBERS = Reading()
@@ -69,6 +71,7 @@ def explain(
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
+    coverage: Coverage | None = None,
 ) -> Explanation:
     """Explain the prediction for one bag.
 
@@ -84,6 +87,8 @@ def explain(
         The output to explain. Default: the output of the predicted class, or the first output of a regressor.
     reading : Reading
         What the output means. Default: it is the prediction itself.
+    coverage : Coverage, optional
+        The training bags to compare with; its columns are those of the bags.
 
     Examples
     --------
@@ -98,7 +103,6 @@ def explain(
     [('Rule 1', 0, 0.593), ('Rule 2', 1, 0.0)]
     >>> print(found)
     Bag 0 (2 instances, numbered from 0): sky = 0.593.
-    Greatest firing strength 0.882.
     <BLANKLINE>
     Contributions to sky (strength x conclusion):
       +0.593 = 0.593 x 1  Rule 1, fires at 0.882, witness 0 (100%)
@@ -115,10 +119,11 @@ def explain(
       Instance 1 satisfies it to 0.607:
         hue = 0.2  is red  0.607  decisive
     <BLANKLINE>
-    Without instance 0, sky would be 0.000553 (-0.592); greatest firing strength 0.607.
-    Without instance 1, sky would be 1 (+0.407); greatest firing strength 0.882.
+    Without instance 0, sky would be 0.000553 (-0.592).
+    Without instance 1, sky would be 1 (+0.407).
     """
-    return explain_many(rules, chosen_bag(as_bags(bags), bag), output=output, reading=reading)[0]
+    one = chosen_bag(as_bags(bags), bag)
+    return explain_many(rules, one, output=output, reading=reading, coverage=coverage)[0]
 
 
 def explain_many(
@@ -128,13 +133,14 @@ def explain_many(
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
+    coverage: Coverage | None = None,
     activations: Sequence[Activations] | None = None,
 ) -> list[Explanation]:
     """Explain the predictions for many bags, with one inference for all of them.
 
     Parameters
     ----------
-    rules, output, reading
+    rules, output, reading, coverage
         See `explain`.
     bags : Bags, or anything `as_bags` accepts
     positions : iterable of int, optional
@@ -151,47 +157,29 @@ def explain_many(
     bases = _checked_members(rules)
     bags = as_bags(bags)
     inferred = [base.infer(bags) for base in bases] if activations is None else activations
-    members = [_Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
+    members = [Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
     wanted = range(bags.n_bags) if positions is None else map(int, positions)
-    return [_explanation(members, bags, b, output, reading) for b in wanted]
+    compared = None if coverage is None else (coverage, coverage.measure(bags))
+    return [_explanation(members, bags, b, output, reading, compared) for b in wanted]
 
 
-class _Member:
-    """A rule base, what it inferred about all bags, and what the explanations of all bags need of it."""
-
-    def __init__(self, base: RuleBase, found: Activations, *, bags: Bags) -> None:
-        self.base, self.found, self.offsets = base, found, bags.offsets
-        self.params, self.masks, self.operators = base.compile()
-        self.texts = [line.partition(": ")[2] for line in base.to_text().split("\n")[: base.n_rules]]
-        given = matched(base, bags)
-        self.given, self.seen = given.instances, clipped(base, given).instances
-
-    def rows(self, b: int) -> slice:
-        return slice(self.offsets[b], self.offsets[b + 1])
-
-    def uncovered(self, b: int) -> bool:
-        return bool(np.isneginf(self.found.log_firing[b]).all())
-
-    def contributions(self, b: int, threshold: float) -> Array:
-        """Return the contribution of each rule to each score, (r, k); `baseline` is the rest of the score."""
-        outputs = self.found.rule_outputs[b] - (threshold if self.base.normalize else 0.0)
-        return np.asarray(self.found.normalized[b][:, None] * outputs)
-
-    def baseline(self, b: int, target: int, threshold: float) -> float:
-        """Return the part of the score that no rule contributed."""
-        if self.uncovered(b):
-            return self.base.default[target] - threshold
-        return 0.0 if self.base.normalize else -threshold
-
-
-def _explanation(members: Sequence[_Member], bags: Bags, b: int, output: str | None, reading: Reading) -> Explanation:
+def _explanation(
+    members: Sequence[Member],
+    bags: Bags,
+    b: int,
+    output: str | None,
+    reading: Reading,
+    compared: tuple[Coverage, Measured] | None,
+) -> Explanation:
     """Explain the bag at position ``b``."""
     base, threshold = members[0].base, reading.threshold
     answer = np.mean([member.found.output[[b]] for member in members], axis=0)
     prediction = reading.predict(answer)[0]
     target = _target(base.outputs, output, prediction, reading)
     rules = [rule for m, member in enumerate(members) for rule in _rules_of(members, m, b, target, threshold)]
-    rules.sort(key=lambda rule: (-abs(rule.contribution), -rule.strength, rule.member, rule.index))
+    rules.sort(
+        key=lambda rule: (-abs(rule.contribution), -rule.strength, -abs(rule.outputs[target]), rule.member, rule.index)
+    )
     uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b))
     score = float(answer[0, target]) - threshold
     return Explanation(
@@ -207,28 +195,47 @@ def _explanation(members: Sequence[_Member], bags: Bags, b: int, output: str | N
         threshold=threshold,
         score=score,
         baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
-        log_coverage=float(max(member.found.log_firing[b].max() for member in members)),
+        log_firing=float(max(member.found.log_firing[b].max() for member in members)),
+        coverage=None if compared is None else float(compared[1].coverage[b]),
+        unusual=None if compared is None else _unusual(*compared, b, bags.feature_names or base.feature_names),
         uncovered=uncovered,
-        default=members[uncovered[0]].base.default if uncovered else None,
+        default=_default(members, uncovered),
+        additive=not base.normalize,
+        scale=reading.scale,
         n_estimators=len(members),
-        centered=threshold != 0 and all(member.base.normalize for member in members),
+        centered=threshold != 0 and base.normalize,
         rules=tuple(rules),
         counterfactuals=_counterfactuals(members, bags[[b]], rules, target, score, reading),
     )
 
 
-def _rules_of(members: Sequence[_Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
+def _default(members: Sequence[Member], uncovered: Sequence[int]) -> tuple[float, ...] | None:
+    """Return what additive rules start from, on average; or the output of normalized rules that do not fire."""
+    if not members[0].base.normalize:
+        return tuple(np.mean([member.base.default for member in members], axis=0).tolist())
+    return members[uncovered[0]].base.default if uncovered else None
+
+
+def _unusual(known: Coverage, measured: Measured, b: int, feature_names: Sequence[str]) -> Unusual | None:
+    """Return the most unusual value of a bag; None if all of its values are missing."""
+    _, column, instance, value, high, share = (each[b].item() for each in measured)
+    if np.isnan(value):
+        return None
+    return Unusual(
+        instance=None if column < 0 else instance,
+        feature=None if column < 0 else feature_names[column],
+        value=value,
+        high=high,
+        share=share,
+        limits=known.limits(column),
+    )
+
+
+def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
     member, several = members[m], len(members) > 1
-    base, found, rows = member.base, member.found, member.rows(b)
-    log_truth = found.log_truth[rows]
-    shares = instance_shares(member.operators.aggregation, log_truth, member.params.alpha)
+    base, found = member.base, member.found
     contributions = member.contributions(b, threshold) / len(members)
-    # Among equal shares the instance that satisfies the rule best, then the first.
-    witnesses = np.lexsort((-log_truth, -shares), axis=0)[0]
-    given, seen = member.given[rows][witnesses], member.seen[rows][witnesses]
-    conditions = conditions_at(base, member.params, member.masks, given, seen)
-    for r, rule in enumerate(base.rules):
-        satisfied = bool(np.isfinite(log_truth[:, r]).any())
+    for r, (rule, parts) in enumerate(zip(base.rules, member.parts(b), strict=True)):
         yield RuleExplanation(
             member=m,
             index=r,
@@ -240,15 +247,12 @@ def _rules_of(members: Sequence[_Member], m: int, b: int, target: int, threshold
             outputs=tuple(found.rule_outputs[b, r].tolist()),
             contributions=tuple(contributions[r].tolist()),
             contribution=float(contributions[r, target]),
-            witness=int(witnesses[r]) if satisfied else None,
-            shares=tuple(shares[:, r].tolist()),
-            log_truth=tuple(log_truth[:, r].tolist()),
-            conditions=conditions[r] if satisfied else (),
+            parts=parts,
         )
 
 
 def _counterfactuals(
-    members: Sequence[_Member],
+    members: Sequence[Member],
     bag: Bags,
     rules: list[RuleExplanation],
     target: int,
@@ -256,7 +260,7 @@ def _counterfactuals(
     reading: Reading,
 ) -> tuple[Counterfactual, ...]:
     """Infer the bag without each of its witnesses, all at once."""
-    witnesses = list(dict.fromkeys(rule.witness for rule in rules if rule.witness is not None))
+    witnesses = list(dict.fromkeys(witness for rule in rules for witness in rule.witnesses))
     if bag.n_instances == 1 or not witnesses:
         return ()
     shorter = Bags(
@@ -267,7 +271,7 @@ def _counterfactuals(
     found = [member.base.infer(shorter) for member in members]
     outputs = np.mean([each.output for each in found], axis=0)
     scores = outputs[:, target] - reading.threshold
-    log_coverage = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
+    log_firing = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
     predictions = reading.predict(outputs)
     return tuple(
         Counterfactual(
@@ -275,7 +279,7 @@ def _counterfactuals(
             score=float(scores[n]),
             change=float(scores[n]) - score,
             prediction=_scalar(predictions[n]),
-            log_coverage=float(log_coverage[n]),
+            log_firing=float(log_firing[n]),
         )
         for n, witness in enumerate(witnesses)
     )
@@ -323,6 +327,8 @@ def _checked_members(rules: RuleBase | Sequence[RuleBase]) -> list[RuleBase]:
         raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
     if len({(base.feature_names, base.outputs) for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
+    if len({base.normalize for base in members}) > 1:
+        raise ParameterError("Rule bases that are explained together must all be normalized, or all additive.")
     return members
 
 

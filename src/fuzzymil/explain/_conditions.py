@@ -1,9 +1,9 @@
-"""The conditions of a rule at its witness: to which degree each holds, and which one decides."""
+"""The conditions of a rule at its witnesses: to which degree each holds, and which one decides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,111 +11,120 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.explain.parts import ConditionExplanation
-from fuzzymil.network.layers import Masks, Params, layer1
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network.layers import Masks, Params
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
-from fuzzymil.network.premises import HEDGES, Place
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules import RuleBase, premise
-from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified
+from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified
+
+
+class Sight(NamedTuple):
+    """A part of a rule, by its number, and an instance (d,): as in the data, and clipped to the ranges of the rules."""
+
+    part: int
+    given: Array
+    seen: Array
 
 
 def conditions_at(
-    base: RuleBase, params: Params, masks: Masks, given: Array, seen: Array
+    base: RuleBase, params: Params, masks: Masks, sights: Sequence[Sight]
 ) -> list[tuple[ConditionExplanation, ...]]:
-    """Return the conditions of each rule at its witness.
+    """Return the conditions of parts at instances.
 
     Parameters
     ----------
     base : RuleBase
     params, masks
         The rule base, compiled.
-    given, seen : arrays of shape (n_rules, n_features)
-        One witness per rule: as in the data, and clipped to the ranges of the rules.
+    sights : sequence of Sight
     """
-    places = _places(base)
-    log_mu = _log_memberships(params, masks, seen, places)
-    return [_conditions(base, rule.premise, places[r], log_mu, given[r], seen[r]) for r, rule in enumerate(base.rules)]
+    places = base.arrangement.places
+    log_mu = iter(_log_memberships(params, masks, sights, [places[sight.part] for sight in sights]).tolist())
+    found = []
+    for sight in sights:
+        degrees = [next(log_mu) for _ in places[sight.part]]
+        found.append(_conditions(base, base.parts[sight.part], sight, degrees))
+    return found
 
 
-def _places(base: RuleBase) -> list[tuple[Place, ...]]:
-    """Return, for each rule, the places of its conditions' sets in the arrays of `RuleBase.compile`."""
-    column = {name: d for d, name in enumerate(base.feature_names)}
-    plain = [
-        tuple((r, column[condition.variable]) for condition in premise.conditions(rule.premise))
-        for r, rule in enumerate(base.rules)
-    ]
-    for group in base.arrangement.premises or ():
-        for r, places in zip(group.rules, group.places, strict=True):
-            plain[r] = places or plain[r]  # plain conjunctions are not listed in the group
-    return plain
-
-
-@jax.jit
-def _rowwise_layer1(sets: Any, masks: Masks, x: jax.Array) -> jax.Array:
-    """Run Layer 1 with one instance per row of sets; return log-memberships (rows, d)."""
-
-    def of_row(sets: Any, masks: Masks, x: jax.Array) -> jax.Array:
-        sets, masks = jax.tree.map(lambda values: values[None], (sets, masks))
-        return layer1(sets, masks, x[None], None)[0, 0]
-
-    return jax.vmap(of_row)(sets, masks, x)
-
-
-def _log_memberships(params: Params, masks: Masks, x: Array, places: list[tuple[Place, ...]]) -> Array:
-    """Return the log-memberships (rows, d) of each rule's witness, ``x`` (r, d), in the rule's sets."""
-    owner = np.zeros(len(next(iter(masks.values()))), int)
-    owner[: len(x)] = np.arange(len(x))
-    for r, where in enumerate(places):
-        owner[[row for row, _ in where]] = r
-    with jax.enable_x64():
-        return np.asarray(_rowwise_layer1(params.sets, masks, x[owner]))
+def _log_memberships(
+    params: Params, masks: Masks, sights: Sequence[Sight], places: list[tuple[tuple[int, int], ...]]
+) -> Array:
+    """Return the log-membership of each instance in the sets of its part's conditions, one after the other, (n,)."""
+    flat = [(row, d, sight.seen[d]) for sight, own in zip(sights, places, strict=True) for row, d in own]
+    if not flat:
+        return np.zeros(0)
+    rows, columns = (np.array(each, int) for each in list(zip(*flat, strict=True))[:2])
+    x = np.array([value for _, _, value in flat])
+    found = np.zeros(len(flat))
+    with np.errstate(all="ignore"), jax.enable_x64():
+        for family, sets in params.sets.items():
+            own = np.asarray(masks[family])[rows, columns] > 0
+            parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
+            found[own] = np.asarray(FAMILIES[family].log_mu(x[own], *parameters))  # type: ignore[arg-type]
+    return found
 
 
 def _conditions(
-    base: RuleBase, asked: Expression, places: tuple[Place, ...], log_mu: Array, given: Array, seen: Array
+    base: RuleBase, part: Part, sight: Sight, log_mu: Sequence[float]
 ) -> tuple[ConditionExplanation, ...]:
-    """Return the conditions of one rule at its witness, ``given`` (d,), which the rules see as ``seen`` (d,)."""
-    negated = list(premise.negations(asked))
-    known = ~np.isnan(seen)
+    """Return the conditions of one part at one instance, given its log-memberships in their sets."""
+    asked = list(premise.conditions(part.premise))
+    columns = [base.feature_names.index(condition.variable) for condition in asked]
+    negated = [inside != part.negated for inside in premise.negations(part.premise)]
+    known = ~np.isnan(sight.seen)
     degrees = [
-        # As in `premises.log_truth`, an unknown value counts in favor of the rule.
-        _hedged(float(log_mu[place]), condition.hedges) if known[place[1]] else -np.inf if negative else 0.0
-        for condition, place, negative in zip(premise.conditions(asked), places, negated, strict=True)
+        # As in the network, an unknown value counts in favor of the rule.
+        _hedged(value, condition.hedges) if known[d] else -np.inf if negative else 0.0
+        for condition, d, negative, value in zip(asked, columns, negated, log_mu, strict=True)
     ]
     support = [_complement(degree) if negative else degree for degree, negative in zip(degrees, negated, strict=True)]
-    if premise.plain_conditions(asked) is not None:
-        limiting = int(np.argmin(support)) if support else None
+    if premise.plain_conditions(part.premise) is not None:
+        limiting = int(np.argmin(degrees)) if degrees else None
     else:
-        _, limiting = _limiting(asked, enumerate(degrees), base)
+        limiting = decides(base, part.premise, degrees)
     return tuple(
         ConditionExplanation(
             variable=condition.variable,
             term=condition.term,
             hedges=condition.hedges,
             unit=base.variables[d].unit,
-            value=float(given[d]) if known[d] else None,
-            counted_as=float(seen[d]) if known[d] else None,
+            value=float(sight.given[d]) if known[d] else None,
+            counted_as=float(sight.seen[d]) if known[d] else None,
             log_membership=degrees[n],
             negated=negated[n],
             log_support=support[n],
             limiting=n == limiting and support[n] < 0,
         )
-        for n, (condition, (_, d)) in enumerate(zip(premise.conditions(asked), places, strict=True))
+        for n, (condition, d) in enumerate(zip(asked, columns, strict=True))
     )
 
 
-def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: RuleBase) -> tuple[float, int | None]:
-    """Return the log-truth of a premise and the number of the condition that decides it.
+def decides(base: RuleBase, asked: Expression, degrees: Sequence[float]) -> int | None:
+    """Return the number of the condition, or of the quantified part, that decides a premise.
 
     This is the least true part of an AND and the truest part of an OR, also inside a NOT (De Morgan's laws).
+
+    Parameters
+    ----------
+    base : RuleBase
+    asked : Expression
+        The premise: of an instance, or of a bag.
+    degrees : sequence of float
+        Logarithms of the degrees of its conditions, or of its quantified parts, from left to right.
     """
-    if isinstance(asked, Is):
+    return _limiting(asked, enumerate(degrees), base)[1]
+
+
+def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: RuleBase) -> tuple[float, int | None]:
+    """Return the log-truth of a premise and the number of the condition that decides it."""
+    if isinstance(asked, Is | Quantified):
         number, degree = next(degrees)
         return degree, number
     if isinstance(asked, Not):
-        degree, decides = _limiting(asked.part, degrees, base)
-        return _complement(degree), decides
-    if isinstance(asked, Quantified):
-        return _limiting(asked.part, degrees, base)
+        degree, number = _limiting(asked.part, degrees, base)  # type: ignore[assignment]
+        return _complement(degree), number
     parts = [_limiting(part, degrees, base) for part in asked.parts]
     if not parts:
         return 0.0, None

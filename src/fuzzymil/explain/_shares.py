@@ -1,9 +1,9 @@
-"""The share of each instance in the firing strength of a rule.
+"""The share of each instance in the firing strength of a rule, or in the degree of a quantified part.
 
 Every aggregation of the library adds something up over the instances: a mean its weighted truths, the algebraic sum
 ``-log(1 - r)``, the power mean powers. The share of an instance is its part of that sum (`SHARES`). For ``max`` and
-``min``, the instances that reach the extreme share it evenly. Any other registered aggregation is attributed by its
-gradient.
+``min``, the instances that reach the extreme share it evenly. Any other registered aggregation or quantifier is
+attributed by its gradient.
 
 Shares are computed in logarithms, so they sum to one even where all truths underflow.
 """
@@ -11,6 +11,7 @@ Shares are computed in logarithms, so they sum to one even where all truths unde
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.network.quantifiers import QUANTIFIERS
 from fuzzymil.network.segments import OneBag
 
 # Each takes the log-truths (i, r) of one bag and alpha (finite; one number, or one per rule), and returns the logarithm
@@ -106,19 +108,18 @@ SHARES: dict[str, Callable[[Array, Array], Array]] = {
 """For each aggregation of the library, the logarithm of what it adds up."""
 
 
-def _by_gradient(aggregation: str, log_r: Array, alpha: Array) -> Array:
+def _by_gradient(joined: Callable[[jax.Array, Any], jax.Array], log_r: Array) -> Array:
     """Return the logarithm of ``r_i * dw/dr_i``, what instance i contributes to the strength w to first order.
 
-    Where the strength is flat (exactly zero, or saturated), the instances with the greatest truth share it evenly.
+    ``joined`` takes log-truths (i, r) and their grouping, and returns the log strength (1, r). Where it is flat
+    (exactly zero, or saturated), the instances with the greatest truth share it evenly.
     """
     bag = OneBag(jnp.ones(len(log_r), bool))
     with jax.enable_x64():
-        slope = np.asarray(
-            jax.grad(lambda log_r: AGGREGATIONS[aggregation](log_r, bag, jnp.asarray(alpha)).sum())(jnp.asarray(log_r))
-        )
+        slope = np.asarray(jax.grad(lambda log_r: joined(log_r, bag).sum())(jnp.asarray(log_r)))
     rises = np.isfinite(log_r) & np.isfinite(slope) & (slope > 0)
     parts = np.where(rises, np.log(np.where(rises, slope, 1.0)), -np.inf)
-    return np.where(rises.any(axis=0), parts, _greatest(log_r, alpha))
+    return np.where(rises.any(axis=0), parts, _greatest(log_r, np.ones(())))
 
 
 def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) -> Array:
@@ -150,8 +151,64 @@ def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) ->
     if aggregation in SHARES:
         log_part = SHARES[aggregation](log_truth, alpha)
     else:
-        log_part = _by_gradient(aggregation, log_truth, alpha)
+        log_part = _by_gradient(
+            lambda log_r, bag: AGGREGATIONS[aggregation](log_r, bag, jnp.asarray(alpha)), log_truth
+        )
+    return _normalized(log_part)
+
+
+def _normalized(log_part: Array) -> Array:
     top = log_part.max(axis=0)
     decided = np.isinf(top)  # by certain instances, or by nothing but zeros
     part = np.where(decided, log_part == top, np.exp(log_part - np.where(decided, 0.0, top)))
     return np.asarray(part / part.sum(axis=0))
+
+
+def _at_least(log_r: Array, count: int) -> Array:
+    """Return the shares of the ``count`` truest instances; those that tie for the last place divide it."""
+    if count > len(log_r):
+        return np.full(len(log_r), 1.0 / len(log_r))
+    last = np.sort(log_r)[-count]
+    above, level = log_r > last, log_r == last
+    return np.where(above, 1.0, np.where(level, (count - above.sum()) / level.sum(), 0.0)) / count
+
+
+# Each takes the log-truths (i,) of one bag and a count, and returns the shares (i,).
+QUANTIFIER_SHARES: dict[str, Callable[[Array, int], Array]] = {
+    "some": lambda log_r, count: _normalized(_greatest(log_r, np.ones(()))),
+    "all": lambda log_r, count: _normalized(_least(log_r, np.ones(()))),
+    "on average": lambda log_r, count: _normalized(log_r),
+    "most": lambda log_r, count: _normalized(log_r),
+    "at least": _at_least,
+}
+"""For each quantifier of the library, the shares of the instances."""
+
+
+def quantifier_shares(quantifier: str, count: int | None, log_truth: Array) -> Array:
+    """Return the share of each instance of a bag in the degree to which a quantified part holds.
+
+    Parameters
+    ----------
+    quantifier : str
+        Name of a registered quantifier.
+    count : int or None
+        For a quantifier that counts.
+    log_truth : array of shape (n_instances,)
+        Log-truths of one bag; ``-inf`` means exactly zero.
+
+    Returns
+    -------
+    array of shape (n_instances,)
+        Nonnegative, with the sum one.
+
+    Examples
+    --------
+    >>> quantifier_shares("at least", 2, np.log([0.9, 0.2, 0.5])).tolist()
+    [0.5, 0.0, 0.5]
+    >>> quantifier_shares("on average", None, np.log([0.6, 0.2])).round(2).tolist()
+    [0.75, 0.25]
+    """
+    if quantifier in QUANTIFIER_SHARES:
+        return QUANTIFIER_SHARES[quantifier](log_truth, count or 1)
+    joined = QUANTIFIERS[quantifier]
+    return _normalized(_by_gradient(lambda log_r, bag: joined(log_r, bag, count or 1), log_truth[:, None]))[:, 0]

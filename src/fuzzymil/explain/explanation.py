@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import Any
 
+from fuzzymil.explain.coverage import UNUSUAL, Unusual
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation, finite, plain
-from fuzzymil.explain.text import condition_table, degree, evenly, folded, number, percent, rest_in_words
-from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import And, Is
+from fuzzymil.explain.text import condition_table, degree, evenly, folded, named, number, percent, rest_in_words
+from fuzzymil.explain.words import rests_on, rule_in_words, score_name, scorecard, the_score
 
-__all__ = ["Explanation", "rule_in_words", "score_name", "the_score"]
+_MOST_RULES, _MOST_LINES, _MOST_WITHOUT = 5, 12, 6
+_HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly any rule applies
+
+__all__ = ["Explanation"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -41,15 +43,24 @@ class Explanation:
     score : float
         The explained output minus the threshold: for a classifier the decision value (with several outputs, that of
         the explained class), for a regressor the prediction. It is ``baseline`` plus the rules' contributions.
+    scale : str
+        What the score of a classifier is: ``"decision value"`` or ``"logit"``.
     baseline : float
-        The part that does not come from a rule: the default of members in which no rule fires, and the threshold if
-        strengths are not normalized.
-    log_coverage : float
-        Logarithm of the greatest firing strength.
+        The part that does not come from a rule. For additive rules, their default minus the threshold; for normalized
+        rules, the default of members in which no rule fires.
+    log_firing : float
+        Logarithm of the greatest firing strength of any rule.
+    coverage : float or None
+        How usual the bag is: the share of the training bags that are at least as unusual, so 0 if it is more unusual
+        than all of them. See `fuzzymil.explain.coverage`. None if the training bags are not known.
+    unusual : Unusual or None
+        What is most unusual about the bag.
+    additive : bool
+        Whether the output is the default plus what the rules add, rather than a mean of the rules' conclusions.
     uncovered : tuple of int
-        Members in which no rule fires; their output is ``default``.
+        Members with normalized rules of which none fires; their output is ``default``.
     default : tuple of float or None
-        Output of those members, if there are any.
+        Output of those members, if there are any; for additive rules, what the sum starts from.
     n_estimators : int
         Number of members.
     centered : bool
@@ -82,8 +93,12 @@ class Explanation:
     target: int
     threshold: float
     score: float
+    scale: str
     baseline: float
-    log_coverage: float
+    log_firing: float
+    coverage: float | None
+    unusual: Unusual | None
+    additive: bool
     uncovered: tuple[int, ...]
     default: tuple[float, ...] | None
     n_estimators: int
@@ -92,9 +107,9 @@ class Explanation:
     counterfactuals: tuple[Counterfactual, ...]
 
     @property
-    def coverage(self) -> float:
-        """Greatest firing strength of any rule; near 0 if no rule covers the bag."""
-        return math.exp(self.log_coverage)
+    def firing(self) -> float:
+        """Greatest firing strength of any rule."""
+        return math.exp(self.log_firing)
 
     @property
     def is_uncovered(self) -> bool:
@@ -115,77 +130,44 @@ class Explanation:
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, max_rules: int = 5, max_terms: int = 6) -> str:
+    def to_text(self, max_rules: int | None = None, max_terms: int = 6) -> str:
         """Return the explanation as text.
 
         Parameters
         ----------
-        max_rules : int
-            Number of rules to show, by contribution; the others are summed up in one line.
+        max_rules : int, optional
+            Number of rules to show, by contribution; the others are summed up in one line. Default: 5, or 12 lines of
+            a scorecard.
         max_terms : int
             Number of conditions to show per rule, by support, least first; the others are counted.
         """
-        heading = [*_heading(self), *_defaults(self)]
+        heading = [*_heading(self), *_compared(self), *_defaults(self)]
         if self.is_uncovered:
             return "\n".join(heading)
-        shown, rest = folded(self.rules, max_rules)
-        blocks = [
-            [*heading, f"Greatest firing strength {degree(self.log_coverage)}."],
-            _contributions(self, shown, rest),
-            *(_rule(self, rule, max_terms) for rule in shown),
-            _without(self, shown),
-        ]
-        return "\n\n".join("\n".join(lines) for lines in blocks)
+        if self.additive:
+            most = _MOST_LINES if max_rules is None else max_rules
+            shown, rest = list(self.rules[:most]), list(self.rules[most:])
+            blocks = [heading, scorecard(self, shown, rest, max_terms)]
+        else:
+            shown, rest = folded(self.rules, _MOST_RULES if max_rules is None else max_rules)
+            blocks = [heading, _contributions(self, shown, rest), *(_rule(self, rule, max_terms) for rule in shown)]
+        return "\n\n".join("\n".join(lines) for lines in (*blocks, _without(self, shown)) if lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON; the logarithm of zero is None."""
         fields = {
             field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.name not in ("rules", "counterfactuals")
+            if field.name not in ("unusual", "rules", "counterfactuals")
         }
         return fields | {
-            "log_coverage": finite(self.log_coverage),
-            "coverage": self.coverage,
+            "log_firing": finite(self.log_firing),
+            "firing": self.firing,
+            "unusual": None if self.unusual is None else self.unusual.to_dict(),
             "is_uncovered": self.is_uncovered,
             "rules": [rule.to_dict() for rule in self.rules],
             "counterfactuals": [found.to_dict() for found in self.counterfactuals],
         }
-
-
-# ---------------------------------------------------------------------- words that the figure and the report share
-
-
-def score_name(explanation: Explanation) -> str:
-    """Return the name of the explained score: ``sky``, ``decision value``, ``decision value of fox``."""
-    if explanation.classes is None:
-        return printer.quoted(explanation.outputs[explanation.target])
-    if len(explanation.outputs) == 1:
-        return "decision value"
-    return f"decision value of {explanation.classes[explanation.target]}"
-
-
-def the_score(explanation: Explanation) -> str:
-    """Return `score_name` with its article, for use in a sentence: ``sky``, ``the decision value``."""
-    return ("" if explanation.classes is None else "the ") + score_name(explanation)
-
-
-def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> tuple[str, str]:
-    """Return the premise and the conclusion of a rule as text.
-
-    A long conjunction is shortened to the ``max_terms`` conditions with the least support. A premise with OR or NOT is
-    shown in full, because omitting a condition would change its meaning.
-    """
-    premise = printer.premise_text(rule.rule.premise)
-    if rule.rule.is_plain and len(rule.conditions) > max_terms:
-        kept = rule.decisive[:max_terms]
-        premise = printer.premise_text(And(tuple(Is(c.variable, c.term, c.hedges) for c in kept)))
-        premise += f" AND ... ({len(rule.conditions) - max_terms} more)"
-    conclusion = ", ".join(
-        printer.conclusion(output, row, explanation.feature_names, 4, max_terms)
-        for output, row in zip(explanation.outputs, rule.rule.coefs, strict=True)
-    )
-    return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
 
 
 # ---------------------------------------------------------------------- the text, block by block
@@ -196,15 +178,17 @@ def _heading(explanation: Explanation) -> list[str]:
     start = f"Bag {explanation.bag} ({count})"
     if explanation.classes is None:
         several = f" (explained: {score_name(explanation)})" if len(explanation.output) > 1 else ""
-        return [f"{start}: {_named(explanation.outputs, explanation.output)}{several}."]
+        return [f"{start}: {named(explanation.outputs, explanation.output)}{several}."]
     lines = [f"{start}: predicted {explanation.prediction}"]
     if explanation.probability is not None:
         place = explanation.classes.index(explanation.prediction)
         lines[0] += f", probability {number(explanation.probability[place])}"
+    scale = explanation.scale.capitalize()
     if len(explanation.outputs) == 1:
-        lines.append(f"Decision value {explanation.score:+.3g}")
-        if len(explanation.classes) == 2:
-            lines[1] += f" ({explanation.classes[1]} above 0)"
+        if not explanation.additive:  # the scorecard ends with it
+            lines.append(f"{scale} {explanation.score:+.3g}")
+            if len(explanation.classes) == 2:
+                lines[1] += f" ({explanation.classes[1]} above 0)"
     else:
         others = ", ".join(
             f"{label} {number(answer)}"
@@ -212,18 +196,24 @@ def _heading(explanation: Explanation) -> list[str]:
             if k != explanation.target
         )
         label = explanation.classes[explanation.target]
-        lines.append(f"Decision value of {label}: {number(explanation.score)} ({others})")
+        lines.append(f"{scale} of {label}: {number(explanation.score)} ({others})")
     return [f"{line}." for line in lines]
 
 
-def _named(names: Sequence[str], values: Sequence[float]) -> str:
-    return ", ".join(f"{printer.quoted(name)} = {number(value)}" for name, value in zip(names, values, strict=True))
+def _compared(explanation: Explanation) -> list[str]:
+    """Return how usual the bag is and, if it is not, why."""
+    if explanation.coverage is None:
+        return []
+    text = f"Coverage {explanation.coverage:.2f}"
+    if explanation.coverage >= UNUSUAL or explanation.unusual is None:
+        return [f"{text}."]
+    return [f"{text}, unlike the training bags: {explanation.unusual}."]
 
 
 def _defaults(explanation: Explanation) -> list[str]:
-    if explanation.default is None:
+    if explanation.default is None or explanation.additive:
         return []
-    default = _named(explanation.outputs, explanation.default)
+    default = named(explanation.outputs, explanation.default)
     if explanation.is_uncovered:
         return [f"No rule fires on this bag, so the answer is the default, {default}."]
     members = ", ".join(str(member + 1) for member in explanation.uncovered)
@@ -240,10 +230,7 @@ def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest:
         f"{strength} x ({said}{less}){by_members}" if less else f"{strength} x {said}{by_members}"
         for strength, said in zip(evenly([r.strength for r in shown], signed=False), conclusions, strict=True)
     ]
-    labels = [
-        f"{rule.name}, fires at {degree(rule.log_firing)}, witness {rule.witness} ({percent(rule.share or 0.0)})"
-        for rule in shown
-    ]
+    labels = [f"{rule.name}, fires at {degree(rule.log_firing)}{_witness(rule)}" for rule in shown]
     if rest:
         amounts.append(sum(rule.contribution for rule in rest))
         labels.append(rest_in_words(rest))
@@ -262,13 +249,19 @@ def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest:
     return lines
 
 
+def _witness(rule: RuleExplanation) -> str:
+    return "" if rule.witness is None else f", witness {rule.witness} ({percent(rule.share or 0.0)})"
+
+
 def _rule(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> list[str]:
-    """Return a rule as text, and its most decisive conditions at the witness in columns."""
+    """Return a rule as text, and what it rests on: for quantified parts in a line each, else in columns."""
     premise, conclusion = rule_in_words(explanation, rule, max_terms)
     lines = [f"{rule.name}: IF {premise} THEN {conclusion}"]
+    if any(part.quantifier is not None for part in rule.parts):
+        return lines + [f"  {part.text} {rests_on(rule, part, max_terms)}" for part in rule.parts]
     kept, left = rule.decisive[:max_terms], rule.decisive[max_terms:]
-    if kept and rule.witness is not None:
-        lines.append(f"  Instance {rule.witness} satisfies it to {degree(rule.log_truth[rule.witness])}:")
+    for witness in rule.parts[0].witnesses:
+        lines.append(f"  Instance {witness.instance} satisfies it to {degree(witness.log_truth)}:")
     lines += [f"    {line}" for line in condition_table(kept)]
     if left:
         lines.append(f"    {len(left)} more, each at least {degree(left[0].log_support)}")
@@ -278,8 +271,9 @@ def _rule(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> li
 def _without(explanation: Explanation, shown: list[RuleExplanation]) -> list[str]:
     if explanation.n_instances == 1:
         return ["The bag has a single instance, so none can be left out."]
-    witnesses = {rule.witness for rule in shown}
-    return [_would_be(explanation, found) for found in explanation.counterfactuals if found.instance in witnesses]
+    witnesses = {witness for rule in shown for witness in rule.witnesses}
+    found = [each for each in explanation.counterfactuals if each.instance in witnesses]
+    return [_would_be(explanation, each) for each in found[:_MOST_WITHOUT]]
 
 
 def _would_be(explanation: Explanation, found: Counterfactual) -> str:
@@ -288,6 +282,7 @@ def _would_be(explanation: Explanation, found: Counterfactual) -> str:
     if found.uncovered:
         text += ", the default, because no rule would fire"
     if explanation.classes is not None:
-        still = "still " if found.prediction == explanation.prediction else ""
-        text += f" and the prediction {still}{found.prediction}"
-    return f"{text}." if found.uncovered else f"{text}; greatest firing strength {degree(found.log_coverage)}."
+        text += f", {'still ' if found.prediction == explanation.prediction else ''}predicting {found.prediction}"
+    if not found.uncovered and found.log_firing < explanation.log_firing + math.log(_HARDLY):
+        text += f"; but then no rule would fire at more than {degree(found.log_firing)}"
+    return f"{text}."

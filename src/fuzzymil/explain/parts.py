@@ -9,15 +9,23 @@ from typing import Any
 import numpy as np
 
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import Is
+from fuzzymil.rules.premise import Expression, Is
 from fuzzymil.rules.rule import Rule
 
-__all__ = ["ConditionExplanation", "Counterfactual", "RuleExplanation", "finite", "plain"]
+__all__ = [
+    "ConditionExplanation",
+    "Counterfactual",
+    "PartExplanation",
+    "RuleExplanation",
+    "Witness",
+    "finite",
+    "plain",
+]
 
 
 @dataclasses.dataclass(frozen=True)
 class ConditionExplanation:
-    """One condition of a rule at the rule's witness.
+    """One condition of a rule at a witness.
 
     Attributes
     ----------
@@ -95,8 +103,141 @@ class ConditionExplanation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Witness:
+    """An instance that a part of a rule rests on.
+
+    Attributes
+    ----------
+    instance : int
+        Position in the bag.
+    share : float
+        Share of the instance in the degree to which the part holds.
+    log_truth : float
+        Logarithm of the degree to which the instance satisfies the part.
+    conditions : tuple of ConditionExplanation
+        The conditions at this instance, in the order of the rule.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> (witness,) = explain(rules, [[[0.1], [0.9]]]).rules[0].parts[0].witnesses
+    >>> witness.instance, round(witness.truth, 3), witness.conditions[0].value
+    (1, 0.946, 0.9)
+    """
+
+    instance: int
+    share: float
+    log_truth: float
+    conditions: tuple[ConditionExplanation, ...]
+
+    @property
+    def truth(self) -> float:
+        """Degree to which the instance satisfies the part."""
+        return math.exp(self.log_truth)
+
+    @property
+    def decisive(self) -> tuple[ConditionExplanation, ...]:
+        """The limiting condition first, then those with the least support."""
+        return tuple(sorted(self.conditions, key=lambda condition: (not condition.limiting, condition.log_support)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return {
+            "instance": self.instance,
+            "share": self.share,
+            "truth": self.truth,
+            "conditions": [condition.to_dict() for condition in self.conditions],
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class PartExplanation:
+    """A part of a rule's premise: a quantified one, such as ``SOME hue is blue``, or all of it.
+
+    Attributes
+    ----------
+    text : str
+        The part as it is written in the rule.
+    premise : Expression
+        What it asks of an instance.
+    quantifier : str or None
+        None: the rule has no quantifiers, and the rule base's aggregation joins the instances.
+    count : int or None
+        For *at least*.
+    negated : bool
+        Whether it is inside a NOT (or an odd number of them).
+    deciding : bool
+        Whether it decides how strongly the rule fires: of parts joined by AND the one that holds least, of parts
+        joined by OR the one that holds most.
+    log_degree : float
+        Logarithm of the degree to which it holds for the bag.
+    log_truth : tuple of float
+        Logarithm of the degree to which each instance satisfies it.
+    shares : tuple of float
+        Share of each instance in the degree; they sum to one. *Some* rests on the instances with the greatest truth,
+        *all* on those with the least, *at least k* on the k truest, *on average* and *most* on all in proportion to
+        their truth.
+    witnesses : tuple of Witness
+        The k truest instances for *at least k*, the truest first; otherwise the instance with the greatest share (among
+        equals, the one that satisfies the part best, then the first). None if the part has no conditions or, except for
+        *all*, if no instance satisfies it to any degree.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> from fuzzymil.rules.premise import Is, Quantified
+    >>> from fuzzymil.rules.rule import Rule
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> two_are_high = Rule(Quantified("at least", Is("hue", "high"), 2), [[1.0]])
+    >>> rules = RuleBase(rules.variables, [two_are_high], ("y",), normalize=False)
+    >>> (part,) = explain(rules, [[[0.9], [0.1], [1.0]]]).rules[0].parts
+    >>> part.text, round(part.degree, 3), [witness.instance for witness in part.witnesses]
+    ('AT LEAST 2 hue is high', 0.946, [2, 0])
+    """
+
+    text: str
+    premise: Expression
+    quantifier: str | None
+    count: int | None
+    negated: bool
+    deciding: bool
+    log_degree: float
+    log_truth: tuple[float, ...]
+    shares: tuple[float, ...]
+    witnesses: tuple[Witness, ...]
+
+    @property
+    def degree(self) -> float:
+        """Degree to which the part holds for the bag."""
+        return math.exp(self.log_degree)
+
+    @property
+    def truth(self) -> tuple[float, ...]:
+        """Degree to which each instance satisfies the part."""
+        return tuple(map(math.exp, self.log_truth))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return {
+            "text": self.text,
+            "quantifier": self.quantifier,
+            "count": self.count,
+            "negated": self.negated,
+            "deciding": self.deciding,
+            "degree": self.degree,
+            "log_degree": finite(self.log_degree),
+            "truth": list(self.truth),
+            "shares": list(self.shares),
+            "witnesses": [witness.to_dict() for witness in self.witnesses],
+        }
+
+
+@dataclasses.dataclass(frozen=True)
 class RuleExplanation:
-    """What one rule concluded about the bag, and the instance that made it fire.
+    """What one rule concluded about the bag, and the instances that made it fire.
 
     Attributes
     ----------
@@ -111,22 +252,15 @@ class RuleExplanation:
     log_firing : float
         Logarithm of the firing strength.
     strength : float
-        Normalized strength.
+        Normalized strength; for additive rules, the firing strength.
     outputs : tuple of float
         Conclusion for each output.
     contributions : tuple of float
         Contribution to the score of each output.
     contribution : float
         Contribution to the explained score.
-    witness : int or None
-        Position in the bag of the instance with the greatest share in the firing strength; among equals, the one that
-        satisfies the rule best, then the first. None if no instance satisfies the rule to any degree.
-    shares : tuple of float
-        Share of each instance in the firing strength; they sum to one.
-    log_truth : tuple of float
-        Logarithm of the degree to which each instance satisfies the rule.
-    conditions : tuple of ConditionExplanation
-        The conditions at the witness, in the order of the rule.
+    parts : tuple of PartExplanation
+        The parts of the premise: one for each quantifier, or a single one without quantifiers.
 
     Examples
     --------
@@ -149,10 +283,7 @@ class RuleExplanation:
     outputs: tuple[float, ...]
     contributions: tuple[float, ...]
     contribution: float
-    witness: int | None
-    shares: tuple[float, ...]
-    log_truth: tuple[float, ...]
-    conditions: tuple[ConditionExplanation, ...]
+    parts: tuple[PartExplanation, ...]
 
     @property
     def firing(self) -> float:
@@ -160,19 +291,34 @@ class RuleExplanation:
         return math.exp(self.log_firing)
 
     @property
-    def truth(self) -> tuple[float, ...]:
-        """Degree to which each instance satisfies the rule."""
-        return tuple(map(math.exp, self.log_truth))
+    def witnesses(self) -> tuple[int, ...]:
+        """Positions in the bag of the witnesses of all parts."""
+        return tuple(dict.fromkeys(witness.instance for part in self.parts for witness in part.witnesses))
+
+    @property
+    def _first(self) -> Witness | None:
+        found = [part.witnesses[0] for part in sorted(self.parts, key=lambda part: not part.deciding) if part.witnesses]
+        return found[0] if found else None
+
+    @property
+    def witness(self) -> int | None:
+        """Position in the bag of the first witness of the deciding part; None if no part has a witness."""
+        return None if self._first is None else self._first.instance
 
     @property
     def share(self) -> float | None:
-        """Share of the witness."""
-        return None if self.witness is None else self.shares[self.witness]
+        """Share of this witness in its part."""
+        return None if self._first is None else self._first.share
+
+    @property
+    def conditions(self) -> tuple[ConditionExplanation, ...]:
+        """The conditions of its part at this witness, in the order of the rule."""
+        return () if self._first is None else self._first.conditions
 
     @property
     def decisive(self) -> tuple[ConditionExplanation, ...]:
-        """The limiting condition first, then those with the least support."""
-        return tuple(sorted(self.conditions, key=lambda condition: (not condition.limiting, condition.log_support)))
+        """These conditions, the limiting one first, then those with the least support."""
+        return () if self._first is None else self._first.decisive
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON."""
@@ -188,10 +334,8 @@ class RuleExplanation:
             "contributions": list(self.contributions),
             "contribution": self.contribution,
             "witness": self.witness,
-            "share": self.share,
-            "shares": list(self.shares),
-            "truth": list(self.truth),
-            "conditions": [condition.to_dict() for condition in self.conditions],
+            "witnesses": list(self.witnesses),
+            "parts": [part.to_dict() for part in self.parts],
         }
 
 
@@ -209,9 +353,9 @@ class Counterfactual:
         That score minus the score of the whole bag.
     prediction : object
         Prediction for the bag without the instance.
-    log_coverage : float
+    log_firing : float
         Logarithm of the greatest firing strength without the instance; ``-inf`` if no rule would fire. Normalized
-        rules can predict confidently even where they hardly fire; this shows whether they still cover the bag.
+        rules can predict confidently even where they hardly fire; this shows whether any still applies.
 
     Examples
     --------
@@ -227,17 +371,17 @@ class Counterfactual:
     score: float
     change: float
     prediction: Any
-    log_coverage: float
+    log_firing: float
 
     @property
-    def coverage(self) -> float:
+    def firing(self) -> float:
         """Greatest firing strength without the instance."""
-        return math.exp(self.log_coverage)
+        return math.exp(self.log_firing)
 
     @property
     def uncovered(self) -> bool:
         """Whether no rule would fire at all."""
-        return self.log_coverage == -math.inf
+        return self.log_firing == -math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON."""
@@ -246,8 +390,8 @@ class Counterfactual:
             "score": self.score,
             "change": self.change,
             "prediction": plain(self.prediction),
-            "coverage": self.coverage,
-            "log_coverage": finite(self.log_coverage),
+            "firing": self.firing,
+            "log_firing": finite(self.log_firing),
             "uncovered": self.uncovered,
         }
 

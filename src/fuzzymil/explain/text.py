@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fuzzymil.explain.parts import ConditionExplanation, RuleExplanation
 from fuzzymil.rules.language import printer
 
-__all__ = ["condition_table", "degree", "evenly", "folded", "number", "percent", "rest_in_words"]
+__all__ = ["condition_table", "degree", "evenly", "folded", "named", "number", "percent", "rest_in_words", "value_of"]
 
 _NEGLIGIBLE = 1e-3  # relative to the strongest rule and the greatest contribution; invisible in three digits
 
@@ -78,6 +78,17 @@ def number(value: float) -> str:
     return printer.format_number(value, 3)
 
 
+def named(names: Sequence[str], values: Sequence[float]) -> str:
+    """Return names with their values.
+
+    Examples
+    --------
+    >>> named(["sky", "sea"], [0.5, 1.0])
+    'sky = 0.5, sea = 1'
+    """
+    return ", ".join(f"{printer.quoted(name)} = {number(value)}" for name, value in zip(names, values, strict=True))
+
+
 def percent(share: float) -> str:
     """Return a share in percent.
 
@@ -92,7 +103,7 @@ def percent(share: float) -> str:
 def condition_table(conditions: Sequence[ConditionExplanation]) -> list[str]:
     """Return one line per condition: value, condition, degree and remarks, in columns."""
     columns = [
-        (_value(c), c.text.removeprefix(printer.quoted(c.variable)).strip(), degree(c.log_membership))
+        (value_of(c), c.text.removeprefix(printer.quoted(c.variable)).strip(), degree(c.log_membership))
         for c in conditions
     ]
     widths = [max(map(len, column)) for column in zip(*columns, strict=True)]
@@ -103,7 +114,8 @@ def condition_table(conditions: Sequence[ConditionExplanation]) -> list[str]:
     return lines
 
 
-def _value(condition: ConditionExplanation) -> str:
+def value_of(condition: ConditionExplanation) -> str:
+    """Return the value of a condition's variable at the witness: ``pages = 14``."""
     name = printer.quoted(condition.variable)
     if condition.value is None:
         return f"{name} missing"

@@ -39,8 +39,8 @@ class Strengths:
         return np.asarray(np.exp(self.log_firing))
 
     @property
-    def coverage(self) -> Array:
-        """Greatest firing strength in each bag, shape (n_bags,); near 0 where no rule covers the bag."""
+    def strongest(self) -> Array:
+        """Greatest firing strength in each bag, shape (n_bags,); near 0 where hardly any rule applies."""
         return np.asarray(self.firing.max(axis=1))
 
 

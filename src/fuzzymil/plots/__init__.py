@@ -7,6 +7,7 @@ from fuzzymil.plots._firing import FiringDisplay
 from fuzzymil.plots._membership import MembershipDisplay
 from fuzzymil.plots._radar import CubeDisplay
 from fuzzymil.plots._ranks import RanksDisplay
+from fuzzymil.plots._reliability import ReliabilityCurve, ReliabilityDisplay, brier_score
 from fuzzymil.plots._roc import RocCurve, RocDisplay, true_positive_rates
 from fuzzymil.plots._rule_grid import RuleGridDisplay
 from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay
@@ -28,6 +29,8 @@ __all__ = [
     "PathDisplay",
     "PathPanel",
     "RanksDisplay",
+    "ReliabilityCurve",
+    "ReliabilityDisplay",
     "RocCurve",
     "RocDisplay",
     "RuleEllipse",
@@ -35,6 +38,7 @@ __all__ = [
     "ScoresDisplay",
     "SpaceDisplay",
     "SurfaceDisplay",
+    "brier_score",
     "save_figure",
     "true_positive_rates",
 ]

@@ -17,8 +17,8 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import ConditionExplanation, Explanation, RuleExplanation
-from fuzzymil.explain.explanation import rule_in_words, score_name, the_score
 from fuzzymil.explain.text import degree, evenly, rest_in_words
+from fuzzymil.explain.words import rule_in_words, score_name, the_score
 from fuzzymil.plots.style import HIGH, LOW, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots._rules import border, conditions_about
+from fuzzymil.plots._rules import border, conditions_about, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written
 from fuzzymil.rules import RuleBase
 
@@ -30,8 +30,8 @@ class Curve:
 class MembershipDisplay:
     """Membership functions of each rule (rows) in each feature (columns), before and after training.
 
-    A dashed gray line is the set before training, a solid line the set after it. Rules whose conclusion is above the
-    mean are orange, the others blue.
+    A dashed gray line is the set before training, a solid line the set after it. Rules with a high conclusion,
+    above the threshold of a binary classifier or else the mean, are orange, the others blue.
 
     Parameters
     ----------
@@ -64,19 +64,21 @@ class MembershipDisplay:
 
     @classmethod
     def from_rules(
-        cls, rules: RuleBase, initial: RuleBase | None = None, *, max_features: int = 6, output: int = 0
+        cls, rule_base: Any, initial: RuleBase | None = None, *, max_features: int = 6, output: int = 0
     ) -> MembershipDisplay:
         """Evaluate the sets of rules and, optionally, of the rules before training.
 
         Parameters
         ----------
-        rules, initial : RuleBase
-            With the same variables and as many rules.
+        rule_base : RuleBase, or fitted model
+        initial : RuleBase, optional
+            The rules before training: the same variables and as many rules.
         max_features : int
             Maximum number of features: those with the narrowest sets. Features without conditions are not shown.
         output : int
             Output whose conclusions are in the titles.
         """
+        rules = rules_of(rule_base)
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
@@ -101,7 +103,7 @@ class MembershipDisplay:
             curves=curves,
             titles=[f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
             features=[rules.variables[d].name for d in shown],
-            high=list(constants > border(rules, constants)),
+            high=list(constants > border(rule_base, constants)),
             units=[rules.variables[d].unit or "" for d in shown],
         )
 
@@ -138,13 +140,15 @@ class MembershipDisplay:
         return figure
 
     def _legend(self, figure: Figure) -> None:
-        handles = [Line2D([], [], color=HIGH, label="high conclusion")]
-        handles.append(Line2D([], [], color=LOW, label="low conclusion"))
+        drawn = {high for high, row in zip(self.high, self.curves, strict=True) if any(row)}
+        looks = ((True, HIGH, "high conclusion"), (False, LOW, "low conclusion"))
+        handles = [Line2D([], [], color=color, label=name) for high, color, name in looks if high in drawn]
         if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
             handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
         if self.marks:
             handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
-        add_legend(figure, handles, [str(handle.get_label()) for handle in handles], ncols=len(handles))
+        if handles:
+            add_legend(figure, handles, [str(handle.get_label()) for handle in handles], ncols=len(handles))
 
 
 def _draw(axis: Any, curve: Curve | None, color: str) -> None:

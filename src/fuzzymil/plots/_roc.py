@@ -234,7 +234,8 @@ class RocDisplay:
 
     def _draw(self, axis: Any, curve: RocCurve, style: dict[str, Any], bands: bool) -> Any:
         look = {"color": style["color"], "linestyle": style["linestyle"], "linewidth": 1.7}
-        (line,) = axis.plot(self.rates, curve.mean, zorder=3, **look)
+        # From the corner: what is detected without any false alarm is a vertical line.
+        (line,) = axis.plot([0.0, *self.rates], [0.0, *curve.mean], zorder=3, **look)
         if bands and curve.deviation is not None:
             low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
             low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)  # rates are between 0 and 1

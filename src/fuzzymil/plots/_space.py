@@ -191,7 +191,8 @@ class SpaceDisplay:
         return cls(groups, axes, even=even, note=note)
 
     def _with_bag(self, bag: Bags, projection: Projection, rules: RuleBase | None = None) -> SpaceDisplay:
-        witness = None if rules is None else explain(rules, bag).rules[0].witness
+        found = () if rules is None else explain(rules, bag).rules
+        witness = next((rule.witness for rule in found if rule.witness is not None), None)
         return dataclasses.replace(
             self, bag=project(projection, bag.instances), bag_name=str(bag.ids[0]), witness=witness
         )

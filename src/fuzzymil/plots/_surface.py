@@ -23,15 +23,15 @@ from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 
-_UNKNOWN = 0.05  # firing strength below which a place counts as not covered
+_UNKNOWN = 0.05  # firing strength below which no rule is said to apply
 
 
 @dataclasses.dataclass(repr=False)
 class SurfaceDisplay:
     """The output as a function of two features: a color map with contour lines.
 
-    It is hatched where no rule has a firing strength of 0.05 or more: the rules do not cover such an instance, and
-    the output there is that of the nearest rules.
+    It is hatched where no rule has a firing strength of 0.05 or more: no rule applies to such an instance, and the
+    output there is that of the nearest rules.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class SurfaceDisplay:
         Values of the two features.
     z : array of shape (n_y, n_x)
         The output for a bag with one instance there.
-    coverage : array of shape (n_y, n_x)
+    strongest : array of shape (n_y, n_x)
         Greatest firing strength there.
     xlabel, ylabel, output : str
         Names of the features and of the output.
@@ -59,7 +59,7 @@ class SurfaceDisplay:
     x: Array
     y: Array
     z: Array
-    coverage: Array
+    strongest: Array
     xlabel: str
     ylabel: str
     output: str
@@ -114,7 +114,7 @@ class SurfaceDisplay:
             x=xs,
             y=ys,
             z=found.output[:, k].reshape(n_points, n_points),
-            coverage=found.coverage.reshape(n_points, n_points),
+            strongest=found.strongest.reshape(n_points, n_points),
             xlabel=rules.variables[across].title,
             ylabel=rules.variables[up].title,
             output=rules.outputs[k],
@@ -132,9 +132,9 @@ class SurfaceDisplay:
             lines = axis.contour(self.x, self.y, self.z, levels=inside, colors="white", linewidths=0.9)
             for text in axis.clabel(lines, fontsize=7.5, fmt="%g"):
                 text.set_bbox({"boxstyle": "round,pad=0.1", "facecolor": "#333333", "edgecolor": "none", "alpha": 0.6})
-        if (self.coverage < _UNKNOWN).any():
+        if (self.strongest < _UNKNOWN).any():
             hatch = axis.contourf(
-                self.x, self.y, self.coverage, levels=[-1.0, _UNKNOWN], hatches=["////"], colors="none"
+                self.x, self.y, self.strongest, levels=[-1.0, _UNKNOWN], hatches=["////"], colors="none"
             )
             hatch.set_edgecolor("#FFFFFF80")
             hatch.set_linewidth(0.0)

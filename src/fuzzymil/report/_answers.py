@@ -79,15 +79,19 @@ class Answers:
         """One per member. Sets are drawn over the values that the rules see: within their limits, if any."""
         return [Sketcher(base.variables, clipped(base, self.read).instances) for base in self.members]
 
-    @property
-    def log_coverage(self) -> Array:
-        """Logarithm of the greatest firing strength of each bag, shape (n_bags,)."""
-        return np.asarray(np.max([each.log_firing.max(axis=1) for each in self.found], axis=0))
+    @functools.cached_property
+    def coverage(self) -> Array | None:
+        """How usual each bag is, shape (n_bags,); None for rules that were not learned."""
+        known = self.model.coverage_
+        return None if known is None else known.measure(self.read).coverage
 
     @property
     def certainty(self) -> Array:
         """See `certainty`, shape (n_bags,)."""
-        return certainty(self.output, self.reading, self.log_coverage)
+        log_firing = np.max([each.log_firing.max(axis=1) for each in self.found], axis=0)
+        # The sum of additive rules means something even if it has no terms; a mean of nothing does not.
+        silent = np.isneginf(log_firing) & all(base.normalize for base in self.members)
+        return certainty(self.output, self.reading, log_firing if self.coverage is None else self.coverage, silent)
 
     @property
     def wrong(self) -> Array:
@@ -99,7 +103,7 @@ class Answers:
     def explained(self, places: Array) -> Iterator[Explanation]:
         """Explain the bags at these positions, one by one."""
         for place in places:
-            yield explain(self.members, self.read[[int(place)]], reading=self.reading)
+            yield explain(self.members, self.read[[int(place)]], reading=self.reading, coverage=self.model.coverage_)
 
 
 def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
@@ -144,33 +148,36 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     )
 
 
-def certainty(output: Array, reading: Reading, log_coverage: Array) -> Array:
+def certainty(output: Array, reading: Reading, described: Array, silent: Array) -> Array:
     """Return how certain each answer is, shape (n_bags,), comparable within one model.
 
     For a classifier, the distance of the decision value from the threshold, or from the second best class. For
-    numbers, the logarithm of the greatest firing strength, that is, how well the rules cover the bag. If no rule
-    fires, ``-inf``.
+    numbers, how well the model knows such bags: the coverage or, for rules that were not learned, the logarithm of the
+    greatest firing strength.
 
     Parameters
     ----------
     output : array of shape (n_bags, n_outputs)
     reading : Reading
-    log_coverage : array of shape (n_bags,)
+    described : array of shape (n_bags,)
+        Certainty of numbers.
+    silent : array of bool of shape (n_bags,)
+        Bags on which no rule fires: their certainty is ``-inf``.
 
     Examples
     --------
     >>> two = Reading(classes=("no", "yes"), threshold=0.5)
-    >>> certainty(np.array([[0.4], [1.0], [0.0]]), two, np.array([0.0, 0.0, -np.inf])).round(2).tolist()
+    >>> certainty(np.array([[0.4], [1.0], [0.0]]), two, np.ones(3), np.array([False, False, True])).round(2).tolist()
     [0.1, 0.5, -inf]
     """
     if reading.classes is None:
-        return log_coverage
-    if output.shape[1] == 1:
-        margin = np.abs(output[:, 0] - reading.threshold)
+        found = described
+    elif output.shape[1] == 1:
+        found = np.abs(output[:, 0] - reading.threshold)
     else:
         ranked = np.sort(output, axis=1)
-        margin = ranked[:, -1] - ranked[:, -2]
-    return np.where(np.isneginf(log_coverage), -np.inf, margin)
+        found = ranked[:, -1] - ranked[:, -2]
+    return np.where(silent, -np.inf, found)
 
 
 def _truth(model: Any, bags: Bags, y: Any, reading: Reading) -> Array:

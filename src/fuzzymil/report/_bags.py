@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.explain import Explanation
+from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.explain.text import evenly
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._drawings import Bar, bar
@@ -45,8 +46,10 @@ class BagCard:
     kinds : list of str
         Keys by which the list can be filtered.
     probabilities : list of (class, float)
-    log_coverage : float
-        Logarithm of the greatest firing strength.
+    coverage : float or None
+        How usual the bag is, if that is known.
+    unusual : str
+        What is unusual about it; empty if it is not.
     why : dict
         See `fuzzymil.report._explanations.explanation_facts`.
     """
@@ -62,7 +65,8 @@ class BagCard:
     keys: dict[str, float]
     kinds: list[str]
     probabilities: list[tuple[Any, float]]
-    log_coverage: float
+    coverage: float | None
+    unusual: str
     why: dict[str, Any]
 
 
@@ -93,7 +97,8 @@ def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dic
     cards = _cards(answers, explanations)
     order = sorted(cards, key=lambda card: answers.certainty[card.place])
     n_least = min(_FEATURED, len(order))
-    sort_by = {"place": "order", "name": "name", "certainty": "certainty", "size": "instances", "coverage": "coverage"}
+    sort_by = {"place": "order", "name": "name", "certainty": "certainty", "size": "instances"}
+    sort_by |= {} if answers.coverage is None else {"coverage": "coverage"}
     filters: dict[str, str] = {}
     if answers.classes is None:
         sort_by |= {"prediction": "prediction"} | ({} if answers.truth is None else {"error": "error"})
@@ -104,7 +109,8 @@ def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dic
         "cards": cards,
         "n_bags": answers.bags.n_bags,
         "featured": {"Least certain": order[:n_least], "Most certain": order[n_least:][::-1][:_FEATURED]},
-        "certainty": "coverage" if answers.classes is None else "threshold" if _is_binary(answers) else "margin",
+        "certainty": _certainty(answers),
+        "has_coverage": answers.coverage is not None,
         "sort_by": sort_by,
         "filters": filters,
     }
@@ -112,6 +118,13 @@ def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dic
 
 def _is_binary(answers: Answers) -> bool:
     return answers.classes is not None and answers.output.shape[1] == 1
+
+
+def _certainty(answers: Answers) -> str:
+    """Return what certainty is, as the template knows it."""
+    if answers.classes is None:
+        return "firing" if answers.coverage is None else "coverage"
+    return "threshold" if _is_binary(answers) else "margin"
 
 
 def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[BagCard]:
@@ -123,14 +136,15 @@ def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[Ba
     widest = float(np.abs(scores).max()) or 1.0
     ends = (-widest, widest) if signed else (float(scores.min()), float(scores.max()))
     texts = [typeset(text.strip()) for text in evenly(scores.tolist(), signed=signed)]
-    certainty, log_coverage, wrong = answers.certainty, answers.log_coverage, answers.wrong
+    certainty, coverage, wrong = answers.certainty, answers.coverage, answers.wrong
     cards = []
     for b, explanation in explanations.items():
         kinds = []
         if answers.classes is not None:
             kinds = [f"as-{answers.classes.index(np.asarray(answers.predictions[b]).tolist())}"]
             kinds += [] if truth is None else ["wrong" if wrong[b] else "correct"]
-        keys = {"certainty": certainty[b], "coverage": log_coverage[b], "prediction": scores[b]}
+        keys = {"certainty": certainty[b], "prediction": scores[b]}
+        keys |= {} if coverage is None else {"coverage": coverage[b]}
         keys |= {} if true is None else {"error": abs(scores[b] - true[b])}
         cards.append(
             BagCard(
@@ -145,8 +159,14 @@ def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[Ba
                 keys=keys,
                 kinds=kinds,
                 probabilities=list(zip(answers.classes or (), explanation.probability or (), strict=False)),
-                log_coverage=float(log_coverage[b]),
+                coverage=explanation.coverage,
+                unusual=_unusual(explanation),
                 why=explanation_facts(explanation, answers.sketchers),
             )
         )
     return cards
+
+
+def _unusual(explanation: Explanation) -> str:
+    unlike = explanation.coverage is not None and explanation.coverage < UNUSUAL
+    return typeset(str(explanation.unusual)) if unlike and explanation.unusual is not None else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fuzzymil.explain import ConditionExplanation, Explanation, RuleExplanation
-from fuzzymil.explain.explanation import score_name, the_score
 from fuzzymil.explain.text import evenly, folded, rest_in_words
+from fuzzymil.explain.words import score_name, the_score
 from fuzzymil.report._drawings import Sketcher, bar
 from fuzzymil.report._format import typeset
 

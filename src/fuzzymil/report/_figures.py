@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots import FAINT, LOW, RocDisplay
+from fuzzymil.plots import FAINT, LOW, ReliabilityDisplay, RocDisplay
 from fuzzymil.plots.style import as_written, bare
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ _MAX_CURVES = 6  # more could not be distinguished
 def roc(curves: Mapping[str, Sequence[tuple[Any, Any]]]) -> bytes:
     """Draw ROC curves, the first six at most, from (truth, scores) of each fold."""
     return _svg(RocDisplay.from_scores(dict(list(curves.items())[:_MAX_CURVES])).plot())
+
+
+def reliability(folds: Sequence[tuple[Any, Any]], positive: Any) -> bytes:
+    """Draw the reliability of probabilities, from (truth, probabilities) of each fold."""
+    return _svg(ReliabilityDisplay.from_probabilities({"probabilities": folds}, positive=positive).plot())
 
 
 def agreement(truth: Array, predicted: Array, name: str) -> bytes:

@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.estimators import cross_validate
+from fuzzymil.plots import brier_score
 from fuzzymil.report import _figures
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import label
@@ -45,11 +46,14 @@ class Fold:
     truth, predicted : arrays of shape (n_bags,), or (n_bags, n_outputs) of numbers
     scores : array of shape (n_bags,) or (n_bags, n_classes), or None
         Decision values of a classifier.
+    probabilities : array of shape (n_bags, n_classes), or None
+        Of a classifier.
     """
 
     truth: Array
     predicted: Array
     scores: Array | None
+    probabilities: Array | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +119,12 @@ class Performance:
             }
         )
 
+    def reliability(self) -> bytes:
+        """Draw the reliability of the probabilities of the second of two classes."""
+        assert self.classes is not None
+        pairs = [(fold.truth, np.asarray(fold.probabilities)[:, 1]) for fold in self.folds]
+        return _figures.reliability(pairs, self.classes[1])
+
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""
         truth, predicted = (values.reshape(len(values), -1)[:, output] for values in self._joined())
@@ -127,14 +137,19 @@ class Performance:
     def _of_classes(self, fold: Fold) -> dict[str, float]:
         assert self.classes is not None
         found = {"Accuracy": float(accuracy_score(fold.truth, fold.predicted))}
-        if len(set(fold.truth.tolist())) < len(self.classes):
-            return found  # the other measures need bags of every class
-        found["Balanced accuracy"] = float(recall_score(fold.truth, fold.predicted, average="macro"))
-        if len(self.classes) == 2:
-            area = roc_auc_score(fold.truth == self.classes[1], fold.scores)
-            return found | {"Area under the ROC curve": float(area)}
-        areas = [roc_auc_score(fold.truth == name, _column(fold, k)) for k, name in enumerate(self.classes)]
-        return found | {"Area under the ROC curve, mean over classes (one against the rest)": float(np.mean(areas))}
+        if len(set(fold.truth.tolist())) == len(self.classes):  # others need bags of every class
+            found["Balanced accuracy"] = float(recall_score(fold.truth, fold.predicted, average="macro"))
+            if len(self.classes) == 2:
+                area = roc_auc_score(fold.truth == self.classes[1], fold.scores)
+                found["Area under the ROC curve"] = float(area)
+            else:
+                areas = [roc_auc_score(fold.truth == name, _column(fold, k)) for k, name in enumerate(self.classes)]
+                found["Area under the ROC curve, mean over classes (one against the rest)"] = float(np.mean(areas))
+        if fold.probabilities is not None:
+            found["Brier score of the probabilities (0 is best)"] = brier_score(
+                fold.truth, fold.probabilities, self.classes
+            )
+        return found
 
     def _of_numbers(self, fold: Fold) -> dict[str, float]:
         truth, predicted = (values.reshape(len(values), -1) for values in (fold.truth, fold.predicted))
@@ -176,11 +191,19 @@ def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -
         Whether the model may have been trained on these bags.
     """
     assert answers.truth is not None
-    scores = None if answers.classes is None else answers.model._decision(answers.output)
+    classifies, likely = answers.classes is not None, answers.reading.probability
+    scores = answers.model._decision(answers.output) if classifies else None
+    probabilities = likely(answers.output) if classifies and likely is not None else None
     splits = _splits(answers, n_folds, check_random_state(random_state))
     parts = [test for _, test in splits] or [np.arange(answers.bags.n_bags)]
     folds = tuple(
-        Fold(answers.truth[part], answers.predictions[part], None if scores is None else scores[part]) for part in parts
+        Fold(
+            answers.truth[part],
+            answers.predictions[part],
+            None if scores is None else scores[part],
+            None if probabilities is None else probabilities[part],
+        )
+        for part in parts
     )
     return Performance(Basis.SEEN if seen else Basis.UNSEEN, folds, answers.classes, answers.rules.outputs)
 
@@ -212,7 +235,10 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Perfor
     seeds = rng.randint(2**31 - 1, size=len(splits)).tolist()
     (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds)
     folds = tuple(
-        Fold(fold.truth, fold.predictions, None if answers.classes is None else fold.decisions) for fold in found
+        Fold(fold.truth, fold.predictions, None, None)
+        if answers.classes is None
+        else Fold(fold.truth, fold.predictions, fold.decisions, fold.probabilities)
+        for fold in found
     )
     return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs)
 
@@ -268,10 +294,16 @@ def performance_facts(quoted: Performance | None, own: Performance | None, reaso
         "predicted": [f"predicted {label(name)}" for name in quoted.classes or ()],
         "confusion": [],
         "roc": None,
+        "reliability": None,
         "agreement": [],
     }
     if quoted.classes is None:
         return facts | {"agreement": [(each, quoted.agreement(k)) for k, each in enumerate(quoted.outputs)]}
     confusion = zip(quoted.classes, quoted.confusion.tolist(), strict=True)
     has_area = any(name.startswith("Area") for name in quoted.measures)
-    return facts | {"confusion": list(confusion), "roc": quoted.roc_curve() if has_area else None}
+    binary = len(quoted.classes) == 2 and quoted.folds[0].probabilities is not None
+    return facts | {
+        "confusion": list(confusion),
+        "roc": quoted.roc_curve() if has_area else None,
+        "reliability": quoted.reliability() if binary and has_area else None,
+    }

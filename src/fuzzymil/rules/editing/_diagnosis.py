@@ -337,7 +337,7 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
     if not case.base.normalize:  # where no rule fires, the default is the answer
         return
     limit = case.limits["coverage"]
-    ids = tuple(case.seen.ids[case.found.coverage < limit].tolist())
+    ids = tuple(case.seen.ids[case.found.strongest < limit].tolist())
     if ids:
         yield Finding(
             "uncovered bags",

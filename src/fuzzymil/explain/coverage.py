@@ -1,0 +1,305 @@
+"""Coverage: how usual a bag is, compared with the training bags.
+
+A value of a feature is the more unusual the fewer training values are at least as low, or at least as high; beyond the
+training range, the farther out it is. A bag is as unusual as the most unusual value of any of its instances, or as the
+number of its instances. The *coverage* of a bag is the share of the training bags that are at least as unusual.
+
+So the coverage of bags like the training bags is spread evenly from 0 to 1: one in twenty is below 0.05. A bag that is
+more unusual than every training bag has coverage 0. Only features that the rules use count.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.storage import decode_number, encode_number
+from fuzzymil.bags import Bags
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.language import printer
+
+__all__ = ["UNUSUAL", "Coverage", "Measured", "Unusual", "used_features"]
+
+UNUSUAL = 0.05
+"""Coverage below which a bag is reported as unusual."""
+
+# Levels of quantiles in thousandths, so that places among sorted values are exact; dense where values are unusual.
+_TAIL = [0, 1, 2, 5, 10, 20, 50, 100, 200]
+_LEVELS = np.array([*_TAIL, 500, *(1000 - level for level in reversed(_TAIL))])
+_PERCENTS = np.arange(0, 1001, 10)
+_FOLDS = 10
+_AT_ONCE = 1 << 22  # values to compare, which are copied
+_ROWS = 50_000  # instances to measure; of more, a part of the bags is measured
+
+
+class Measured(NamedTuple):
+    """Coverage of bags, and what makes each of them unusual.
+
+    Attributes
+    ----------
+    coverage : array of shape (n_bags,)
+    column : array of int of shape (n_bags,)
+        Column of the most unusual value; -1 if it is the number of instances.
+    instance : array of int of shape (n_bags,)
+        Position in the bag of the instance with that value; 0 for the number of instances.
+    value : array of shape (n_bags,)
+        That value; NaN if all values of the bag are missing.
+    high : array of bool of shape (n_bags,)
+        Whether it is unusually high rather than low.
+    share : array of shape (n_bags,)
+        Share of the training values that are at least as high (or low); 0 outside the training range.
+    """
+
+    coverage: Array
+    column: Array
+    instance: Array
+    value: Array
+    high: Array
+    share: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Unusual:
+    """What is most unusual about a bag, compared with the training bags: one of its values, or its size.
+
+    Attributes
+    ----------
+    instance : int or None
+        Position in the bag of the instance with the value; None for the number of instances.
+    feature : str or None
+        Name of the feature; None for the number of instances.
+    value : float
+    high : bool
+        Whether the value is unusually high rather than low.
+    share : float
+        Share of the training values that are at least as high (or low); 0 outside their range.
+    limits : (float, float)
+        The least and the greatest training value.
+
+    Examples
+    --------
+    >>> print(Unusual(instance=3, feature="pages", value=140.0, high=True, share=0.0, limits=(0.0, 40.0)))
+    pages = 140 of instance 3 is above all training values (0 to 40)
+    >>> print(Unusual(instance=None, feature=None, value=9.0, high=True, share=0.02, limits=(1.0, 12.0)))
+    9 instances: 2% of the training bags have at least as many
+    """
+
+    instance: int | None
+    feature: str | None
+    value: float
+    high: bool
+    share: float
+    limits: tuple[float, float]
+
+    def __str__(self) -> str:
+        value, low, high = (printer.format_number(number, 3) for number in (self.value, *self.limits))
+        beyond = not self.limits[0] <= self.value <= self.limits[1]
+        share = f"{printer.format_number(100 * self.share, 2)}% of the training"
+        if self.feature is None:
+            count = f"{int(self.value):,} instance{'' if self.value == 1 else 's'}"
+            if beyond:
+                return f"{count}: {'more' if self.high else 'fewer'} than any training bag ({low} to {high})"
+            return f"{count}: {share} bags have at {'least' if self.high else 'most'} as many"
+        what = f"{printer.quoted(self.feature)} = {value} of instance {self.instance}"
+        if beyond:
+            return f"{what} is {'above' if self.high else 'below'} all training values ({low} to {high})"
+        return f"{what}: {share} values are at least as {'high' if self.high else 'low'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return dataclasses.asdict(self) | {"limits": list(self.limits), "text": str(self)}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Coverage:
+    """What is remembered of the training bags: quantiles of each feature, and how unusual the bags are.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The features that count.
+    quantiles : array of shape (1 + n_columns, n_levels)
+        Quantiles of the number of instances, and of each of these features.
+    typicality : array of shape (101,)
+        Percentiles, over the training bags, of the typicality of the most unusual value, each bag compared with the
+        other bags: the share of values at least as extreme or, outside their range, minus the distance from it in
+        units of its length.
+
+    Examples
+    --------
+    >>> bags = [[[float(a)], [float(b)]] for a in range(10) for b in range(10)]
+    >>> known = Coverage.of(Bags.from_list(bags), columns=[0])
+    >>> known.measure(Bags.from_list([[[4.0], [5.0]], [[5.0], [99.0]]])).coverage.tolist()
+    [0.96, 0.0]
+    """
+
+    columns: tuple[int, ...]
+    quantiles: Array
+    typicality: Array
+
+    @classmethod
+    def of(cls, bags: Bags, columns: Iterable[int]) -> Coverage:
+        """Remember bags.
+
+        Parameters
+        ----------
+        bags : Bags
+            The training bags; of more than 50,000 instances, evenly chosen bags are used.
+        columns : iterable of int
+            The features that count.
+        """
+        chosen = tuple(map(int, columns))
+        bags = bags[:: -(-bags.n_instances // _ROWS)]
+        values, sizes = bags.instances[:, list(chosen)].astype(float), bags.sizes.astype(float)
+        fold = np.arange(bags.n_bags) % min(_FOLDS, bags.n_bags)
+        typicality = np.empty(bags.n_bags)
+        # Bags are compared with others, as new bags will be: compared with themselves, none is beyond the range.
+        for own in np.unique(fold):
+            inside = np.repeat(fold == own, bags.sizes)
+            others = _quantiles(values[~inside], sizes[fold != own]) if bags.n_bags > 1 else _quantiles(values, sizes)
+            part = bags.sizes[fold == own]
+            typicality[fold == own] = _of_bags(others, values[inside], part)[0]
+        return cls(chosen, _quantiles(values, sizes), _lower(np.sort(typicality)[:, None], _PERCENTS)[0])
+
+    def measure(self, bags: Bags) -> Measured:
+        """Return the coverage of bags.
+
+        Parameters
+        ----------
+        bags : Bags
+            With the features of the training bags. Missing values do not count.
+        """
+        if bags.n_bags > 1 and bags.n_instances * len(self.columns) > _AT_ONCE:
+            halves = bags[: bags.n_bags // 2], bags[bags.n_bags // 2 :]
+            return Measured(*map(np.concatenate, zip(*map(self.measure, halves), strict=True)))
+        values = bags.instances[:, list(self.columns)].astype(float)
+        least, row, instance = _of_bags(self.quantiles, values, bags.sizes)
+        value = bags.sizes.astype(float)
+        if self.columns:
+            value = np.where(row > 0, values[bags.offsets[:-1] + instance, row - 1], value)
+        at_most, at_least = (shares[0] for shares in _shares(self.quantiles[row], value[None]))
+        return Measured(
+            coverage=_share_up_to(self.typicality, _PERCENTS, least),
+            column=np.array([-1, *self.columns])[row],
+            instance=instance,
+            value=value,
+            high=at_least <= at_most,
+            share=np.minimum(at_most, at_least),
+        )
+
+    def limits(self, column: int) -> tuple[float, float]:
+        """Return the least and the greatest training value of a column; of -1, of the number of instances."""
+        row = 0 if column < 0 else 1 + self.columns.index(column)
+        return float(self.quantiles[row, 0]), float(self.quantiles[row, -1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        return {
+            "columns": list(self.columns),
+            "quantiles": [[encode_number(value) for value in row] for row in self.quantiles],
+            "typicality": [encode_number(value) for value in self.typicality],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Coverage:
+        """Return the value that `to_dict` described.
+
+        Raises
+        ------
+        ValueError
+            If the parts do not fit together.
+        """
+        columns = tuple(map(int, content["columns"]))
+        quantiles = np.array([[decode_number(value) for value in row] for row in content["quantiles"]], float)
+        typicality = np.array([decode_number(value) for value in content["typicality"]], float)
+        if quantiles.shape != (1 + len(columns), len(_LEVELS)) or typicality.shape != _PERCENTS.shape:
+            raise ValueError("the coverage has arrays of the wrong shape")
+        falls = (quantiles[:, 1:] < quantiles[:, :-1]).any() or (typicality[1:] < typicality[:-1]).any()
+        if falls or min(columns, default=0) < 0:
+            raise ValueError("the coverage has quantiles in the wrong order")
+        return cls(columns, quantiles, typicality)
+
+
+def used_features(members: Iterable[RuleBase]) -> list[int]:
+    """Return the features that rules use in their conditions or conclusions, in order.
+
+    Parameters
+    ----------
+    members : iterable of RuleBase
+        With the same features.
+
+    Examples
+    --------
+    >>> used_features([RuleBase.from_arrays([[0.0, 1.0]], [[0.3, 0.2]], [[[1.0]]]).edit(without={1: "x1"})])
+    [1]
+    """
+    used: set[int] = set()
+    for rules in members:
+        asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
+        used |= {d for d, name in enumerate(rules.feature_names) if name in asked}
+        used |= set(np.flatnonzero((rules.coefs[:, :, 1:] != 0).any(axis=(0, 1))).tolist())
+    return sorted(used)
+
+
+def _quantiles(values: Array, sizes: Array) -> Array:
+    """Return the quantiles (1 + d, n_levels) of the sizes of bags (b,) and of each column of values (i, d)."""
+    return np.concatenate([_lower(np.sort(column, axis=0), _LEVELS) for column in (sizes[:, None], values)])
+
+
+def _lower(ordered: Array, levels: Array) -> Array:
+    """Return quantiles (d, l) of the sorted columns (n, d): the least value that a share of the values do not exceed.
+
+    Missing values come last in the columns and do not count; a column without any known value has NaN.
+    """
+    counts = (~np.isnan(ordered)).sum(axis=0)
+    places = -(-levels * counts[:, None] // 1000) - 1
+    return np.asarray(np.take_along_axis(ordered.T, np.maximum(places, 0), axis=1))
+
+
+def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Array, Array]:
+    """Return the typicality (b,) of each bag's most unusual value, its row in the quantiles, and its instance."""
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    own = _typicality(quantiles[:1], sizes[:, None].astype(float))[:, 0]
+    if not values.shape[1]:
+        return own, np.zeros(len(sizes), int), np.zeros(len(sizes), int)
+    each = _typicality(quantiles[1:], values)
+    of_instance = each.min(axis=1)
+    least = np.minimum.reduceat(of_instance, starts)
+    first = np.flatnonzero(of_instance == np.repeat(least, sizes))
+    place = first[np.searchsorted(first, starts)]  # the first instance of each bag that is as unusual as the bag
+    of_size = own < least
+    row = np.where(of_size, 0, 1 + each[place].argmin(axis=1))
+    return np.minimum(own, least), row, np.where(of_size, 0, place - starts)
+
+
+def _typicality(quantiles: Array, values: Array) -> Array:
+    """Return the typicality of each value (n, d), given the quantiles (d, n_levels) of its column."""
+    low, high = quantiles[:, 0], quantiles[:, -1]
+    depth = np.minimum(*_shares(quantiles, values))
+    outside = np.maximum(low - values, values - high)
+    with np.errstate(divide="ignore", invalid="ignore"):  # beyond a single value, any distance is infinitely far
+        found = np.where(outside > 0, -outside / (high - low), depth)
+    return np.where(np.isnan(values) | np.isnan(low), 1.0, found)
+
+
+def _shares(quantiles: Array, values: Array) -> tuple[Array, Array]:
+    """Return the shares of numbers that are at most, and at least, each value (n, d), given their quantiles (d, l)."""
+    at_least = _share_up_to(-quantiles[:, ::-1], 1000 - _LEVELS[::-1], -values)
+    return _share_up_to(quantiles, _LEVELS, values), at_least
+
+
+def _share_up_to(quantiles: Array, levels: Array, values: Array) -> Array:
+    """Return the share of numbers with given quantiles (..., l) that are at most each value (n, ...)."""
+    place = np.zeros(values.shape, int)
+    for k in range(len(levels)):
+        place += values >= quantiles[..., k]
+    before, after = np.maximum(place - 1, 0), np.minimum(place, len(levels) - 1)
+    columns = () if quantiles.ndim == 1 else (np.arange(len(quantiles)),)
+    start, stop = quantiles[(*columns, before)], quantiles[(*columns, after)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where((stop > start) & np.isfinite(start), (values - start) / (stop - start), 0.0)
+    return np.where(place > 0, (levels[before] + part * (levels[after] - levels[before])) / 1000, 0.0)
