@@ -80,7 +80,7 @@ class NetworkClassifier(ClassifierMixin, Network):
                 f"All {bags.n_bags} bags belong to one class ({known[0]!s}): a classifier needs at least two classes."
             )
         groups = np.searchsorted(known, labels)
-        loss = LOSSES[self._loss]
+        loss = LOSSES[self._loss if resumes else self._intended_loss]
         targets = loss.low + (loss.high - loss.low) * _one_hot(groups, len(known))
         weights = checked_weights(sample_weight, bags) * self._class_weights(groups, known)
         return Coding(targets, groups, output_names(known), weights, known)
@@ -96,6 +96,10 @@ class NetworkClassifier(ClassifierMixin, Network):
             keep = job.partial and before is not None
             self.calibration_ = before if keep else _calibrated(self._output(job.bags), one_hot, job.coding.weights)
         return self
+
+    def _set_classes(self, coding: Coding) -> None:
+        self.classes_ = np.asarray(coding.classes)
+        self.calibration_ = None
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
         """Return the weight (b,) of each bag by its class."""

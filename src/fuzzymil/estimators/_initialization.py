@@ -35,6 +35,7 @@ class Learned:
     outputs: tuple[str, ...]
     feature_names: tuple[str, ...] | None
     default: tuple[float, ...]
+    loss: str
     keep_prob: float | None = None  # of Rule Dropout
     structure: dict[str, Any] = dataclasses.field(default_factory=dict)  # parameters that shaped these rules
     n_runs: int = 1  # restarts of each member, next to each other in `params`
@@ -88,7 +89,7 @@ def initialized(
     operators = dataclasses.replace(operators, t_norm=settings.t_norm, normalize=bool(settings.normalize))
     alphas = np.asarray(alpha), np.asarray(consequent_alpha)
     scaled = bags.map_instances(scaling.apply)
-    first = LOSSES[settings._loss].start((mean - scaling.target_shift) / scaling.target_scale)
+    first = LOSSES[settings.loss].start((mean - scaling.target_shift) / scaling.target_scale)
     starts, all_masks = [], []
     for centers, widths, used in _first_rules(settings, bags, scaled, scaling, coding, seeds):
         if len(centers) == 1 and settings.order == 0 and settings.normalize:
@@ -109,7 +110,8 @@ def initialized(
         scaling=scaling,
         outputs=coding.outputs,
         feature_names=bags.feature_names,
-        default=tuple(LOSSES[settings._loss].start(mean)),
+        default=tuple(LOSSES[settings.loss].start(mean)),
+        loss=settings.loss,
         keep_prob=keep_prob(settings, starts[0], all_masks[0], len(overview.targets)),
         structure=structure(settings),
         n_runs=settings.n_init,
@@ -264,7 +266,7 @@ def _first_coefs(
         mean = np.average(targets, axis=0, weights=weights)
         # A rule that no bag fires starts at the overall mean.
         constants = np.where(total > 0, strengths.T @ targets / np.where(total > 0, total, 1.0), mean)
-        constants = LOSSES[settings._loss].start(constants)
+        constants = LOSSES[settings.loss].start(constants)
         if not operators.normalize:
             constants = constants - start.default
     slopes = np.zeros((n_rules, n_outputs, scaled.n_features if settings.order == 1 else 0))
@@ -304,6 +306,7 @@ def _from_rules(
         outputs=given.outputs,
         feature_names=bags.feature_names,
         default=given.default,
+        loss=settings.loss,
         keep_prob=keep_prob(settings, start, masks, n_bags),
         structure=structure(settings),
         n_runs=settings.n_init,

@@ -12,7 +12,7 @@ import numpy as np
 import optax
 from sklearn.base import BaseEstimator
 
-from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
@@ -298,7 +298,9 @@ class NetworkSettings(BaseEstimator):
             raise ParameterError("init='search' looks for short rules: set max_terms, for example max_terms=3.")
         if isinstance(self.init, str) and self.init == "select":
             if not self._can_select:
-                raise ParameterError("init='select' chooses rules about bags: use MIANFISClassifier or MIANFISRegressor.")
+                raise ParameterError(
+                    "init='select' chooses rules about bags: use MIANFISClassifier or MIANFISRegressor."
+                )
             if self._changed():
                 raise ParameterError(
                     f"init='select' chooses rules without {listed(self._changed())}: leave the parameter(s) out, or use "
@@ -330,9 +332,9 @@ class NetworkSettings(BaseEstimator):
         return 10 if self.n_rules is None else self.n_rules
 
     @property
-    def _loss(self) -> str:
-        """The loss in use: chosen rules add up to a logit."""
-        return "cross_entropy" if self._selects else self.loss
+    def _intended_loss(self) -> str:
+        """The loss of the next fit: chosen rules add up to a logit."""
+        return "cross_entropy" if self._selects and hasattr(self, "class_weight") else self.loss
 
     @property
     def _variant(self) -> Variant:

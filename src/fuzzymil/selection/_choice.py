@@ -35,12 +35,15 @@ class Choice:
     held_out_costs : dict
         Mean cost on held-out bags of each kind of candidates, and without any rule ("no rules"): the cross-entropy of
         classes, half the squared error of standardized targets. Empty with too few bags to hold some out.
+    cost : float
+        The same of the first member on the bags that it was chosen from.
     """
 
     members: list[RuleBase]
     initial: RuleBase
     families: tuple[str, ...]
     held_out_costs: dict[str, float]
+    cost: float
 
 
 def choose_rules(
@@ -104,21 +107,19 @@ def choose_rules(
         progress(done, max(done, _STEPS_OF_A_PLAN * n_members))
 
     names = bags.feature_names or tuple(f"x{d + 1}" for d in range(bags.n_features))
-    limits = {"n_rules": n_rules or MOST_RULES, "max_terms": max_terms}
-    members, first, plans = [], None, []
+    members, starts, plans, costs = [], [], [], []
     for member in range(n_members):
-        part, part_groups = problem, groups
-        if n_members > 1:
-            rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
-            part, part_groups = problem.only(rows), groups[rows]
-        plans.append(plan(part, part_groups, **limits, rng=rng, tick=tick))
-        before, after = chosen(part, plans[-1], max_terms)
+        # The first member sees the bags as they are, the others a bootstrap sample.
+        rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
+        part = problem.only(rows)
+        made = plan(part, groups[rows], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+        before, after = chosen(part, made, max_terms)
+        starts.append(rule_base(before, scaling, names, outputs))
         members.append(rule_base(after, scaling, names, outputs))
-        if first is None:
-            first = rule_base(before, scaling, names, outputs)
-    assert first is not None
+        plans.append(made)
+        costs.append(after.cost(part))
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
-    return Choice(members, first, families, _costs(plans[0], problem))
+    return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0])
 
 
 _STEPS_OF_A_PLAN = 37

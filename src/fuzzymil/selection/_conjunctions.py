@@ -41,7 +41,9 @@ class Intervals:
         for d in np.flatnonzero(wide > 0):
             bounds = np.r_[-np.inf, edges[:, d], np.inf]
             for first, last in _pairs(n_edges):
-                if bounds[first] < bounds[last] < np.inf or (bounds[first] < np.nanmax(x[:, d]) and last == n_edges + 1):
+                if bounds[first] < bounds[last] < np.inf or (
+                    bounds[first] < np.nanmax(x[:, d]) and last == n_edges + 1
+                ):
                     found[int(d), float(bounds[first]), float(bounds[last])] = None
         self.intervals = list(found)
         self.feature = np.array([d for d, _, _ in found], int)
@@ -61,7 +63,9 @@ class Intervals:
     def _condition(self, interval: tuple[int, float, float]) -> Condition:
         d, low, high = interval
         if np.isinf(low) or np.isinf(high):
-            return Condition(d, Sigmoid(low, 1 / self._soft[d]) if np.isinf(high) else Sigmoid(high, -1 / self._soft[d]))
+            return Condition(
+                d, Sigmoid(low, 1 / self._soft[d]) if np.isinf(high) else Sigmoid(high, -1 / self._soft[d])
+            )
         half = (high - low) / 2
         return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
 
@@ -94,7 +98,7 @@ class Intervals:
         def gains(truth: Array, of: Array) -> Array:
             """Return by how much columns (bags, n) reduce the loss, which are 0 in other bags."""
             mean = weight[of] @ truth
-            return np.square(slope[of] @ truth) / np.maximum(mean - mean * mean / total, 0.02 * total)
+            return np.asarray(np.square(slope[of] @ truth) / np.maximum(mean - mean * mean / total, 0.02 * total))
 
         counts = np.add.reduceat(inside, bags.offsets[:-1], axis=0, dtype=np.float32)
         some = gains((counts > 0).astype(np.float32), np.arange(bags.n_bags))
@@ -102,7 +106,7 @@ class Intervals:
         spread = weight @ np.square(few) - np.square(weight @ few) / total
         often = np.square(slope @ few) / np.maximum(spread, 0.02 * total)
         first = self._varied(np.argsort(-np.maximum(some, often), kind="stable"), beam)
-        members = {(m,): float(some[m]) for m in first}
+        members: dict[tuple[int, ...], float] = {(m,): float(some[m]) for m in first}
         found: dict[tuple[int, ...], float] = {}
         for _ in range(1, min(max_terms, len(np.unique(self.feature)))):
             longer: dict[tuple[int, ...], float] = {}

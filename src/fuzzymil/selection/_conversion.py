@@ -60,11 +60,11 @@ def rule_base(found: Chosen, scaling: Scaling, names: Sequence[str], outputs: Se
             low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])
         variables.append(Variable(name, {word: chosen for chosen, word in words[d].items()}, low, high))
     rules = [
-        Rule(_expression(premise, words, names), coefs[:, None] * scaling.target_scale[:, None])
+        Rule(_expression(premise, words, names), (coefs * scaling.target_scale)[:, None].tolist())
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
     ]
     if not rules:  # nothing in the bags tells their labels apart: a rule base needs a rule, even if it says nothing
-        rules = [Rule(ANYTHING, np.zeros((len(found.default), 1)))]
+        rules = [Rule(ANYTHING, np.zeros((len(found.default), 1)).tolist())]
     default = found.default * scaling.target_scale + scaling.target_shift
     return RuleBase(
         variables=tuple(variables),
@@ -85,12 +85,10 @@ def _parts(premise: object, scaling: Scaling, used: Array) -> list[_Part]:
     if isinstance(premise, Prototype):
         shift, scale = scaling.shift[used], scaling.scale[used]
         centers, widths = shift + scale * premise.center, scale * premise.width
-        conditions = [
-            (int(d), Gaussian(float(c), float(s))) for d, c, s in zip(used, centers, widths, strict=True)
-        ]
+        conditions = [(int(d), Gaussian(float(c), float(s))) for d, c, s in zip(used, centers, widths, strict=True)]
         return [(premise.quantifier, None, list(conditions))]
     assert isinstance(premise, tuple)
-    return [(part.quantifier, part.count, [(c.feature, c.set) for c in part.conditions]) for part in premise]
+    return [(part.quantifier, part.number, [(c.feature, c.set) for c in part.conditions]) for part in premise]
 
 
 def _expression(

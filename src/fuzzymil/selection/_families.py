@@ -14,7 +14,7 @@ from fuzzymil.selection._conjunctions import Intervals
 from fuzzymil.selection._dictionary import Dictionary, bag_sizes, joined, thresholds
 from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
 from fuzzymil.selection._premises import Premise, Statements
-from fuzzymil.selection._prototypes import Prototype, Prototypes, typical_instances
+from fuzzymil.selection._prototypes import Prototypes, typical_instances
 
 __all__ = ["Family", "Problem", "Validation", "dictionary_of", "fitted", "prototypes", "statements", "validated"]
 
@@ -22,7 +22,12 @@ PENALTIES = np.geomspace(1.0, 0.004, 15)  # relative to the least penalty with w
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _COUNTS = (1, 2, 3, 4, 5)
 _N_PROTOTYPES = 800
-_PROTOTYPES = (("some", 0.4), ("some", 0.7), ("some", 1.1), ("on average", 0.7))  # quantifier, and width over sqrt(n_features)
+_PROTOTYPES = (
+    ("some", 0.4),
+    ("some", 0.7),
+    ("some", 1.1),
+    ("on average", 0.7),
+)  # quantifier, and width over sqrt(n_features)
 _EASE_PER_CONDITION = 0.9
 _PATIENCE = 3  # penalties that may be worse than the best before the path ends
 _PERFECT = 0.005  # mean cost at which the path ends
@@ -44,7 +49,7 @@ class Problem(NamedTuple):
 
     def costs(self, outputs: Array) -> Array:
         """Return the cost (b,) of outputs (b, k)."""
-        return costs(outputs, self.targets, logistic=self.classes).sum(axis=1)
+        return np.asarray(costs(outputs, self.targets, logistic=self.classes).sum(axis=1))
 
 
 class Family(NamedTuple):
@@ -97,7 +102,7 @@ def prototypes(standardized: Bags, rng: np.random.RandomState) -> list[Family]:
         made = Prototypes([quantifier] * n, centers, widths, standardized)
         dictionary = Dictionary(
             columns=np.asfortranarray(made.columns()),
-            premise=lambda number, made=made: Prototype(made.quantifiers[0], made.centers[number], made.widths[number]),
+            premise=made.prototype,
             lengths=np.full(n, float(d)),
             ease=np.ones(n),
         )
@@ -188,13 +193,11 @@ def validated(
         tick()
     penalties = np.mean(greatest) * PENALTIES
     paths = [
-        [
-            solutions(columns, target, part.weights, penalties, logistic=problem.classes)
-            for target in part.targets.T
-        ]
+        [solutions(columns, target, part.weights, penalties, logistic=problem.classes) for target in part.targets.T]
         for columns, part in running
     ]
-    outputs, lengths, fits, means = [], [], [[] for _ in range(n_folds)], []
+    outputs, lengths, means = [], [], []
+    fits: list[list[list[Fit]]] = [[] for _ in range(n_folds)]
     for _ in penalties:
         output, length = np.empty((n_bags, n_outputs)), 0.0
         for fold, dictionary in enumerate(dictionaries):

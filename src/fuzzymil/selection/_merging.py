@@ -28,19 +28,37 @@ def merged(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Ar
     premises : list of Premise
     coefs : array of shape (r, k)
     """
-    groups: dict[object, list[int]] = {}
-    for number, premise in enumerate(premises):
-        alike = tuple((part.quantifier, part.count, tuple(map(_direction, part.conditions))) for part in premise)
-        groups.setdefault((alike, tuple(np.sign(coefs[number]))), []).append(number)
+    groups: dict[object, list[list[int]]] = {}
+    for number in np.argsort(-np.abs(coefs).sum(axis=1), kind="stable"):
+        premise = premises[number]
+        alike = tuple((part.quantifier, part.number, tuple(map(_direction, part.conditions))) for part in premise)
+        others = groups.setdefault((alike, tuple(np.sign(coefs[number]))), [])
+        joined = next((members for members in others if _overlap(premise, premises[members[0]])), None)
+        if joined is None:
+            others.append([int(number)])
+        else:
+            joined.append(int(number))
+    together = [sorted(members) for others in groups.values() for members in others]
     found = []
-    for members in groups.values():
+    for members in together:
         share = np.abs(coefs[members]).sum(axis=1)
         found.append(_mean([premises[number] for number in members], share / share.sum()))
-    return found, np.array([coefs[members].sum(axis=0) for members in groups.values()]).reshape(-1, coefs.shape[1])
+    return found, np.array([coefs[members].sum(axis=0) for members in together]).reshape(-1, coefs.shape[1])
 
 
 def _direction(condition: Condition) -> tuple[int, type, bool]:
     return condition.feature, type(condition.set), condition.set.parameters[-1] > 0
+
+
+def _overlap(premise: Premise, other: Premise) -> bool:
+    """Return whether bounded sets are centered inside each other; half-open ones always overlap."""
+    pairs = [
+        (one.set.parameters, two.set.parameters)
+        for part, same in zip(premise, other, strict=True)
+        for one, two in zip(part.conditions, same.conditions, strict=True)
+        if isinstance(one.set, Bell)
+    ]
+    return all(abs(one[0] - two[0]) <= min(one[1], two[1]) for one, two in pairs)
 
 
 def _mean(premises: list[Premise], share: Array) -> Premise:
@@ -50,7 +68,7 @@ def _mean(premises: list[Premise], share: Array) -> Premise:
         for c, condition in enumerate(part.conditions):
             sets = np.array([premise[p].conditions[c].set.parameters for premise in premises])
             conditions.append(Condition(condition.feature, _mean_set(condition.set, sets, share)))
-        parts.append(Part(part.quantifier, part.count, tuple(conditions)))
+        parts.append(Part(part.quantifier, part.number, tuple(conditions)))
     return tuple(parts)
 
 

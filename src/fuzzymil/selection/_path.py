@@ -1,18 +1,18 @@
 """Penalized regression: which columns explain the targets, from the strongest penalty to the weakest.
 
 The loss is squared or logistic, the penalty is L1. Each step is a proximal Newton method: a weighted lasso, solved by
-scikit-learn's coordinate descent on the columns that the strong rule lets through, and warm-started.
+scikit-learn's coordinate descent on the columns that matter, and warm-started.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import warnings
-
 import numpy as np
 from scipy.special import expit, logit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
 from fuzzymil._utils.arrays import Array
@@ -118,17 +118,19 @@ def _newton(
             continue
         root = np.sqrt(weight / total * len(target))
         scaled = np.asfortranarray((columns - middle) * root[:, None])
-        _, path, _ = enet_path(
-            scaled,
-            (wanted - level) * root,
-            l1_ratio=1.0,
-            alphas=[penalty / total],
-            coef_init=coefs,
-            precompute=False,
-            tol=1e-4,
-            max_iter=_SWEEPS,
-            check_input=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on from here
+            _, path, _ = enet_path(
+                scaled,
+                (wanted - level) * root,
+                l1_ratio=1.0,
+                alphas=[penalty / total],
+                coef_init=coefs,
+                precompute=False,
+                tol=1e-4,
+                max_iter=_SWEEPS,
+                check_input=False,
+            )
         moved, coefs = float(np.abs(path[:, 0] - coefs).max()), path[:, 0]
         default = float(level - middle @ coefs)
         if moved <= 1e-3 * max(1.0, float(np.abs(coefs).max())):

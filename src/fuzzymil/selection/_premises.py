@@ -30,7 +30,7 @@ class Part(NamedTuple):
     """A quantifier over the instances that satisfy some conditions; without conditions it counts all instances."""
 
     quantifier: str
-    count: int | None
+    number: int | None
     conditions: tuple[Condition, ...]
 
     @property
@@ -60,8 +60,8 @@ class Premises(Protocol):
 def order_statistics(bags: Bags, count: int) -> tuple[Array, Array]:
     """Return the greatest and least ``count`` values of each feature in each bag, (count, b, d) both.
 
-    A missing value satisfies every condition, so it is infinitely great in one, infinitely small in the other. Bags with fewer
-    instances satisfy nothing.
+    A missing value satisfies every condition, so it is infinitely great in one, infinitely small in the other. Bags
+    with fewer instances satisfy nothing.
     """
     shape = (count, bags.n_bags, bags.n_features)
     greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
@@ -141,7 +141,7 @@ class Statements:
                     )
                     conditions.append(Condition(condition.feature, new))
                     c += 1
-                parts.append(Part(part.quantifier, part.count, tuple(conditions)))
+                parts.append(Part(part.quantifier, part.number, tuple(conditions)))
             found.append(tuple(parts))
         return tuple(found)
 
@@ -151,7 +151,7 @@ class Statements:
         degrees = np.ones((self.bags.n_bags, len(self._parts)))
         for p, part in enumerate(self._parts):
             if not part.conditions:
-                degrees[:, p] = self.bags.sizes >= (part.count or 0)
+                degrees[:, p] = self.bags.sizes >= (part.number or 0)
         chosen = self._simple
         away = self._value - center[chosen]
         away = np.where(np.isfinite(away), away, np.copysign(1e300, away))
@@ -173,12 +173,13 @@ class Statements:
             of_rows = np.zeros_like(log_truth)
             for g, p in enumerate(self._places):
                 weighted = inner[:, p] * degrees[:, p]
-                if rows[g] is None:  # the mean over instances
+                deciding = rows[g]
+                if deciding is None:  # the mean over instances
                     share = np.exp(log_truth[:, g]) / self.bags.sizes[self._owner]
                     of_rows[:, g] = inner[self._owner, p] * share
                 else:
                     reached = degrees[:, p] > 0
-                    np.add.at(of_rows[:, g], rows[g][reached], weighted[reached])
+                    np.add.at(of_rows[:, g], deciding[reached], weighted[reached])
             of_conditions = of_rows @ self._incidence.T
             for axis, derivative in enumerate(derivatives):
                 found[axis, self._other] = (of_conditions * derivative).sum(axis=0)
@@ -194,11 +195,11 @@ class Statements:
     def _decisive_values(self) -> Array:
         """Return the value (b, simple conditions) on which each threshold decides."""
         parts = [self._parts[self._part[c]] for c in self._simple]
-        greatest, least = order_statistics(self.bags, max([part.count or 1 for part in parts], default=1))
+        greatest, least = order_statistics(self.bags, max([part.number or 1 for part in parts], default=1))
         found = np.empty((self.bags.n_bags, len(parts)))
         for n, (c, part) in enumerate(zip(self._simple, parts, strict=True)):
             values = greatest if self._slope[c] > 0 else least
-            found[:, n] = values[(part.count or 1) - 1, :, self._conditions[c].feature]
+            found[:, n] = values[(part.number or 1) - 1, :, self._conditions[c].feature]
         return found
 
     def _memberships(self, center: Array, width: Array, slope: Array) -> tuple[Array, tuple[Array, Array, Array]]:
@@ -217,7 +218,7 @@ class Statements:
         return np.where(self._unknown, 0.0, log_mu) @ self._incidence, derivatives
 
     def _join(self, degrees: Array, log_truth: Array) -> list[Array | None]:
-        """Set the degrees of the parts that look at all instances; return the deciding rows of each, None for a mean."""
+        """Set the degrees of the parts that look at all instances; return the rows that decide, None for a mean."""
         starts, sizes = self.bags.offsets[:-1], self.bags.sizes
         rows: list[Array | None] = []
         for g, p in enumerate(self._places):
@@ -227,7 +228,7 @@ class Statements:
                 rows.append(None)
                 continue
             order = np.lexsort((values if part.quantifier == "all" else -values, self._owner))
-            nth = (part.count or 1) - 1
+            nth = (part.number or 1) - 1
             deciding = order[np.minimum(starts + nth, len(order) - 1)]
             degrees[:, p] = np.where(sizes > nth, np.exp(values[deciding]), 0.0)
             rows.append(deciding)

@@ -59,6 +59,10 @@ class Prototypes:
         centers, widths = self._sets(moves)
         return tuple(Prototype(*each) for each in zip(self.quantifiers, centers, widths, strict=True))
 
+    def prototype(self, number: int) -> Prototype:
+        """Return one of the prototypes."""
+        return Prototype(self.quantifiers[number], self.centers[number], self.widths[number])
+
     def columns(self) -> Array:
         """Return the truth of the premises, (b, r)."""
         return self.evaluate(np.zeros(self.n_moves))[0]
@@ -68,7 +72,8 @@ class Prototypes:
         centers, widths = self._sets(moves)
         precision = 0.5 / np.square(widths)
         x, starts, sizes = self.bags.instances, self.bags.offsets[:-1], self.bags.sizes
-        distance = self._squares @ precision.T - 2 * x @ (centers * precision).T + (np.square(centers) * precision).sum(1)
+        constant = (np.square(centers) * precision).sum(axis=1)
+        distance = self._squares @ precision.T - 2 * x @ (centers * precision).T + constant
         log_truth = -np.maximum(distance, 0.0)
         truth = np.empty((len(sizes), len(centers)))
         average = self._average

@@ -82,7 +82,7 @@ def refined(
         value = cost + penalty * float(np.abs(weight).sum()) + 0.5 * _PULL * float(moves @ moves)
         return value, np.concatenate([slope.sum(axis=0), of_weight.ravel(), of_moves])
 
-    bounds = [(None, None)] * n_outputs
+    bounds: list[tuple[float | None, float | None]] = [(None, None)] * n_outputs
     bounds += [(0.0, None) if s > 0 else (None, 0.0) if s < 0 else (0.0, 0.0) for s in signs.ravel()]
     bounds += [(None, None)] * n_moves
     start = np.concatenate([default, coefs.ravel(), np.zeros(n_moves)])

@@ -31,7 +31,7 @@ from fuzzymil.selection._merging import merged
 from fuzzymil.selection._path import Fit, greatest_penalty, solutions
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototype, Prototypes
-from fuzzymil.selection._refinement import refined
+from fuzzymil.selection._refinement import mean_cost, refined
 
 __all__ = ["Chosen", "Ingredient", "Plan", "chosen", "plan", "premises_of"]
 
@@ -70,6 +70,16 @@ class Chosen:
     premises: tuple[Premise | Prototype, ...]
     coefs: Array  # (r, k)
     default: Array  # (k,)
+
+    def cost(self, problem: Problem) -> float:
+        """Return the mean cost on the bags of a problem."""
+        output = np.tile(self.default, (problem.bags.n_bags, 1))
+        for kind in (tuple, Prototype):
+            places = [n for n, premise in enumerate(self.premises) if type(premise) is kind]
+            if places:
+                truth = premises_of([self.premises[n] for n in places], problem).columns()
+                output = output + truth @ self.coefs[places]
+        return mean_cost(output, problem.targets, problem.weights, classes=problem.classes)[0]
 
 
 def plan(
@@ -116,13 +126,13 @@ def plan(
     for f in range(1, n_short):  # families with more ways to be right by chance must be clearly better
         first = first if _as_good(cost[first], cost[f], weights, null) else f
     options = {each.family.name: value for each, value in zip(validations, mean, strict=True)}
-    used = (first,)
+    used: tuple[int, ...] = (first,)
     if long:
         second = min(range(n_short, len(validations)), key=lambda f: mean[f])
         both = sum(validations[f].outputs[places[f]] for f in (first, second)) / 2
         joint = problem.costs(both)
         options["both"] = float(np.average(joint, weights=weights))
-        ways = {(first,): cost[first], (second,): cost[second], (first, second): joint}
+        ways: dict[tuple[int, ...], Array] = {(first,): cost[first], (second,): cost[second], (first, second): joint}
         best = min(ways, key=lambda way: float(np.average(ways[way], weights=weights)))
         used = (first,) if _as_good(ways[first,], ways[best], weights, null) else best
     ingredients = []
@@ -167,7 +177,7 @@ def _refined(start: Chosen, problem: Problem, penalty: float) -> Chosen:
         steps=_STEPS,
     )
     used = np.abs(coefs).max(axis=1) > _LEAST_CONCLUSION
-    moved = [premise for premise, needed in zip(premises.moved(moves), used, strict=True) if needed]
+    moved: list[Any] = [premise for premise, needed in zip(premises.moved(moves), used, strict=True) if needed]
     return Chosen(tuple(moved), coefs[used], default)
 
 
@@ -239,9 +249,7 @@ def _place(each: Validation, weights: Array, null: float) -> int:
     return next(place for place, enough in enumerate(good) if enough)
 
 
-def _as_good(
-    cost: Array, best: Array, weights: Array, null: float, standard_errors: float = _STANDARD_ERRORS
-) -> bool:
+def _as_good(cost: Array, best: Array, weights: Array, null: float, standard_errors: float = _STANDARD_ERRORS) -> bool:
     """Return whether costs (b,) are at most a standard error or a negligible amount above others."""
     gap = cost - best
     mean = float(np.average(gap, weights=weights))
