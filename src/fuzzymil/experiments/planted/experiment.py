@@ -24,7 +24,7 @@ SIZES, QUICK_SIZES = (60, 120, 200, 400), (120,)  # training bags
 N_SETS, QUICK_SETS = 10, 2
 N_TEST = 600
 N_NOISE = 20
-PATH_SIZE, PATH_SETS = 200, 5  # training bags and datasets of the path of accuracy against conditions
+PATH_SIZE = 200  # training bags on the path of accuracy against conditions
 QUICK_PATH_KINDS = ("some", "pair", "count")
 # A unit of work has enough fits to keep a large machine busy, and few enough that Ctrl-C loses little.
 KINDS_PER_UNIT = 4
@@ -49,10 +49,6 @@ def _path_size(options: Options) -> int:
     """Return the number of training bags on the path: one that is measured anyway."""
     sizes = _sizes(options)
     return PATH_SIZE if PATH_SIZE in sizes else max(sizes)
-
-
-def _path_sets(options: Options) -> int:
-    return min(PATH_SETS, _n_sets(options))
 
 
 def _path_kinds(options: Options) -> tuple[str, ...]:
@@ -83,7 +79,9 @@ def _measured(
     return by_kind
 
 
-def _unit(label: str, method: Method, kinds: Sequence[str], size: int, n_sets: int, options: Options) -> Unit:
+def _unit(label: str, method: Method, kinds: Sequence[str], size: int, options: Options) -> Unit:
+    n_sets = _n_sets(options)
+
     def work() -> Results:
         return _measured(method, kinds, size, n_sets, options.seed, options.jobs)
 
@@ -101,16 +99,16 @@ def _unit(label: str, method: Method, kinds: Sequence[str], size: int, n_sets: i
 
 def _units(options: Options) -> list[Unit]:
     units = [
-        _unit(f"{size} bags, {name}", method, kinds, size, _n_sets(options), options)
+        _unit(f"{size} bags, {name}", method, kinds, size, options)
         for size in _sizes(options)
         for name, method in methods_at(size, options).items()
         for kinds in _groups(tuple(PLANTED))
     ]
-    size, n_sets = _path_size(options), _path_sets(options)
+    size = _path_size(options)
     for (way, bound), recipe in recipes(quick=options.quick).items():
-        method = Method(recipe.estimator, rules=True, cost=10.0 if way == "shortened" else 4.0)
+        method = Method(recipe.estimator, rules=True)
         units += [
-            _unit(f"{size} bags, {way}, at most {bound}", method, kinds, size, n_sets, options)
+            _unit(f"{size} bags, {way}, at most {bound}", method, kinds, size, options)
             for kinds in _groups(_path_kinds(options))
         ]
     return units
@@ -155,7 +153,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "n_sets": _n_sets(options),
         "n_test": N_TEST,
         "n_noise": N_NOISE,
-        "path": {"size": _path_size(options), "n_sets": _path_sets(options)},
+        "path_size": _path_size(options),
         "methods": {
             name: described(method.estimator) for size in sizes for name, method in methods_at(size, options).items()
         },

@@ -25,9 +25,8 @@ def draw_figures(results: Results, folder: Path) -> None:
     n_sets, n_test = settings["n_sets"], settings["n_test"]
     note = f"mean of {plural(n_sets, 'dataset')} per kind, {n_test} unseen bags each"
     _draw_dots(results["measured"], note, folder / "accuracy.png")
-    path = settings["path"]
-    bars = "bars: one standard deviation over them" if path["n_sets"] > 1 else "one of them each"
-    note = f"{path['size']} training bags; mean of {plural(path['n_sets'], 'dataset')} per kind; {bars}"
+    bars = "; bars: one standard deviation over them" if n_sets > 1 else ""
+    note = f"{settings['path_size']} training bags; mean of {plural(n_sets, 'dataset')} per kind{bars}"
     draw_tradeoff(results["paths"], note, folder / "conditions.png")
 
 

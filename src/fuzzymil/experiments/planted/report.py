@@ -50,7 +50,7 @@ def section(results: Results) -> Section:
         *[_means_table(results, size) for size in sizes],
         Figure(
             "conditions",
-            f"Accuracy against the number of conditions, {settings['path']['size']} training bags. Points: the default "
+            f"Accuracy against the number of conditions, {settings['path_size']} training bags. Points: the default "
             f"with at most {_bounds(results, 'chosen')} rules; {_bounds(results, 'normalized')} normalized rules; 10 "
             f"normalized rules, shortened to {_bounds(results, 'shortened')} conditions each.",
         ),
@@ -191,7 +191,7 @@ def _reading_table(results: Results, size: str) -> Table:
 
 def _shown_size(results: Results) -> str:
     """Return the number of training bags whose rules are printed: that of the path."""
-    return str(results["settings"]["path"]["size"])
+    return str(results["settings"]["path_size"])
 
 
 def _rules_table(results: Results, size: str) -> Table:
