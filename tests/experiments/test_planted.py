@@ -2,11 +2,13 @@
 
 import copy
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rich.console import Console
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil import Bags, MIANFISClassifier, RuleBase
@@ -14,11 +16,11 @@ from fuzzymil.comparators import APR, EmbeddingForest
 from fuzzymil.datasets import PLANTED, make_planted
 from fuzzymil.experiments import Options, reproduce
 from fuzzymil.experiments._document import Figure, Table, Text
-from fuzzymil.experiments._recipe import Recipe, evaluate
+from fuzzymil.experiments._recipe import Recipe, evaluate, size_of
 from fuzzymil.experiments.planted import experiment as planted
 from fuzzymil.experiments.planted import methods
 from fuzzymil.experiments.planted.measures import instance_auc, measure_fit, used_features, witness_hits
-from fuzzymil.experiments.planted.methods import METHODS, OWN, Method, OnStatistics, methods_at, statistics_of
+from fuzzymil.experiments.planted.methods import BOOSTING, METHODS, OWN, Method, OnStatistics, methods_at, statistics_of
 from fuzzymil.experiments.planted.numbers import correct, verdict
 from fuzzymil.experiments.planted.report import section
 from fuzzymil.experiments.planted.tradeoff import WAYS, draw_tradeoff, point, recipes
@@ -152,7 +154,7 @@ def test_seeds_reach_all_methods():
         seeds = [v for name, v in model.get_params().items() if name.endswith("random_state")]
         assert set(seeds) <= {17}
     assert methods.model_of(METHODS[OWN], 17).random_state == 17
-    assert isinstance(METHODS["gradient boosting on bag statistics"].estimator, OnStatistics)
+    assert isinstance(METHODS[BOOSTING].estimator, OnStatistics)
 
 
 # ---------------------------------------------------------------------- verdicts
@@ -228,6 +230,13 @@ def test_path_of_a_cross_validation(tmp_path):
     assert (tmp_path / "conditions.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_an_additive_rule_without_conditions_counts_as_one():
+    text = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1  IF anything THEN y = 2"
+    for normalize, n_conditions in ((True, 1), (False, 2)):
+        model = SimpleNamespace(rules_=RuleBase.parse(text, normalize=normalize))
+        assert size_of(model) == {"n_rules": 2, "n_conditions": n_conditions}
+
+
 def test_recipes_are_bounded():
     for (way, bound), recipe in recipes().items():
         name = "max_terms" if way == "shortened" else "n_rules"
@@ -241,6 +250,7 @@ SMALL = {
     OWN: Method(MIANFISClassifier(2, init="kmeans", max_epochs=3), rules=True),
     "forest": Method(EmbeddingForest(20), probability=lambda decision: decision + 0.5),
     "APR": Method(APR(), scaled=True),
+    BOOSTING: Method(OnStatistics(LogisticRegression())),
 }
 KINDS = ("some", "size")
 
@@ -335,7 +345,8 @@ def test_sentences_follow_the_numbers(small):
     results = copy.deepcopy(found)
     for by_kind in results["measured"].values():
         for own in by_kind.values():
-            own[OWN]["exactly"] = [True, True]
+            own[OWN] |= {"exactly": [True, True], "accuracy": [0.8, 0.9]}
+            own |= {"forest": {**own["forest"], "accuracy": [0.7, 0.7]}, "APR": {**own["APR"], "accuracy": [0.6, 0.6]}}
     verdicts = results["verdicts"]["24"]
     verdicts["some"] |= {"within": True}
     verdicts["size"] |= {"within": False, "peer": "forest", "test": {**verdicts["size"]["test"], "mean": -7.25}}
@@ -343,6 +354,7 @@ def test_sentences_follow_the_numbers(small):
     assert "With 24 training bags" in level
     assert "on 1 of 2 kinds" in level
     assert "Not on size (-7.2, forest)" in level or "Not on size (-7.3, forest)" in level
+    assert f"Leaving out {BOOSTING}: on 2 of 2" in level
     assert "on 2 of 2 kinds" in features
     results["measured"]["24"]["size"][OWN]["exactly"] = [True, False]
     _, _, features, _ = words_of(results)

@@ -59,8 +59,11 @@ def network_of(model: Any) -> Any:
 
 def size_of(model: Any) -> Results:
     """Return the number of rules and the total number of their conditions."""
-    rules = network_of(model).rules_.rules
-    return {"n_rules": len(rules), "n_conditions": sum(len(rule.conditions) for rule in rules)}
+    rules = network_of(model).rules_
+    # Among additive rules, one without conditions on features is about the size of the bag: that is a condition, too.
+    least = 0 if rules.normalize else 1
+    counts = [max(len(rule.conditions), least) for rule in rules.rules]
+    return {"n_rules": len(counts), "n_conditions": sum(counts)}
 
 
 def scores_of(model: Any, bags: Bags, pool: str = "max") -> Array:

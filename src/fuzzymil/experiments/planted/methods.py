@@ -20,10 +20,17 @@ from fuzzymil.comparators import MILES, EmbeddingForest
 from fuzzymil.estimators import MIANFISClassifier, PerInstance
 from fuzzymil.experiments._experiment import Options
 
-__all__ = ["METHODS", "OWN", "Method", "OnStatistics", "methods_at", "model_of", "statistics_of"]
+__all__ = ["BOOSTING", "METHODS", "OWN", "Method", "OnStatistics", "methods_at", "model_of", "statistics_of"]
 
 OWN = "MI-ANFIS, default"
 """The method that is compared with the best of all others."""
+
+BOOSTING = "gradient boosting on bag statistics"
+"""The strongest of the others where few bags must tell which of many columns count.
+
+Every split chooses among all columns. Among a random part of them, as in a forest, the true one is often missing: in a
+trial with 60 bags, accuracy on "unless" was then 86% instead of 99%.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,9 +97,7 @@ METHODS: Mapping[str, Method] = {
     "logistic regression on bag statistics": Method(
         OnStatistics(LogisticRegression(max_iter=1000)), probability=expit, cost=0.05
     ),
-    "gradient boosting on bag statistics": Method(
-        OnStatistics(GradientBoostingClassifier()), probability=expit, cost=0.4
-    ),
+    BOOSTING: Method(OnStatistics(GradientBoostingClassifier()), probability=expit, cost=0.4),
     "MILES": Method(MILES(), scaled=True, cost=2.5),
 }
 """The methods by name; `OWN` first, and its peers after it."""

@@ -13,8 +13,8 @@ from fuzzymil.experiments._document import Block, Figure, Section, Table, Text, 
 from fuzzymil.experiments._experiment import Results
 from fuzzymil.experiments._words import difference, joined, p_value, plural
 from fuzzymil.experiments.planted.figures import draw_figures
-from fuzzymil.experiments.planted.methods import OWN
-from fuzzymil.experiments.planted.numbers import TOLERANCE, mean
+from fuzzymil.experiments.planted.methods import BOOSTING, OWN
+from fuzzymil.experiments.planted.numbers import TOLERANCE, mean, verdict
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import printer
 
@@ -134,10 +134,16 @@ def _level_finding(results: Results, size: str) -> str:
         if not found["within"]
     ]
     rest = f" Not on {joined(missed)}." if missed else ""
+    without = [_verdict_without(own, BOOSTING) for own in results["measured"][size].values()]
     return (
         f"With {size} training bags, “{OWN}” is {_within_words()} of the best other method, or better, on "
-        f"{len(within)} of {len(verdicts)} kinds.{rest}"
+        f"{len(within)} of {len(verdicts)} kinds.{rest} Leaving out {BOOSTING}: on "
+        f"{sum(found['within'] for found in without)} of {len(without)}."
     )
+
+
+def _verdict_without(measured: Results, left_out: str) -> Results:
+    return verdict({name: own["accuracy"] for name, own in measured.items() if name != left_out})
 
 
 # ---------------------------------------------------------------------- what the rules say
