@@ -6,6 +6,7 @@ suffices for all.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 from joblib import Parallel, delayed, parallel_config
@@ -64,7 +65,9 @@ def _measured(
     """Measure a method on several datasets of each kind, in parallel; only the first keeps its rules."""
     tasks = [(kind, number) for kind in kinds for number in range(n_sets)]
     # One thread per process: the times of fits should be comparable.
-    with parallel_config(backend="loky", inner_max_num_threads=1):
+    with warnings.catch_warnings(), parallel_config(backend="loky", inner_max_num_threads=1):
+        # joblib takes compiled programs for a memory leak, and then goes on with a new process.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         found = Parallel(n_jobs=jobs or -1)(
             delayed(measure_fit)(
                 method, kind, (size, N_TEST), N_NOISE, seeds_of(3, seed, "planted", kind, size, number)
