@@ -136,8 +136,23 @@ def test_witnesses_of_the_strongest_positive_rule():
     bags = Bags([[0], [1], [2]] * 2 + [[0], [0.1]], [0, 3, 6, 8], labels=[1] * 3,
                 instance_labels=[0, 0, 1, 1, 0, 0, 1, 1])  # fmt: skip
     assert witness_hits(explain_many(rules, bags), bags)[:2] == [True, False]
-    nothing = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = -1", normalize=False)
+    nothing = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y += -1")
     assert witness_hits(explain_many(nothing, bags), bags) == [False] * 3
+
+
+def test_only_parts_that_point_to_instances_count():
+    text = """
+        VARIABLE x: low = Sigmoid(1, -20), high = Sigmoid(9, 20)    VARIABLE z: high = Sigmoid(9, 20)
+        IF ALL x is low THEN y += 5    IF AT LEAST 1 instances THEN y += 4
+        IF NOT (SOME z is high) AND SOME x is high THEN y += 3
+    """
+    bags = Bags([[0, 5], [10, 0]], [0, 2], labels=[1], instance_labels=[0, 1])
+    # The first rule does not hold, the second names no instance; z comes closest to breaking the third at instance 0.
+    assert witness_hits(explain_many(RuleBase.parse(text), bags), bags) == [True]
+    for line in ("IF ALL x is low THEN y += 5", "IF NOT (SOME z is high) THEN y += 3"):
+        rules = RuleBase.parse(text.partition("IF")[0] + line)
+        marked = Bags([[0, 5], [0, 0]], [0, 2], labels=[1], instance_labels=[1, 1])
+        assert witness_hits(explain_many(rules, marked), marked) == [False]
 
 
 def test_statistics_of_bags():
@@ -230,11 +245,19 @@ def test_path_of_a_cross_validation(tmp_path):
     assert (tmp_path / "conditions.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_additive_rule_without_conditions_counts_as_one():
-    text = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1  IF anything THEN y = 2"
-    for normalize, n_conditions in ((True, 1), (False, 2)):
-        model = SimpleNamespace(rules_=RuleBase.parse(text, normalize=normalize))
-        assert size_of(model) == {"n_rules": 2, "n_conditions": n_conditions}
+def test_conditions_are_counted_as_they_are_read():
+    text = """
+        VARIABLE x: low = Gaussian(0, 1)    IF x is low THEN y = 1    IF anything THEN y = 2
+    """
+    model = SimpleNamespace(rules_=RuleBase.parse(text))
+    assert size_of(model) == {"n_rules": 2, "n_conditions": 1}
+    text = """
+        VARIABLE x: low = Gaussian(0, 1)    VARIABLE z: low = Gaussian(0, 1)
+        IF SOME (x is low AND z is low) AND NOT (AT LEAST 3 z is low) THEN y += 1
+        IF AT LEAST 8 instances THEN y += 2
+        IF MOST x is low AND AT LEAST 2 instances THEN y -= 1
+    """
+    assert size_of(SimpleNamespace(rules_=RuleBase.parse(text))) == {"n_rules": 3, "n_conditions": 3 + 1 + 2}
 
 
 def test_recipes_are_bounded():

@@ -120,9 +120,9 @@ def instance_auc(scores: npt.ArrayLike, bags: Bags) -> float | None:
 
 
 def witness_hits(explanations: Sequence[Explanation], bags: Bags) -> list[bool]:
-    """Return for each bag whether the witness of the strongest positive rule is a true instance.
+    """Return for each bag whether the instance that the strongest positive rule points to is a true one.
 
-    Without a rule that speaks for the positive class, or without a witness, it is not.
+    Without a rule that speaks for the positive class and points to an instance, it is not.
 
     Examples
     --------
@@ -132,12 +132,20 @@ def witness_hits(explanations: Sequence[Explanation], bags: Bags) -> list[bool]:
     >>> witness_hits(explain_many(rules, bags), bags)
     [True, False]
     """
-    hits = []
-    for explanation, true in zip(explanations, _truth(bags), strict=True):
-        speaking = [rule for rule in explanation.rules if rule.contributions[0] > 0]
-        witness = max(speaking, key=lambda rule: rule.contributions[0]).witness if speaking else None
-        hits.append(witness is not None and bool(true[witness]))
-    return hits
+    pointed = map(_pointed_to, explanations)
+    return [place is not None and bool(true[place]) for place, true in zip(pointed, _truth(bags), strict=True)]
+
+
+def _pointed_to(explanation: Explanation) -> int | None:
+    """Return the first witness of the strongest positive rule that points to an instance.
+
+    Parts inside NOT and parts about all instances do not: their witness is what comes closest to breaking them.
+    """
+    for rule in sorted(explanation.rules, key=lambda rule: -rule.contributions[0]):
+        parts = [part for part in rule.parts if part.witnesses and not part.negated and part.quantifier != "all"]
+        if rule.contributions[0] > 0 and parts:
+            return min(parts, key=lambda part: not part.deciding).witnesses[0].instance
+    return None
 
 
 def _instances_found(model: Any, test: Bags) -> Results:

@@ -189,9 +189,9 @@ def _reading_table(results: Results, size: str) -> Table:
          "by chance", "instance AUC"],
         rows,
         "Rules and conditions: mean numbers per model. Features of rules that can change the output. “Witness is "
-        "true”: the share of positive bags in which the instance that explain names for the strongest positive rule "
-        "is one of those that make the bag positive. Instance AUC: instance_scores of these against the other "
-        "instances within positive bags, averaged over bags.",
+        "true”: the share of positive bags in which the strongest positive rule points to one of the instances that "
+        "make the bag positive. Instance AUC: instance_scores of these against the other instances within positive "
+        "bags, averaged over bags.",
     )  # fmt: skip
 
 
