@@ -217,8 +217,18 @@ def _variant(name: str, value: Any) -> None:
 
 # Parameters that also apply to chosen rules.
 _OF_ALL = frozenset(
-    ("n_rules", "max_terms", "init", "class_weight", "n_estimators", "missing", "run", "warm_start", "verbose")
-    + ("random_state",)
+    [
+        "n_rules",
+        "max_terms",
+        "init",
+        "class_weight",
+        "n_estimators",
+        "missing",
+        "run",
+        "warm_start",
+        "verbose",
+        "random_state",
+    ]
 )
 
 
@@ -303,8 +313,8 @@ class NetworkSettings(BaseEstimator):
                 )
             if self._changed():
                 raise ParameterError(
-                    f"init='select' chooses rules without {listed(self._changed())}: leave the parameter(s) out, or use "
-                    "init='kmeans' to train a network."
+                    f"init='select' does not use {listed(self._changed())}: leave that out, or train a network instead "
+                    "(init='kmeans')."
                 )
         if self._run.checkpoint is not None and not isinstance(self.optimizer, str):
             raise ParameterError("A checkpoint needs a named optimizer: optax transformations cannot be compared.")

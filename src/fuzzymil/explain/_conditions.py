@@ -66,9 +66,7 @@ def _log_memberships(
     return found
 
 
-def _conditions(
-    base: RuleBase, part: Part, sight: Sight, log_mu: Sequence[float]
-) -> tuple[ConditionExplanation, ...]:
+def _conditions(base: RuleBase, part: Part, sight: Sight, log_mu: Sequence[float]) -> tuple[ConditionExplanation, ...]:
     """Return the conditions of one part at one instance, given its log-memberships in their sets."""
     asked = list(premise.conditions(part.premise))
     columns = [base.feature_names.index(condition.variable) for condition in asked]
