@@ -70,7 +70,7 @@ class Intervals:
         return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
 
     def search(
-        self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 80, keep: int = 12
+        self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 60, keep: int = 12
     ) -> list[Premise]:
         """Return the conjunctions that reduce the loss most, best first.
 

@@ -18,7 +18,7 @@ from fuzzymil.selection._prototypes import Prototypes, typical_instances
 
 __all__ = ["Family", "Problem", "Validation", "dictionary_of", "fitted", "prototypes", "statements", "validated"]
 
-PENALTIES = np.geomspace(1.0, 0.004, 15)  # relative to the least penalty with which no rule is chosen
+PENALTIES = np.geomspace(1.0, 0.004, 12)  # relative to the least penalty with which no rule is chosen
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _COUNTS = (1, 2, 3, 4, 5)
 _N_PROTOTYPES = 800

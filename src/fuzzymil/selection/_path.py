@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
@@ -23,6 +24,7 @@ _NEWTON_STEPS = 8
 _SWEEPS = 60  # of coordinate descent in a Newton step, which is warm-started
 _MOST_JOINING = 200  # columns at once
 _TOLERANCE = 0.01  # relative, of the conditions that a solution fulfills
+_CONVERGED = 0.01  # largest change of a coefficient in a Newton step, relative to the largest coefficient
 _LEAST_CURVATURE = 1e-3  # of the logistic loss, where a bag is explained perfectly
 
 
@@ -100,39 +102,45 @@ def _newton(
     columns: Array, target: Array, share: Array, penalty: float, default: float, coefs: Array, *, logistic: bool
 ) -> tuple[float, Array]:
     """Return default and coefficients after Newton steps, each of which solves a weighted lasso."""
-    if columns.shape[1] == 0 and not logistic:
-        return default, coefs
-    for _ in range(_NEWTON_STEPS if logistic else 1):
-        output = default + columns @ coefs
-        if logistic:
-            likely = expit(output)
-            curvature = np.maximum(likely * (1 - likely), _LEAST_CURVATURE)
-            wanted = output + (target - likely) / curvature
-        else:
+    n_steps = _NEWTON_STEPS if logistic else 1
+    # Checking the parameters of each small problem would take longer than solving it; one that has not converged is
+    # continued by the next step.
+    with config_context(skip_parameter_validation=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for _ in range(n_steps):
+            output = default + columns @ coefs
             curvature, wanted = np.ones_like(output), target
-        weight = share * curvature
-        total = weight.sum()
-        middle, level = weight @ columns / total, weight @ wanted / total
-        if columns.shape[1] == 0:
-            moved, default = 0.0, float(level)
-            continue
-        root = np.sqrt(weight / total * len(target))
-        scaled = np.asfortranarray((columns - middle) * root[:, None])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the next step goes on from here
-            _, path, _ = enet_path(
-                scaled,
-                (wanted - level) * root,
-                l1_ratio=1.0,
-                alphas=[penalty / total],
-                coef_init=coefs,
-                precompute=False,
-                tol=1e-4,
-                max_iter=_SWEEPS,
-                check_input=False,
-            )
-        moved, coefs = float(np.abs(path[:, 0] - coefs).max()), path[:, 0]
-        default = float(level - middle @ coefs)
-        if moved <= 1e-3 * max(1.0, float(np.abs(coefs).max())):
-            break
+            if logistic:
+                likely = expit(output)
+                curvature = np.maximum(likely * (1 - likely), _LEAST_CURVATURE)
+                wanted = output + (target - likely) / curvature
+            weight = share * curvature
+            total = weight.sum()
+            middle, level = weight @ columns / total, weight @ wanted / total
+            moved = coefs
+            if columns.shape[1]:
+                root = np.sqrt(weight / total * len(target))
+                scaled = np.asfortranarray((columns - middle) * root[:, None])
+                wished = (wanted - level) * root
+                moved = _lasso(scaled, wished, penalty / total, coefs)
+            change, coefs = float(np.abs(moved - coefs).max(initial=0.0)), moved
+            before, default = default, float(level - middle @ coefs)
+            if max(change, abs(default - before)) <= _CONVERGED * max(1.0, float(np.abs(coefs).max(initial=0.0))):
+                break
     return default, coefs
+
+
+def _lasso(columns: Array, target: Array, penalty: float, start: Array) -> Array:
+    """Return the coefficients that minimize half the mean squared error plus the penalty."""
+    _, path, _ = enet_path(
+        columns,
+        target,
+        l1_ratio=1.0,
+        alphas=[penalty],
+        coef_init=start,
+        precompute=False,
+        tol=1e-4,
+        max_iter=_SWEEPS,
+        check_input=False,
+    )
+    return np.asarray(path[:, 0])

@@ -35,14 +35,14 @@ from fuzzymil.selection._refinement import mean_cost, refined
 
 __all__ = ["Chosen", "Ingredient", "Plan", "chosen", "plan", "premises_of"]
 
-_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96)
+_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _STANDARD_ERRORS = 0.5  # by which the cost may exceed the least, in favor of shorter rules
 _NEGLIGIBLE = 0.015  # the same, as a share of what the rules explain
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
 _STEPS = 15  # of refinement: more would fit noise
 _N_FOLDS = 5
 _LONGEST = 3  # conditions in a conjunction, unless max_terms is less
-_FALLBACK = 7  # position of the penalty for bags too few to validate
+_FALLBACK = 5  # position of the penalty for bags too few to validate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _size(each: Validation, place: int, problem: Problem, folds: Array, most: in
     """Return how many rules held-out bags need, the strongest first."""
     sizes = [size for size in _SIZES if size < most] + [most]
     outputs = np.empty((len(sizes), *problem.targets.shape))
-    path = each.penalties[: place + 1]
+    path = each.penalties[np.unique([place // 3, 2 * place // 3, place])]  # few steps suffice for few columns
     for fold in range(int(folds.max()) + 1):
         rows, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part = problem.only(rows)
