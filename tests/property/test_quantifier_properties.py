@@ -56,8 +56,8 @@ def test_order_does_not_matter_and_every_quantifier_is_monotone(bags, count, ran
         assert not np.isnan(found).any()
 
 
-@many
-@given(st.lists(truths, min_size=1, max_size=6), st.integers(1, 4))
+@settings(many, max_examples=30)
+@given(st.lists(truths, min_size=4, max_size=4), st.sampled_from([1, 2, 5]))  # few shapes, which are compiled
 def test_all_groupings_agree(bag, count):
     with np.errstate(divide="ignore"):
         log_r = np.log(np.array(bag))[:, None]
