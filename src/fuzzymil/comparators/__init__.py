@@ -25,8 +25,11 @@ from fuzzymil.comparators.bp_mip import BPMIP
 from fuzzymil.comparators.citation_knn import CitationKNN
 from fuzzymil.comparators.dd_svm import DDSVM
 from fuzzymil.comparators.diverse_density import EMDD, DiverseDensity
+from fuzzymil.comparators.embedding_boosting import EmbeddingBoosting
 from fuzzymil.comparators.embedding_forest import EmbeddingForest
+from fuzzymil.comparators.embedding_logistic import EmbeddingLogistic
 from fuzzymil.comparators.mi_forest import MIForest
+from fuzzymil.comparators.mi_fv import MiFV
 from fuzzymil.comparators.mi_net import MINet, MiNet
 from fuzzymil.comparators.mi_nn import MINN
 from fuzzymil.comparators.migraph import MIGraph, MiGraph
@@ -56,7 +59,10 @@ __all__ = [
     "MIGraph",
     "MiGraph",
     "MIForest",
+    "MiFV",
     "EmbeddingForest",
+    "EmbeddingBoosting",
+    "EmbeddingLogistic",
     "MINN",
     "BPMIP",
     "RBFMIP",
