@@ -264,8 +264,12 @@ def test_quoted_figures_stand_beside_measured_ones():
 def test_the_grids_are_reported():
     results = made_up(0.9, 0.7)
     results["settings"]["methods"]["MILES"]["grids"] = {"musk1": {"C": [1.0, 10.0]}, "musk2": {"C": [1.0, 10.0]}}
+    results["settings"]["methods"]["mi-Net"]["grids"] = {"musk1": {"of": [("a", "b"), ("c",)]}, "musk2": {}}
     (grids,) = [b for b in section(results).blocks if isinstance(b, Table) and "grids" in b.title]
-    assert ["MILES", "X", "C: 1.0, 10.0"] in [list(row) for row in grids.rows]
+    rows = [list(row) for row in grids.rows]
+    assert ["MILES", "X", "C: 1.0, 10.0"] in rows
+    assert ["mi-Net", "X", "of: a + b, c / defaults"] in rows
+    assert "second is for MUSK 2" in grids.note
 
 
 # ---------------------------------------------------------------------- a small run

@@ -241,7 +241,11 @@ def _grids_table(results: Results) -> Table:
 
 
 def _grid_words(grid: Results) -> str:
-    return "; ".join(f"{name}: {', '.join(map(str, values))}" for name, values in grid.items()) or "defaults"
+    return "; ".join(f"{name}: {', '.join(map(_value_words, values))}" for name, values in grid.items()) or "defaults"
+
+
+def _value_words(value: object) -> str:
+    return " + ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _findings(results: Results) -> list[str]:
