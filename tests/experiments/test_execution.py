@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fuzzymil.experiments._execution import _batches, results_of
+from fuzzymil.experiments._execution import _batches, _in_rounds, results_of
 from fuzzymil.experiments._experiment import Unit
 from fuzzymil.experiments._parts import Parts
 
@@ -38,6 +38,11 @@ def test_units_that_need_one_another_are_not_run_together():
     ]
     assert list(_batches(units)) == [[0], [1, 2], [3, 4], [5], [6], [7]]
     assert list(_batches([])) == []
+
+
+def test_rounds_have_one_unit_of_each_cost_and_begin_with_the_longest():
+    works = [(n, unit(n, cost=cost), []) for n, cost in enumerate([1.0, 1.0, 1.0, 9.0, 9.0, 4.0])]
+    assert [place for place, _, _ in _in_rounds(works)] == [3, 5, 0, 4, 1, 2]
 
 
 def test_results_come_in_order_with_what_they_need(tmp_path):

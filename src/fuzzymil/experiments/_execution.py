@@ -7,6 +7,7 @@ import functools
 import os
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 import jax
@@ -30,7 +31,7 @@ def results_of(
     Parameters
     ----------
     units : sequence of Unit
-        Parallel units that follow one another run at the same time, the most costly first.
+        Parallel units that follow one another run at the same time.
     parts : Parts
         Where results are saved.
     jobs : int or None
@@ -93,14 +94,29 @@ def _one_by_one(works: Iterable[_Work], announce: Announce) -> Generator[tuple[i
 def _at_once(works: Iterable[_Work], jobs: int | None) -> Generator[tuple[int, Results]]:
     """Yield results as they come from processes with one thread each."""
     cache = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
-    # The longest first: begun last, one of them would keep a single core busy at the end.
-    ordered = sorted(works, key=lambda work: -work[1].cost)
+    ordered = _in_rounds(works)
     with parallel_config(backend="loky", inner_max_num_threads=1):
         pool = Parallel(n_jobs=jobs or -1, batch_size=1, return_as="generator_unordered")
         found = pool(delayed(_elsewhere)(place, unit.work, given, cache) for place, unit, given in ordered)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # joblib replaces those that have grown
         yield from found
+
+
+def _in_rounds(works: Iterable[_Work]) -> list[_Work]:
+    """Return units in rounds, each with one unit of every cost, the longest first.
+
+    Units of equal cost are mostly folds of one method. If all processes began with the same method, each would compile
+    the same programs; later rounds find them on disk. In each round the longest come first, because begun last, one of
+    them would keep a single core busy at the end.
+    """
+    counts: Counter[float] = Counter()
+    keyed = []
+    for work in works:
+        cost = work[1].cost
+        keyed.append(((counts[cost], -cost), work))
+        counts[cost] += 1
+    return [work for _, work in sorted(keyed, key=lambda entry: entry[0])]
 
 
 def _elsewhere(
