@@ -141,4 +141,6 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # divergence is counted in the results
         warnings.filterwarnings("ignore", "Training was interrupted", UserWarning)
+        # Another process may be writing the entry; the program is then compiled here.
+        warnings.filterwarnings("ignore", "Error reading persistent compilation cache", UserWarning)
         yield
