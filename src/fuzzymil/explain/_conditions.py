@@ -62,13 +62,11 @@ def _log_memberships(
         for family, sets in params.sets.items():
             own = np.asarray(masks[family])[rows, columns] > 0
             parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
-            found[own] = np.asarray(FAMILIES[family].log_mu(x[own], *parameters))  # type: ignore[arg-type]
+            found[own] = np.asarray(FAMILIES[family].log_mu(x[own], *parameters))
     return found
 
 
-def _conditions(
-    base: RuleBase, part: Part, sight: Sight, log_mu: Sequence[float]
-) -> tuple[ConditionExplanation, ...]:
+def _conditions(base: RuleBase, part: Part, sight: Sight, log_mu: Sequence[float]) -> tuple[ConditionExplanation, ...]:
     """Return the conditions of one part at one instance, given its log-memberships in their sets."""
     asked = list(premise.conditions(part.premise))
     columns = [base.feature_names.index(condition.variable) for condition in asked]

@@ -85,9 +85,7 @@ class Member:
     def _witnesses(self, b: int, log_truth: Array, shares: list[Array]) -> list[tuple[Witness, ...]]:
         """Return the witnesses of each part."""
         given, seen = self.given[self.rows(b)], self.seen[self.rows(b)]
-        chosen = [
-            _chosen_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)
-        ]
+        chosen = [_chosen_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)]
         sights = [Sight(p, given[i], seen[i]) for p, instances in enumerate(chosen) for i in instances]
         conditions = iter(conditions_at(self.base, self.params, self.masks, sights))
         return [

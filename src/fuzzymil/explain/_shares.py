@@ -151,9 +151,7 @@ def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) ->
     if aggregation in SHARES:
         log_part = SHARES[aggregation](log_truth, alpha)
     else:
-        log_part = _by_gradient(
-            lambda log_r, bag: AGGREGATIONS[aggregation](log_r, bag, jnp.asarray(alpha)), log_truth
-        )
+        log_part = _by_gradient(lambda log_r, bag: AGGREGATIONS[aggregation](log_r, bag, jnp.asarray(alpha)), log_truth)
     return _normalized(log_part)
 
 

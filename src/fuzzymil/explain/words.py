@@ -69,7 +69,7 @@ def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: in
     for part in rule.parts:
         premise = premise.replace(part.text, part_in_words(part, max_terms), 1)
     conclusion = ", ".join(
-        printer.conclusion(output, row, explanation.feature_names, 4, max_terms)
+        printer.conclusion(output, row, explanation.feature_names, 4, max_terms, adds=explanation.additive)
         for output, row in zip(explanation.outputs, rule.rule.coefs, strict=True)
     )
     return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
