@@ -21,6 +21,7 @@ LAYERS = (
     "network",
     "rules",
     "training",
+    "selection",
     "explain",
     "estimators",
     "comparators",

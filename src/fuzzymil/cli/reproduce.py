@@ -15,6 +15,8 @@ from fuzzymil.cli._console import check_folder, emit_json, fail, note
 
 __all__ = ["Experiment", "reproduce"]
 
+LEAST_BAGS = 20  # with fewer, some methods could not hold out bags of both classes
+
 
 class Experiment(enum.StrEnum):
     """What to reproduce."""
@@ -24,6 +26,7 @@ class Experiment(enum.StrEnum):
     dropout = "dropout"
     convergence = "convergence"
     rules = "rules"
+    planted = "planted"
     table = "table"
     landmine = "landmine"
     all = "all"
@@ -45,11 +48,19 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Repeats of each cross-validation (default: 5; table: 1; landmine: 3; with --quick: 1)."
+            min=1,
+            help="Repeats of each cross-validation (default: 5; table: 1; landmine: 3; with --quick: 1), "
+            "or datasets of each kind (planted: 10; with --quick: 2).",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes for table and landmine (default: one per core).")
+        int | None, typer.Option(min=1, help="Processes for planted, table and landmine (default: one per core).")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...", help="Numbers of training bags for planted (default: 60,120,200,400; with --quick: 120)."
+        ),
     ] = None,
     as_json: _options.AsJson = False,
 ) -> None:
@@ -58,6 +69,7 @@ def reproduce(
     Finished results are kept: after Ctrl-C, the same command resumes where it stopped.
     """
     check_folder(output)
+    n_bags = None if sizes is None else _training_bags(sizes)
     from rich.console import Console
 
     from fuzzymil._utils.runtime import enable_compilation_cache
@@ -67,7 +79,7 @@ def reproduce(
     enable_compilation_cache()
     names = list(EXPERIMENTS) if experiment is Experiment.all else [experiment.value]
     try:
-        results = run(names, output, Options(seed, quick, repeats, data, jobs), Console(quiet=as_json))
+        results = run(names, output, Options(seed, quick, repeats, data, jobs, n_bags), Console(quiet=as_json))
     except Stopped as stopped:
         note(f"Stopped: {stopped}. Run the same command again to resume.")
         raise typer.Exit(130) from None
@@ -77,3 +89,14 @@ def reproduce(
         fail(f"Cannot write to {output}: {problem.strerror}.")
     if as_json:
         emit_json(results)
+
+
+def _training_bags(text: str) -> tuple[int, ...]:
+    """Return the numbers of training bags in a list such as ``60,200``, in increasing order."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and int(word) >= LEAST_BAGS for word in words):
+        fail(
+            f"--sizes must be numbers of training bags, at least {LEAST_BAGS} each, with commas between them "
+            f"(--sizes 60,200); got {text!r}."
+        )
+    return tuple(sorted({int(word) for word in words}))

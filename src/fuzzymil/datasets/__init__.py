@@ -15,6 +15,7 @@ from fuzzymil.datasets._benchmarks import (
     load_tiger,
 )
 from fuzzymil.datasets._io import Guess, guess_format, read_bags, stream_bags, write_bags
+from fuzzymil.datasets._planted import PLANTED, PlantedProblem, make_planted
 from fuzzymil.datasets._synthetic import CONCEPTS, make_two_concepts
 from fuzzymil.datasets.formats import FORMATS, DataFileError
 
@@ -22,10 +23,12 @@ __all__ = [
     "BENCHMARKS",
     "CONCEPTS",
     "FORMATS",
+    "PLANTED",
     "BenchmarkSet",
     "DataFileError",
     "DataNotFound",
     "Guess",
+    "PlantedProblem",
     "describe",
     "guess_format",
     "load_elephant",
@@ -33,6 +36,7 @@ __all__ = [
     "load_musk1",
     "load_musk2",
     "load_tiger",
+    "make_planted",
     "make_two_concepts",
     "read_bags",
     "stream_bags",

@@ -80,7 +80,7 @@ class NetworkClassifier(ClassifierMixin, Network):
                 f"All {bags.n_bags} bags belong to one class ({known[0]!s}): a classifier needs at least two classes."
             )
         groups = np.searchsorted(known, labels)
-        loss = LOSSES[self.loss]
+        loss = LOSSES[self._loss if resumes else self._intended_loss]
         targets = loss.low + (loss.high - loss.low) * _one_hot(groups, len(known))
         weights = checked_weights(sample_weight, bags) * self._class_weights(groups, known)
         return Coding(targets, groups, output_names(known), weights, known)
@@ -90,12 +90,16 @@ class NetworkClassifier(ClassifierMixin, Network):
         self.classes_: Array = np.asarray(job.coding.classes)
         before = getattr(self, "calibration_", None) if job.resumes else None
         self.calibration_: Any = None
-        if LOSSES[self.loss].probability is None:
+        if LOSSES[self._loss].probability is None:
             one_hot = _one_hot(job.coding.groups, len(self.classes_))
             # Part of the data may be small or of one class: keep the calibration on more data.
             keep = job.partial and before is not None
             self.calibration_ = before if keep else _calibrated(self._output(job.bags), one_hot, job.coding.weights)
         return self
+
+    def _set_classes(self, coding: Coding) -> None:
+        self.classes_ = np.asarray(coding.classes)
+        self.calibration_ = None
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
         """Return the weight (b,) of each bag by its class."""
@@ -137,7 +141,7 @@ class NetworkClassifier(ClassifierMixin, Network):
 
     def _threshold(self) -> float:
         """Return what is subtracted from an output to get the decision value."""
-        return LOSSES[self.loss].threshold if len(self.classes_) == 2 else 0.0
+        return LOSSES[self._loss].threshold if len(self.classes_) == 2 else 0.0
 
     def _decision(self, output: Array) -> Array:
         decision = output - self._threshold()
@@ -164,7 +168,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         return self._probability(self._infer(X)[0])
 
     def _probability(self, output: Array) -> Array:
-        probability = LOSSES[self.loss].probability
+        probability = LOSSES[self._loss].probability
         if probability is not None:
             likely = probability(output)
         else:

@@ -75,7 +75,7 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
             network, instances, instance_labels, _ = estimator._prepare(bags, target)
             wrappers.append((estimator, network, as_bags(bags)))
             networks.append((network, _prepared(network, instances, instance_labels)))
-        elif isinstance(estimator, Network):
+        elif isinstance(estimator, Network) and not estimator._selects:
             networks.append((estimator, _prepared(estimator, bags, target)))
         else:
             estimator.fit(bags, getattr(bags, "labels", None) if target is None else target)

@@ -35,6 +35,7 @@ class Learned:
     outputs: tuple[str, ...]
     feature_names: tuple[str, ...] | None
     default: tuple[float, ...]
+    loss: str
     keep_prob: float | None = None  # of Rule Dropout
     structure: dict[str, Any] = dataclasses.field(default_factory=dict)  # parameters that shaped these rules
     n_runs: int = 1  # restarts of each member, next to each other in `params`
@@ -110,6 +111,7 @@ def initialized(
         outputs=coding.outputs,
         feature_names=bags.feature_names,
         default=tuple(LOSSES[settings.loss].start(mean)),
+        loss=settings.loss,
         keep_prob=keep_prob(settings, starts[0], all_masks[0], len(overview.targets)),
         structure=structure(settings),
         n_runs=settings.n_init,
@@ -151,7 +153,7 @@ def _first_rules(
             centers, widths = _first_sets(settings, bags, scaled, scaling, coding.groups, seed)
             yield centers, widths, np.broadcast_to(scaling.varies, centers.shape)
         return
-    n_rules = settings.n_rules
+    n_rules = settings._n_rules
     for place, seed in enumerate(seeds):
         # Fits that train together have as many rules as the first search found useful.
         found = short_rules(
@@ -207,7 +209,7 @@ def _partitioned(settings: NetworkSettings, instances: Array, groups: Array, rng
     Group 1 is the positive class; with more classes (or a regression) every group counts.
     """
     method = "kmeans" if settings.init == "auto" else settings.init
-    n_rules, which = settings.n_rules, settings._variant.init_bags
+    n_rules, which = settings._n_rules, settings._variant.init_bags
     present = np.unique(groups)
     if which == "positive" and len(present) == 2:
         chosen = instances[groups == present[1]]
@@ -304,6 +306,7 @@ def _from_rules(
         outputs=given.outputs,
         feature_names=bags.feature_names,
         default=given.default,
+        loss=settings.loss,
         keep_prob=keep_prob(settings, start, masks, n_bags),
         structure=structure(settings),
         n_runs=settings.n_init,

@@ -42,7 +42,7 @@ def plan_of(settings: NetworkSettings, learned: Learned) -> Plan:
     variant = settings._variant
     return Plan(
         dataclasses.replace(learned.operators, update_rule=variant.update_rule),
-        loss=settings.loss,
+        loss=learned.loss,
         optimizer=settings.optimizer,
         batch_size=settings.batch_size,
         keep_prob=learned.keep_prob,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from fuzzymil.estimators._classification import NetworkClassifier
 from fuzzymil.estimators._regression import NetworkRegressor
@@ -130,6 +130,8 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     >>> model.score(bags, bags.labels) > 0.95
     True
     """
+
+    _can_select: ClassVar[bool] = True
 
     @classmethod
     def paper(cls, n_rules: int, init_width: float, **changes: Any) -> Self:
@@ -271,3 +273,5 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     >>> model.predict(bags).shape
     (5,)
     """
+
+    _can_select: ClassVar[bool] = True

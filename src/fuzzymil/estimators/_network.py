@@ -8,7 +8,7 @@ import functools
 import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -25,8 +25,9 @@ from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
+from fuzzymil.selection import choose_rules
 from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
-from fuzzymil.training.distributed.census import take_census
+from fuzzymil.training.distributed.census import Census, take_census
 from fuzzymil.training.distributed.feed import Feed
 from fuzzymil.training.distributed.processes import ProcessGroup, current
 from fuzzymil.training.limits import limits_of
@@ -43,6 +44,9 @@ class Network(NetworkSettings, ExplainableModel):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._check_settings()
+        resumes = bool(self.warm_start) and hasattr(self, "members_")
+        if self._selects and not resumes:
+            return self._choose(X, y, sample_weight)
         if isinstance(X, BagStream) or self._run.distributed:
             job, feed = self._prepare_stream(X, y, sample_weight)
         else:
@@ -58,10 +62,58 @@ class Network(NetworkSettings, ExplainableModel):
                 "partial_fit takes bags in the memory of one process: for a stream, or with distributed=True, use fit "
                 "(warm_start=True resumes training)."
             )
+        if self._selects and not hasattr(self, "members_"):
+            return self._choose(X, y, sample_weight, classes)
         job = self._prepare(X, y, sample_weight, resume=True, classes=classes)
         job, result = self._train_jobs([job], 1)[0]
         warn_interrupted([result])
         return self._finish(dataclasses.replace(job, partial=True), result)
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        """Choose rules from candidates; of a stream or very many bags, from a sample."""
+        if isinstance(X, BagStream) or self._run.distributed:
+            seen = self._look(X, y, sample_weight, resumes=False)
+            bags, coding, overview, rng = seen.census.sample, seen.sample, seen.overview, seen.rng
+        else:
+            everything = self._bags_to_fit(X, resumes=False)
+            _require_bags(everything.n_bags, resumes=False)
+            coding = self._encode(everything, y, sample_weight, resumes=False, classes=classes)
+            rng = check_random_state(self.random_state)
+            overview = Overview(Measures.of(everything.instances), coding.targets, coding.weights)
+            bags, places = sampled(everything)
+            coding = coding.only(places)
+        scaling = self._scaling(overview.measures, overview.targets)
+        with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
+            choice = choose_rules(
+                bags,
+                coding.targets,
+                coding.weights,
+                coding.groups,
+                scaling=scaling,
+                classes=self._classifies(),
+                outputs=coding.outputs,
+                n_rules=self.n_rules,
+                max_terms=self.max_terms,
+                n_members=self.n_estimators,
+                rng=rng,
+                progress=progress,
+            )
+        record_features(self, bags)
+        self._set_classes(coding)
+        self.coverage_ = Coverage.of(bags, used_features(choice.members))
+        scaling = scaling.limited_as(choice.members[0])
+        loss = self._intended_loss
+        self._restore(choice.members, choice.initial, {"loss": np.array([choice.cost])}, scaling, 0, None, loss)
+        self.choice_ = choice.held_out_costs
+        return self
+
+    def _set_classes(self, coding: Coding) -> None:
+        """Set the attributes that depend on the kind of targets."""
+
+    @property
+    def _loss(self) -> str:
+        """The loss that the fitted rules were trained with."""
+        return self._learned.loss
 
     @abstractmethod
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool, classes: Any) -> Coding:
@@ -101,6 +153,10 @@ class Network(NetworkSettings, ExplainableModel):
     def _resumed(self, n_bags: int) -> Learned:
         """Return the present rules to train further, if the parameters still describe them."""
         before = self._learned
+        if len(before.params) > 1 and before.template is not None and self._selects:
+            raise ParameterError(
+                "The members of a committee of chosen rules differ in shape and cannot be trained further."
+            )
         for name, then in before.structure.items():
             now = getattr(self, name)
             if now != then:
@@ -113,13 +169,9 @@ class Network(NetworkSettings, ExplainableModel):
             return learned
         return dataclasses.replace(learned, optimizer_state=None)  # of another optimizer
 
-    def _prepare_stream(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Feed]:
-        """Prepare training on a stream, or on this process's share of the bags.
-
-        Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
-        """
+    def _look(self, X: Any, y: Any, sample_weight: Any, *, resumes: bool) -> _Look:
+        """Read a stream, or this process's share of the bags, once: a sample and what must be known of all bags."""
         processes = current() if self._run.distributed else ProcessGroup()
-        resumes = bool(self.warm_start) and hasattr(self, "members_")
         rng = _common_generator(self.random_state, processes)
         stream, labels, own_weights = _as_stream(X, y, sample_weight, type(self).__name__)
         with counting_bar("Reading", enabled=bool(self.verbose)) as look:
@@ -131,8 +183,16 @@ class Network(NetworkSettings, ExplainableModel):
         # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.
         stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
         coding = self._encode(stand_in, census.labels, all_weights, resumes=resumes, classes=None)
-        sample = coding.only(census.places)
         overview = Overview(census.measures, coding.targets, coding.weights)
+        return _Look(stream, processes, census, coding, coding.only(census.places), overview, rng)
+
+    def _prepare_stream(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Feed]:
+        """Prepare training on a stream, or on this process's share of the bags.
+
+        Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
+        """
+        resumes = bool(self.warm_start) and hasattr(self, "members_")
+        stream, processes, census, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
         learned = self._start(census.sample, sample, rng, overview, resumes=resumes)
         weights, held_out = training_weights(self, len(learned.params), coding, rng)
         held = None if held_out is None else held_out[:, census.places]
@@ -246,12 +306,13 @@ class Network(NetworkSettings, ExplainableModel):
         axes: Scaling,
         n_epochs: int,
         keep_prob: float | None,
+        loss: str,
     ) -> None:
         """Set the state of a saved model, from which training can resume."""
         p = dropout_factor(self, keep_prob)
         params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
         params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
-        given = isinstance(self.init, RuleBase)
+        given = isinstance(self.init, RuleBase) or members[0].arrangement.premises is not None
         learned = Learned(
             params=params,
             masks=[rules.compile()[1] for rules in members],
@@ -260,6 +321,7 @@ class Network(NetworkSettings, ExplainableModel):
             outputs=members[0].outputs,
             feature_names=None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
             default=members[0].default,
+            loss=loss,
             keep_prob=keep_prob,
             structure=structure(self),
             n_epochs=n_epochs,
@@ -292,7 +354,9 @@ class Network(NetworkSettings, ExplainableModel):
         model.init, model.frozen = rules, ()
         before = self._learned
         axes = before.scaling.limited_as(rules)
-        model._restore([rules], self.initial_rules_, self.history_, axes, before.n_epochs, before.keep_prob)
+        model._restore(
+            [rules], self.initial_rules_, self.history_, axes, before.n_epochs, before.keep_prob, before.loss
+        )
         return model
 
     # ------------------------------------------------------------------ prediction
@@ -324,6 +388,18 @@ class Network(NetworkSettings, ExplainableModel):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "members_")
+
+
+class _Look(NamedTuple):
+    """What one pass over a stream finds out."""
+
+    stream: BagStream
+    processes: ProcessGroup
+    census: Census
+    coding: Coding
+    sample: Coding
+    overview: Overview
+    rng: np.random.RandomState
 
 
 def warn_interrupted(results: Iterable[Result]) -> None:

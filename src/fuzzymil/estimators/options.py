@@ -12,7 +12,7 @@ import numpy as np
 import optax
 from sklearn.base import BaseEstimator
 
-from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
@@ -200,7 +200,7 @@ def _order(name: str, value: Any) -> None:
 
 def _init(name: str, value: Any) -> None:
     if isinstance(value, str):  # arrays and rules are checked against the data
-        choice(("auto", *partition.PARTITIONS, "search"))(name, value)
+        choice(("auto", "select", *partition.PARTITIONS, "search"))(name, value)
 
 
 def _optimizer(name: str, value: Any) -> None:
@@ -215,11 +215,28 @@ def _variant(name: str, value: Any) -> None:
     Variant.of(value)
 
 
+# Parameters that also apply to chosen rules.
+_OF_ALL = frozenset(
+    [
+        "n_rules",
+        "max_terms",
+        "init",
+        "class_weight",
+        "n_estimators",
+        "missing",
+        "run",
+        "warm_start",
+        "verbose",
+        "random_state",
+    ]
+)
+
+
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NetworkSettings(BaseEstimator):
     """Parameters that all network estimators share; stored as given, and checked when fitting."""
 
-    n_rules: int = dataclasses.field(default=10, kw_only=False)
+    n_rules: int | None = dataclasses.field(default=None, kw_only=False)
     order: int = 0
     membership: str = "gaussian"
     t_norm: str = "product"
@@ -252,7 +269,7 @@ class NetworkSettings(BaseEstimator):
     loss = "squared_error"
 
     constraints: ClassVar[Mapping[str, Check]] = {
-        "n_rules": integer(1),
+        "n_rules": either(None, otherwise=integer(1)),
         "order": _order,
         "membership": choice(FAMILIES),
         "alpha": real(allow_infinite=True),
@@ -289,8 +306,45 @@ class NetworkSettings(BaseEstimator):
         check_parameters(self, self.constraints)
         if isinstance(self.init, str) and self.init == "search" and self.max_terms is None:
             raise ParameterError("init='search' looks for short rules: set max_terms, for example max_terms=3.")
+        if isinstance(self.init, str) and self.init == "select":
+            if not self._can_select:
+                raise ParameterError(
+                    "init='select' chooses rules about bags: use MIANFISClassifier or MIANFISRegressor."
+                )
+            if self._changed():
+                raise ParameterError(
+                    f"init='select' does not use {listed(self._changed())}: leave that out, or train a network instead "
+                    "(init='kmeans')."
+                )
         if self._run.checkpoint is not None and not isinstance(self.optimizer, str):
             raise ParameterError("A checkpoint needs a named optimizer: optax transformations cannot be compared.")
+
+    _can_select: ClassVar[bool] = False  # whether rules can be chosen from candidates: on bags
+
+    @property
+    def _selects(self) -> bool:
+        """Whether rules are chosen (`fuzzymil.selection`) rather than trained from a first partition.
+
+        By default they are, unless a parameter was changed that only training has.
+        """
+        if isinstance(self.init, str) and self.init == "select":
+            return True
+        return self._can_select and isinstance(self.init, str) and self.init == "auto" and not self._changed()
+
+    def _changed(self) -> list[str]:
+        """Return the parameters of the network and its training that differ from their defaults."""
+        fields = {field.name: field.default for field in dataclasses.fields(self)}
+        return [name for name, default in fields.items() if name not in _OF_ALL and getattr(self, name) != default]
+
+    @property
+    def _n_rules(self) -> int:
+        """The number of rules that training starts from."""
+        return 10 if self.n_rules is None else self.n_rules
+
+    @property
+    def _intended_loss(self) -> str:
+        """The loss of the next fit: chosen rules add up to a logit."""
+        return "cross_entropy" if self._selects and hasattr(self, "class_weight") else self.loss
 
     @property
     def _variant(self) -> Variant:

@@ -116,6 +116,8 @@ def _encode_training(model: Any) -> dict[str, Any]:
         },
         "history": {name: [storage.encode_number(v) for v in values] for name, values in model.history_.items()},
         "n_epochs": model._learned.n_epochs,
+        **({} if model._learned.loss == model.loss else {"loss": model._learned.loss}),
+        **({"choice": model.choice_} if hasattr(model, "choice_") else {}),
         "keep_prob": model._learned.keep_prob,
     }
 
@@ -198,17 +200,21 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     n_features = model.n_features_in_
     _check(bool(members) and all(rules.n_features == n_features for rules in members), "the number of variables")
     n_outputs = len(members[0].outputs)
+    loss = document.get("loss", model.loss)
+    _check(loss in LOSSES, "the loss")
     if hasattr(model, "class_weight"):
         model.classes_ = _decode_labels(document["classes"])
         _check(len(model.classes_) == (2 if n_outputs == 1 else n_outputs), "the number of classes")
-        model.calibration_ = _decode_calibration(document["calibration"], model.loss, n_outputs)
+        model.calibration_ = _decode_calibration(document["calibration"], loss, n_outputs)
     history = {
         str(name): np.array([storage.decode_number(v) for v in values]) for name, values in document["history"].items()
     }
     scaling = _decode_scaling(document["scaling"], n_features, n_outputs)
     keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
     initial = RuleBase.from_dict(document["initial"])
-    model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob)
+    model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, loss)
+    if "choice" in document:
+        model.choice_ = {str(name): storage.decode_number(cost) for name, cost in document["choice"].items()}
     model.coverage_ = _decode_coverage(document["coverage"], n_features)
 
 

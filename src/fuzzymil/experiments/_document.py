@@ -21,7 +21,11 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under headings; ``quoted`` names the rows (by first cell) whose numbers were not measured here."""
+    """Rows of text under headings.
+
+    ``quoted`` names the rows (by first cell) whose numbers were not measured here; in a table of ``prose``, cells are
+    aligned to the left.
+    """
 
     kind: ClassVar[str] = "table"
     title: str
@@ -29,6 +33,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     note: str = ""
     quoted: frozenset[str] = frozenset()
+    prose: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,16 +80,16 @@ def as_markdown(table: Table) -> str:
     <BLANKLINE>
     Counted.
     """
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in (table.columns, *table.rows)]
+    rows = [[cell.replace("|", "\\|").replace("\n", "<br>") for cell in row] for row in (table.columns, *table.rows)]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|---" + "|---:" * (len(table.columns) - 1) + "|")
+    lines.insert(1, "|---" + ("|---" if table.prose else "|---:") * (len(table.columns) - 1) + "|")
     return "\n".join([f"**{table.title}**", "", *lines, *(["", table.note] if table.note else []), ""])
 
 
 def _rich(table: Table) -> RichTable:
     shown = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
     for number, heading in enumerate(table.columns):
-        shown.add_column(heading, justify="right" if number else "left")
+        shown.add_column(heading, justify="right" if number and not table.prose else "left")
     for row in table.rows:
         shown.add_row(*row, style="italic dim" if row[0] in table.quoted else None)
     return shown

@@ -36,6 +36,8 @@ class Options:
         Folder with the benchmark datasets.
     jobs : int or None
         Number of processes, in experiments that use several. None: one per core.
+    sizes : tuple of int or None
+        Numbers of training bags, in experiments with several. None: the experiment's default.
     """
 
     seed: int = REPORTED_SEED
@@ -43,6 +45,7 @@ class Options:
     repeats: int | None = None
     data: Path | None = None
     jobs: int | None = None
+    sizes: tuple[int, ...] | None = None
 
     @property
     def n_folds(self) -> int:

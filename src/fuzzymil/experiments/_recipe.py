@@ -18,6 +18,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators import Fold, NaiveMIL, PerInstance, cross_validate
 from fuzzymil.experiments._experiment import Results, described, rounded
 from fuzzymil.experiments._statistics import padded
+from fuzzymil.rules.premise import Expression, conditions, parts_of
 
 INNER_FOLDS = 3
 
@@ -59,8 +60,13 @@ def network_of(model: Any) -> Any:
 
 def size_of(model: Any) -> Results:
     """Return the number of rules and the total number of their conditions."""
-    rules = network_of(model).rules_.rules
-    return {"n_rules": len(rules), "n_conditions": sum(len(rule.conditions) for rule in rules)}
+    counts = [_n_conditions(rule.premise) for rule in network_of(model).rules_.rules]
+    return {"n_rules": len(counts), "n_conditions": sum(counts)}
+
+
+def _n_conditions(premise: Expression) -> int:
+    """Return the number of conditions; one on the size of the bag, such as ``AT LEAST 8 instances``, counts as well."""
+    return sum(len(list(conditions(part.premise))) or int(part.quantifier is not None) for part in parts_of(0, premise))
 
 
 def scores_of(model: Any, bags: Bags, pool: str = "max") -> Array:

@@ -31,11 +31,14 @@ from fuzzymil.experiments.benchmarks.experiment import BENCHMARK
 from fuzzymil.experiments.convergence import CONVERGENCE
 from fuzzymil.experiments.dropout import DROPOUT
 from fuzzymil.experiments.landmine.experiment import LANDMINE
+from fuzzymil.experiments.planted.experiment import PLANTED_PROBLEMS
 from fuzzymil.experiments.rules.experiment import RULES
 from fuzzymil.experiments.synthetic import SYNTHETIC
 from fuzzymil.experiments.table.experiment import TABLE
 
-EXPERIMENTS = {each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, TABLE, LANDMINE)}
+EXPERIMENTS = {
+    each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, PLANTED_PROBLEMS, TABLE, LANDMINE)
+}
 KIND, VERSION = "fuzzymil-results", 1
 LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")  # whose versions are recorded
 DISK_SPACE = 50 * 2**20  # bytes; all files of a full run stay well below

@@ -1,0 +1,1 @@
+"""Problems with a known truth, which the rules should find and tell."""

@@ -1,0 +1,140 @@
+"""The entry to this package: from bags and targets to rule bases."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.rules import RuleBase
+from fuzzymil.selection._conversion import rule_base
+from fuzzymil.selection._families import Problem
+from fuzzymil.selection._selection import Plan, chosen, plan
+from fuzzymil.training.scaling import Scaling
+
+__all__ = ["Choice", "choose_rules"]
+
+MOST_RULES = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Chosen rules, and what was compared to find them.
+
+    Attributes
+    ----------
+    members : list of RuleBase
+        One rule base, or the members of a committee.
+    initial : RuleBase
+        The rules of the first member before their sets were refined.
+    families : tuple of str
+        The kinds of candidates that the rules come from.
+    held_out_costs : dict
+        Mean cost on held-out bags of each kind of candidates, and without any rule ("no rules"): the cross-entropy of
+        classes, half the squared error of standardized targets. Empty with too few bags to hold some out.
+    cost : float
+        The same of the first member on the bags that it was chosen from.
+    """
+
+    members: list[RuleBase]
+    initial: RuleBase
+    families: tuple[str, ...]
+    held_out_costs: dict[str, float]
+    cost: float
+
+
+def choose_rules(
+    bags: Bags,
+    targets: Array,
+    weights: Array,
+    groups: Array,
+    *,
+    scaling: Scaling,
+    classes: bool,
+    outputs: Sequence[str],
+    n_rules: int | None,
+    max_terms: int | None,
+    n_members: int,
+    rng: np.random.RandomState,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Choice:
+    """Choose rules that explain the targets of bags.
+
+    Parameters
+    ----------
+    bags : Bags
+    targets : array of shape (b, k)
+        0 or 1 for classes, one column for two of them; numbers in the units of the data otherwise.
+    weights : array of shape (b,)
+    groups : array of int, shape (b,)
+        Class of each bag; not used for numbers.
+    scaling : Scaling
+        Of features and targets.
+    classes : bool
+        Whether targets are classes.
+    outputs : sequence of str
+        Names of the outputs.
+    n_rules : int or None
+        Most rules; None: 50.
+    max_terms : int or None
+        Most conditions in a rule; None: no limit.
+    n_members : int
+        Number of rule bases, each chosen from a bootstrap sample of the bags if there are several.
+    rng : RandomState
+    progress : callable
+        Receives the number of steps that are done, and their total.
+
+    Returns
+    -------
+    Choice
+    """
+    counting = weights > 0
+    bags, targets, weights, groups = bags[counting], targets[counting], weights[counting], groups[counting]
+    seen = scaling.apply(bags.instances)[:, scaling.varies]
+    standardized = Bags(np.where(np.isnan(seen), 0.0, seen), bags.offsets)
+    plain = Bags(bags.instances, bags.offsets)
+    problem = Problem(plain, standardized, scaling.apply_to_targets(targets), weights, classes)
+    if not classes:
+        groups = np.digitize(problem.targets[:, 0], np.quantile(problem.targets[:, 0], [0.2, 0.4, 0.6, 0.8]))
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        progress(done, max(done, _STEPS_OF_A_PLAN * n_members))
+
+    names = bags.feature_names or tuple(f"x{d + 1}" for d in range(bags.n_features))
+    members, starts, plans, costs = [], [], [], []
+    for member in range(n_members):
+        # The first member sees the bags as they are, the others a bootstrap sample.
+        rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
+        part = problem.only(rows)
+        made = plan(part, groups[rows], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+        before, after = chosen(part, made, max_terms)
+        starts.append(rule_base(before, scaling, names, outputs))
+        members.append(rule_base(after, scaling, names, outputs))
+        plans.append(made)
+        costs.append(after.cost(part))
+    families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
+    return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0])
+
+
+_STEPS_OF_A_PLAN = 37
+
+
+def _bootstrap(groups: Array, rng: np.random.RandomState) -> Array:
+    """Return as many bags as there are, drawn with replacement within each group."""
+    found = [rng.choice(np.flatnonzero(groups == group), np.sum(groups == group)) for group in np.unique(groups)]
+    return np.sort(np.concatenate(found))
+
+
+def _costs(made: Plan, problem: Problem) -> dict[str, float]:
+    if not made.options:
+        return {}
+    mean = np.average(problem.targets, axis=0, weights=problem.weights)
+    level = np.log(np.clip(mean, 1e-6, 1) / np.clip(1 - mean, 1e-6, 1)) if problem.classes else mean
+    nothing = problem.costs(np.tile(level, (len(problem.targets), 1)))
+    return {"no rules": float(np.average(nothing, weights=problem.weights)), **made.options}

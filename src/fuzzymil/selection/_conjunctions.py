@@ -1,0 +1,149 @@
+"""The search for conjunctions: conditions that one instance satisfies at the same time.
+
+Candidates are intervals between quantiles of each feature. The search extends the most promising ones by all others at
+once: which instances satisfy which intervals is kept as bits, so that joining a conjunction over the instances of all
+bags takes microseconds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.membership import Bell, Sigmoid
+from fuzzymil.selection._premises import Condition, Part, Premise
+
+__all__ = ["Intervals"]
+
+_MOST_INTERVALS = 2400
+_SOFT = 0.04  # width of the fuzzy border of an interval, relative to the range of its feature
+_EXTENSIONS = 8  # kept of each conjunction
+_WORTH = 1.1  # by which factor another condition must increase the gain
+
+
+class Intervals:
+    """Intervals between quantiles of the features, and which instances lie in them.
+
+    Parameters
+    ----------
+    bags : Bags
+    """
+
+    def __init__(self, bags: Bags) -> None:
+        x = bags.instances
+        per_feature = _MOST_INTERVALS / bags.n_features
+        n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
+        low, high = np.nanquantile(x, (0.1, 0.9), axis=0)
+        wide = np.where(high > low, high - low, np.nanmax(x, axis=0) - np.nanmin(x, axis=0))
+        edges = np.nanquantile(x, np.arange(1, n_edges + 1) / (n_edges + 1), axis=0)  # (e, d)
+        found: dict[tuple[int, float, float], None] = {}
+        for d in np.flatnonzero(wide > 0):
+            bounds = np.r_[-np.inf, edges[:, d], np.inf]
+            for first, last in _pairs(n_edges):
+                if bounds[first] < bounds[last] < np.inf or (
+                    bounds[first] < np.nanmax(x[:, d]) and last == n_edges + 1
+                ):
+                    found[int(d), float(bounds[first]), float(bounds[last])] = None
+        self.intervals = list(found)
+        self.feature = np.array([d for d, _, _ in found], int)
+        self._soft = _SOFT * wide
+        self._low, self._high = (np.array([interval[end] for interval in found]) for end in (1, 2))
+        self._bags = bags
+
+    def satisfied(self, rows: Array) -> Array:
+        """Return whether each instance lies in each interval, (rows, n); a missing value lies in all."""
+        values = rows[:, self.feature]
+        return np.asarray(~((values <= self._low) | (values > self._high)))
+
+    def premise(self, members: tuple[int, ...]) -> Premise:
+        """Return the premise that some instance lies in all of these intervals."""
+        return (Part("some", None, tuple(self._condition(self.intervals[n]) for n in sorted(members))),)
+
+    def _condition(self, interval: tuple[int, float, float]) -> Condition:
+        d, low, high = interval
+        if np.isinf(low) or np.isinf(high):
+            return Condition(
+                d, Sigmoid(low, 1 / self._soft[d]) if np.isinf(high) else Sigmoid(high, -1 / self._soft[d])
+            )
+        half = (high - low) / 2
+        return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
+
+    def search(
+        self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 60, keep: int = 12
+    ) -> list[Premise]:
+        """Return the conjunctions that reduce the loss most, best first.
+
+        Parameters
+        ----------
+        bags : Bags
+        residuals, curvature : arrays of shape (b,)
+            Negative first and second derivative of the loss with respect to the output, times the bags' weights.
+        max_terms : int
+            Most conditions in a conjunction.
+        beam : int
+            Number of conjunctions that are extended by another condition.
+        keep : int
+            Number of conjunctions to return.
+        """
+        inside = self.satisfied(bags.instances)
+        n = inside.shape[1]
+        packed = np.packbits(np.pad(inside, ((0, 0), (0, -n % 64))), axis=1, bitorder="little")
+        bits = np.ascontiguousarray(packed).view(np.uint64)
+        owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
+        total = curvature.sum()
+        slope = (residuals - curvature * (residuals.sum() / total)).astype(np.float32)
+        weight = curvature.astype(np.float32)
+
+        def gains(truth: Array, of: Array) -> Array:
+            """Return by how much columns (bags, n) reduce the loss, which are 0 in other bags."""
+            mean = weight[of] @ truth
+            return np.asarray(np.square(slope[of] @ truth) / np.maximum(mean - mean * mean / total, 0.02 * total))
+
+        counts = np.add.reduceat(inside, bags.offsets[:-1], axis=0, dtype=np.float32)
+        some = gains((counts > 0).astype(np.float32), np.arange(bags.n_bags))
+        few = np.minimum(counts, 3)
+        spread = weight @ np.square(few) - np.square(weight @ few) / total
+        often = np.square(slope @ few) / np.maximum(spread, 0.02 * total)
+        first = self._varied(np.argsort(-np.maximum(some, often), kind="stable"), beam)
+        members: dict[tuple[int, ...], float] = {(m,): float(some[m]) for m in first}
+        found: dict[tuple[int, ...], float] = {}
+        for _ in range(1, min(max_terms, len(np.unique(self.feature)))):
+            longer: dict[tuple[int, ...], float] = {}
+            for chosen, before in members.items():
+                rows = np.flatnonzero(inside[:, chosen].all(axis=1))
+                if not len(rows):
+                    continue
+                starts = np.flatnonzero(np.diff(owner[rows], prepend=-1))
+                any_of = np.ascontiguousarray(np.bitwise_or.reduceat(bits[rows], starts, axis=0)).view(np.uint8)
+                truth = np.unpackbits(any_of, axis=1, count=n, bitorder="little").astype(np.float32)
+                merit = gains(truth, owner[rows][starts])
+                merit[np.isin(self.feature, self.feature[list(chosen)])] = 0.0
+                for best in np.argpartition(-merit, min(_EXTENSIONS, n - 1))[:_EXTENSIONS]:
+                    if merit[best] > _WORTH * before:
+                        longer[tuple(sorted((*chosen, int(best))))] = float(merit[best])
+            kept = sorted(longer, key=lambda key: -longer[key])[: max(beam // 4, keep)]
+            members = {key: longer[key] for key in kept}
+            found |= members
+        return [self.premise(key) for key in sorted(found, key=lambda key: -found[key])[:keep]]
+
+    def _varied(self, order: Array, count: int) -> list[int]:
+        """Return the first intervals in an order, but only some of each feature."""
+        most = max(count // 10, 6)
+        seen: dict[int, int] = {}
+        chosen = []
+        for n in order:
+            d = int(self.feature[n])
+            seen[d] = seen.get(d, 0) + 1
+            if seen[d] <= most:
+                chosen.append(int(n))
+            if len(chosen) == count:
+                break
+        return chosen
+
+
+def _pairs(n_edges: int) -> list[tuple[int, int]]:
+    """Return positions of lower and upper bounds: half-lines, and intervals of two or more parts up to half of all."""
+    last = n_edges + 1
+    inner = [(a, b) for a in range(1, last) for b in range(a + 2, last) if b - a <= max(3, n_edges // 2)]
+    return [(a, last) for a in range(1, last)] + [(0, b) for b in range(1, last)] + inner

@@ -1,0 +1,109 @@
+"""Chosen rules as a rule base, in the units of the data and with names for their sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.membership import Gaussian, MembershipFunction, Sigmoid
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.language.naming import named_sets
+from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Quantified
+from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.selection._prototypes import Prototype
+from fuzzymil.selection._selection import Chosen
+from fuzzymil.training.scaling import Scaling
+
+__all__ = ["rule_base"]
+
+_REACH = 6.0  # a sigmoid has reached its limit this many times 1 / slope from its center
+
+
+def rule_base(found: Chosen, scaling: Scaling, names: Sequence[str], outputs: Sequence[str]) -> RuleBase:
+    """Return chosen rules as a rule base.
+
+    Prototypes are in standardized units, and limited to the range that their features have; statements are in the
+    units of the data.
+
+    Parameters
+    ----------
+    found : Chosen
+    scaling : Scaling
+        Of features and targets.
+    names : sequence of str
+        Of the features.
+    outputs : sequence of str
+    """
+    order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
+    used = np.flatnonzero(scaling.varies)
+    parts = [_parts(found.premises[n], scaling, used) for n in order]
+    limited = any(isinstance(premise, Prototype) for premise in found.premises)
+    sets: dict[int, list[MembershipFunction]] = {}
+    prototypes: dict[int, dict[MembershipFunction, str]] = {}
+    for rule, (n, premise) in enumerate(zip(order, parts, strict=True), start=1):
+        for _, _, conditions in premise:
+            for feature, chosen in conditions:
+                if isinstance(found.premises[n], Prototype):
+                    prototypes.setdefault(feature, {})[chosen] = f"prototype{rule}"
+                else:
+                    sets.setdefault(feature, []).append(chosen)
+    words: dict[int, dict[MembershipFunction, str]] = {}
+    variables = []
+    for d, name in enumerate(names):
+        low, high = map(float, scaling.ranges[d])
+        own = sets.get(d, [])
+        words[d] = dict(zip(own, named_sets(own, low, high), strict=True)) | prototypes.get(d, {})
+        if limited:  # values are clipped to the range, which must not hide a threshold
+            reach = [_reach(chosen) for chosen in own]
+            low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])
+        variables.append(Variable(name, {word: chosen for chosen, word in words[d].items()}, low, high))
+    rules = [
+        Rule(_expression(premise, words, names), (coefs * scaling.target_scale)[:, None].tolist())
+        for premise, coefs in zip(parts, found.coefs[order], strict=True)
+    ]
+    if not rules:  # nothing in the bags tells their labels apart: a rule base needs a rule, even if it says nothing
+        rules = [Rule(ANYTHING, np.zeros((len(found.default), 1)).tolist())]
+    default = found.default * scaling.target_scale + scaling.target_shift
+    return RuleBase(
+        variables=tuple(variables),
+        rules=tuple(rules),
+        outputs=tuple(outputs),
+        aggregation="max",
+        normalize=False,
+        default=tuple(map(float, default)),
+        limited=limited,
+    )
+
+
+_Part = tuple[str, int | None, list[tuple[int, MembershipFunction]]]
+
+
+def _parts(premise: object, scaling: Scaling, used: Array) -> list[_Part]:
+    """Return quantifier, count and conditions of the parts of a premise, in the units of the data."""
+    if isinstance(premise, Prototype):
+        shift, scale = scaling.shift[used], scaling.scale[used]
+        centers, widths = shift + scale * premise.center, scale * premise.width
+        conditions = [(int(d), Gaussian(float(c), float(s))) for d, c, s in zip(used, centers, widths, strict=True)]
+        return [(premise.quantifier, None, list(conditions))]
+    assert isinstance(premise, tuple)
+    return [(part.quantifier, part.number, [(c.feature, c.set) for c in part.conditions]) for part in premise]
+
+
+def _expression(
+    premise: list[_Part], words: dict[int, dict[MembershipFunction, str]], names: Sequence[str]
+) -> Expression:
+    parts = []
+    for quantifier, count, conditions in premise:
+        inner = And(tuple(Is(names[d], words[d][chosen]) for d, chosen in conditions)) if conditions else ANYTHING
+        parts.append(Quantified(quantifier, inner, count))
+    return And(tuple(parts))
+
+
+def _reach(chosen: MembershipFunction) -> tuple[float, float]:
+    """Return between which values the membership changes."""
+    if isinstance(chosen, Sigmoid):
+        return chosen.center - _REACH / abs(chosen.slope), chosen.center + _REACH / abs(chosen.slope)
+    center, width = chosen.parameters[:2]
+    return center - 3 * width, center + 3 * width

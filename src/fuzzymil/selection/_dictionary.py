@@ -1,0 +1,131 @@
+"""Dictionaries of candidate premises: quantified thresholds of single features, bag sizes, prototypes.
+
+A dictionary is built from the instances alone, without the labels, so it can be shared by all parts of a
+cross-validation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.membership import Sigmoid
+from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
+
+__all__ = ["Dictionary", "bag_sizes", "joined", "thresholds"]
+
+_MOST_COLUMNS = 12_000  # of thresholds: with many features, fewer thresholds of each
+_MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
+_LEAST_SHARE = 0.1  # of the bags must be large enough for a count
+_EASE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k
+_TYPICAL_SPREAD = 0.4  # standard deviation over bags of a statement that is true in some and false in others
+
+
+@dataclasses.dataclass(frozen=True)
+class Dictionary:
+    """Candidate premises and how true they are in each bag."""
+
+    columns: Array  # (b, p), in Fortran order
+    premise: Callable[[int], Any]  # a Premise, or a Prototype
+    lengths: Array  # (p,), numbers of conditions
+    ease: Array  # (p,), by which the penalty on a conclusion is divided
+
+
+def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
+    """Return one dictionary with the candidates of several."""
+    ends = np.cumsum([len(each.lengths) for each in dictionaries])
+
+    def premise(number: int) -> Any:
+        place = int(np.searchsorted(ends, number, side="right"))
+        return dictionaries[place].premise(number - int(ends[place - 1] if place else 0))
+
+    columns = np.concatenate([each.columns for each in dictionaries], axis=1)
+    lengths, ease = (np.concatenate([getattr(each, name) for each in dictionaries]) for name in ("lengths", "ease"))
+    return Dictionary(np.asfortranarray(columns), premise, lengths, ease)
+
+
+def thresholds(bags: Bags, counts: Sequence[int] = (1,), *, average: bool = False) -> Dictionary:
+    """Return conditions on single features: great or small in at least so many instances, or on average.
+
+    Parameters
+    ----------
+    bags : Bags
+    counts : sequence of int
+        1 is SOME, k is AT LEAST k.
+    average : bool
+        Whether ON AVERAGE is among the quantifiers.
+    """
+    n_kinds = 2 * len(counts) + (1 if average else 0)
+    n_thresholds = int(np.clip(_MOST_COLUMNS // (n_kinds * bags.n_features), _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
+    counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
+    greatest, least = order_statistics(bags, max(counts))
+    columns: list[Array] = []
+    found: list[tuple[str, int | None, int, float, float]] = []
+    for count in counts:
+        quantifier, number = ("some", None) if count == 1 else ("at least", count)
+        for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
+            for d in range(bags.n_features):
+                centers, slope = _limits(values[:, d], n_thresholds)
+                if len(centers):
+                    columns.append(expit(sign * slope * (values[:, d, None] - centers)))
+                    found += [(quantifier, number, d, float(center), sign * slope) for center in centers]
+    if average:
+        for d in range(bags.n_features):
+            values = bags.instances[:, d]
+            centers, slope = _limits(values, n_thresholds // 2 + 1)
+            if not len(centers):
+                continue
+            # A wide set, too: its average is nearly the average of the feature.
+            wide = 1.4 / float(np.nanstd(values))
+            slopes = np.append(np.full(len(centers), slope), wide)
+            centers = np.append(centers, np.nanmedian(values))
+            truth = expit(slopes * (values[:, None] - centers))
+            truth = np.where(np.isnan(truth), 1.0, truth)
+            columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
+            found += [
+                ("on average", None, d, float(center), float(steep))
+                for center, steep in zip(centers, slopes, strict=True)
+            ]
+
+    def premise(number: int) -> Premise:
+        quantifier, count, feature, center, slope = found[number]
+        return (Part(quantifier, count, (Condition(feature, Sigmoid(center, slope)),)),)
+
+    together = np.concatenate(columns, axis=1) if columns else np.empty((bags.n_bags, 0))
+    ease = np.array([1.0 if quantifier == "some" else _EASE_OF_COUNTS for quantifier, *_ in found])
+    means = np.array([quantifier == "on average" for quantifier, *_ in found], bool)
+    # An average varies little from bag to bag, so its conclusion must be great: it is penalized as if it varied more.
+    ease[means] = np.clip(_TYPICAL_SPREAD / np.maximum(together[:, means].std(axis=0), 1e-9), 1.0, 8.0)
+    return Dictionary(np.asfortranarray(together), premise, np.ones(len(found)), ease)
+
+
+def bag_sizes(bags: Bags) -> Dictionary:
+    """Return statements about the number of instances."""
+    sizes = bags.sizes
+    limits = np.unique(np.quantile(sizes, np.linspace(0, 1, _MOST_THRESHOLDS + 2)[1:-1]).round().astype(int))
+    limits = limits[(limits > sizes.min()) & (limits <= sizes.max())]
+    columns = np.asfortranarray((sizes[:, None] >= limits).astype(float))
+    ones = np.ones(len(limits))
+    return Dictionary(columns, lambda number: (Part("at least", int(limits[number]), ()),), ones, ones)
+
+
+def _limits(values: Array, count: int) -> tuple[Array, float]:
+    """Return thresholds that divide the values into parts of equal size, and the slope of the sets at them."""
+    known = np.sort(values[np.isfinite(values)])
+    if len(known) < 2 or known[0] == known[-1]:
+        return np.empty(0), 1.0
+    steps = np.flatnonzero(known[1:] > known[:-1])  # a threshold lies between two different values
+    if len(steps) > count:
+        places = np.linspace(0, len(known), count + 2)[1:-1]
+        steps = np.unique(steps[np.clip(np.searchsorted(steps, places - 1), 0, len(steps) - 1)])
+        low, high = known[len(known) // 10], known[len(known) - 1 - len(known) // 10]
+        slope = 4.0 * count / (high - low if high > low else known[-1] - known[0])
+    else:
+        slope = 8.0 / float((known[steps + 1] - known[steps]).min())
+    return (known[steps] + known[steps + 1]) / 2, float(slope)

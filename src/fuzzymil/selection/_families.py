@@ -1,0 +1,218 @@
+"""Families of candidates, and how well each explains bags that it has not seen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.selection._conjunctions import Intervals
+from fuzzymil.selection._dictionary import Dictionary, bag_sizes, joined, thresholds
+from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
+from fuzzymil.selection._premises import Premise, Statements
+from fuzzymil.selection._prototypes import Prototypes, typical_instances
+
+__all__ = ["Family", "Problem", "Validation", "dictionary_of", "fitted", "prototypes", "statements", "validated"]
+
+PENALTIES = np.geomspace(1.0, 0.004, 12)  # relative to the least penalty with which no rule is chosen
+_ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
+_COUNTS = (1, 2, 3, 4, 5)
+_N_PROTOTYPES = 800
+_PROTOTYPES = (
+    ("some", 0.4),
+    ("some", 0.7),
+    ("some", 1.1),
+    ("on average", 0.7),
+)  # quantifier, and width over sqrt(n_features)
+_EASE_PER_CONDITION = 0.9
+_PATIENCE = 3  # penalties that may be worse than the best before the path ends
+_PERFECT = 0.005  # mean cost at which the path ends
+
+
+class Problem(NamedTuple):
+    """What rules must explain."""
+
+    bags: Bags
+    standardized: Bags  # the same, for prototypes: without missing values
+    targets: Array  # (b, k): 0 or 1 if they are classes
+    weights: Array  # (b,)
+    classes: bool
+
+    def only(self, rows: Array) -> Problem:
+        """Return the problem on some of the bags."""
+        bags, standardized = self.bags[rows], self.standardized[rows]
+        return Problem(bags, standardized, self.targets[rows], self.weights[rows], self.classes)
+
+    def costs(self, outputs: Array) -> Array:
+        """Return the cost (b,) of outputs (b, k)."""
+        return np.asarray(costs(outputs, self.targets, logistic=self.classes).sum(axis=1))
+
+
+class Family(NamedTuple):
+    """Candidates of one kind."""
+
+    name: str
+    dictionary: Dictionary
+    intervals: Intervals | None = None  # in which conjunctions are searched
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether its rules have few conditions."""
+        return not self.name.startswith("prototypes")
+
+
+@dataclasses.dataclass(frozen=True)
+class Validation:
+    """How a family does on bags that its rules have not seen, for each penalty."""
+
+    family: Family
+    penalties: Array  # (p,)
+    outputs: Array  # (p, b, k)
+    costs: Array  # (p, b)
+    lengths: Array  # (p,), mean number of conditions
+    dictionaries: list[Dictionary]  # by fold
+    fits: list[list[list[Fit]]]  # by fold, penalty and output
+
+
+def statements(bags: Bags, max_terms: int | None) -> list[Family]:
+    """Return the families of short rules: SOME, counts and averages, conjunctions in one instance."""
+    some = joined([thresholds(bags), bag_sizes(bags)])
+    found = [Family("some", some)]
+    if (max_terms is None or max_terms > 1) and bags.n_features > 1:
+        found.append(Family("conjunctions", some, Intervals(bags)))
+    counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
+    if bags.sizes.max() > 1:
+        found.append(Family("counts", joined([thresholds(bags, counts, average=True), bag_sizes(bags)])))
+    return found
+
+
+def prototypes(standardized: Bags, rng: np.random.RandomState) -> list[Family]:
+    """Return the families of rules over all features at once."""
+    centers = typical_instances(standardized.instances, _N_PROTOTYPES, rng)
+    n, d = centers.shape
+    found = []
+    for quantifier, width in _PROTOTYPES:
+        if quantifier != "some" and standardized.sizes.max() == 1:
+            continue
+        widths = np.full((n, d), width * np.sqrt(d))
+        made = Prototypes([quantifier] * n, centers, widths, standardized)
+        dictionary = Dictionary(
+            columns=np.asfortranarray(made.columns()),
+            premise=made.prototype,
+            lengths=np.full(n, float(d)),
+            ease=np.ones(n),
+        )
+        found.append(Family(f"prototypes, {quantifier}, {width}", dictionary))
+    return found
+
+
+def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int) -> Dictionary:
+    """Return the candidates of a family for all bags; conjunctions are searched on some of them.
+
+    Parameters
+    ----------
+    family : Family
+    problem : Problem
+    rows : array of int
+        Bags whose labels may be used.
+    max_terms : int
+        Most conditions in a conjunction.
+    """
+    dictionary, intervals = family.dictionary, family.intervals
+    if intervals is None:
+        return dictionary
+    part = problem.only(rows)
+    for number in range(_ROUNDS):
+        found: dict[Premise, None] = {}
+        for k, target in enumerate(part.targets.T):
+            output = np.full(len(rows), np.average(target, weights=part.weights))
+            left = target - output
+            if number:
+                (fit, *_), columns = fitted(dictionary, part, rows, outputs=[k]), dictionary.columns[rows]
+                left = residuals(fit.predict(columns), target, logistic=problem.classes)
+            likely = target - left
+            curve = np.maximum(likely * (1 - likely), 1e-3) if problem.classes else np.ones(len(rows))
+            best = intervals.search(part.bags, part.weights * left, part.weights * curve, max_terms=max_terms)
+            found |= dict.fromkeys(best)
+        if not found:
+            break
+        new = list(found)
+        lengths = np.array([float(sum(len(each.conditions) for each in premise)) for premise in new])
+        columns = Statements(new, problem.bags).columns()
+        ease = np.power(_EASE_PER_CONDITION, lengths - 1)
+        dictionary = joined([dictionary, Dictionary(columns, new.__getitem__, lengths, ease)])
+    return dictionary
+
+
+def fitted(
+    dictionary: Dictionary, part: Problem, rows: Array, outputs: list[int] | None = None, penalties: Array | None = None
+) -> list[Fit]:
+    """Return the fit of each output on some bags: at the last of these penalties, or at a moderate one."""
+    columns = np.asfortranarray(dictionary.columns[rows] * dictionary.ease)
+    found = []
+    for k in range(part.targets.shape[1]) if outputs is None else outputs:
+        target = part.targets[:, k]
+        path = penalties
+        if path is None:
+            path = greatest_penalty(columns, target, part.weights) * np.geomspace(1.0, 0.1, 5)
+        *_, fit = solutions(columns, target, part.weights, path, logistic=part.classes)
+        found.append(Fit(fit.default, fit.coefs * dictionary.ease))
+    return found
+
+
+def validated(
+    family: Family, problem: Problem, folds: Array, max_terms: int, tick: Callable[[], None] = lambda: None
+) -> Validation:
+    """Cross-validate a family; penalties that are clearly too weak are left out.
+
+    Parameters
+    ----------
+    family : Family
+    problem : Problem
+    folds : array of shape (b,)
+        The part in which a bag is held out.
+    max_terms : int
+        Most conditions in a conjunction.
+    tick : callable
+        Called after each fold.
+    """
+    n_folds, (n_bags, n_outputs) = int(folds.max()) + 1, problem.targets.shape
+    dictionaries, running, greatest = [], [], []
+    for fold in range(n_folds):
+        rows = np.flatnonzero(folds != fold)
+        part = problem.only(rows)
+        dictionary = dictionary_of(family, problem, rows, max_terms)
+        columns = np.asfortranarray(dictionary.columns[rows] * dictionary.ease)
+        dictionaries.append(dictionary)
+        running.append((columns, part))
+        greatest.append(max(greatest_penalty(columns, target, part.weights) for target in part.targets.T))
+        tick()
+    penalties = np.mean(greatest) * PENALTIES
+    paths = [
+        [solutions(columns, target, part.weights, penalties, logistic=problem.classes) for target in part.targets.T]
+        for columns, part in running
+    ]
+    outputs, lengths, means = [], [], []
+    fits: list[list[list[Fit]]] = [[] for _ in range(n_folds)]
+    for _ in penalties:
+        output, length = np.empty((n_bags, n_outputs)), 0.0
+        for fold, dictionary in enumerate(dictionaries):
+            held = np.flatnonzero(folds == fold)
+            solved = [next(path) for path in paths[fold]]
+            solved = [Fit(fit.default, fit.coefs * dictionary.ease) for fit in solved]
+            fits[fold].append(solved)
+            output[held] = np.column_stack([fit.predict(dictionary.columns[held]) for fit in solved])
+            used = np.any([fit.coefs != 0 for fit in solved], axis=0)
+            length += float(dictionary.lengths[used].sum()) / n_folds
+        outputs.append(output)
+        lengths.append(length)
+        means.append(float(np.average(problem.costs(output), weights=problem.weights)))
+        if means[-1] < _PERFECT or len(means) - int(np.argmin(means)) > _PATIENCE:
+            break
+    found = np.array(outputs)
+    each = np.array([problem.costs(output) for output in found])
+    return Validation(family, penalties[: len(found)], found, each, np.array(lengths), dictionaries, fits)

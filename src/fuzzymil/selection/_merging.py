@@ -1,0 +1,81 @@
+"""Merging rules that say nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
+from fuzzymil.selection._premises import Condition, Part, Premise
+
+__all__ = ["merged"]
+
+
+def merged(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Array]:
+    """Join rules with the same quantifiers and features, and conclusions of the same sign.
+
+    Neighboring thresholds become one, between them and as soft as they were apart; conclusions are added up.
+
+    Parameters
+    ----------
+    premises : sequence of Premise
+    coefs : array of shape (r, k)
+
+    Returns
+    -------
+    premises : list of Premise
+    coefs : array of shape (r, k)
+    """
+    groups: dict[object, list[list[int]]] = {}
+    for number in np.argsort(-np.abs(coefs).sum(axis=1), kind="stable"):
+        premise = premises[number]
+        alike = tuple((part.quantifier, part.number, tuple(map(_direction, part.conditions))) for part in premise)
+        others = groups.setdefault((alike, tuple(np.sign(coefs[number]))), [])
+        joined = next((members for members in others if _overlap(premise, premises[members[0]])), None)
+        if joined is None:
+            others.append([int(number)])
+        else:
+            joined.append(int(number))
+    together = [sorted(members) for others in groups.values() for members in others]
+    found = []
+    for members in together:
+        share = np.abs(coefs[members]).sum(axis=1)
+        found.append(_mean([premises[number] for number in members], share / share.sum()))
+    return found, np.array([coefs[members].sum(axis=0) for members in together]).reshape(-1, coefs.shape[1])
+
+
+def _direction(condition: Condition) -> tuple[int, type, bool]:
+    return condition.feature, type(condition.set), condition.set.parameters[-1] > 0
+
+
+def _overlap(premise: Premise, other: Premise) -> bool:
+    """Return whether bounded sets are centered inside each other; half-open ones always overlap."""
+    pairs = [
+        (one.set.parameters, two.set.parameters)
+        for part, same in zip(premise, other, strict=True)
+        for one, two in zip(part.conditions, same.conditions, strict=True)
+        if isinstance(one.set, Bell)
+    ]
+    return all(abs(one[0] - two[0]) <= min(one[1], two[1]) for one, two in pairs)
+
+
+def _mean(premises: list[Premise], share: Array) -> Premise:
+    parts = []
+    for p, part in enumerate(premises[0]):
+        conditions = []
+        for c, condition in enumerate(part.conditions):
+            sets = np.array([premise[p].conditions[c].set.parameters for premise in premises])
+            conditions.append(Condition(condition.feature, _mean_set(condition.set, sets, share)))
+        parts.append(Part(part.quantifier, part.number, tuple(conditions)))
+    return tuple(parts)
+
+
+def _mean_set(like: MembershipFunction, sets: Array, share: Array) -> MembershipFunction:
+    if isinstance(like, Sigmoid):
+        center = float(share @ sets[:, 0])
+        # A sigmoid is a distribution of thresholds, whose variances add up.
+        soft = np.sqrt(share @ (1 / np.square(sets[:, 1])) + 3 / np.pi**2 * (share @ np.square(sets[:, 0] - center)))
+        return Sigmoid(center, float(np.sign(sets[0, 1]) / soft))
+    return Bell(*(float(value) for value in share @ sets))

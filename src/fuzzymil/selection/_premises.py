@@ -1,0 +1,244 @@
+"""Premises made of quantified conditions: how true they are in each bag, and the derivatives of that.
+
+Everything here is NumPy, and small: choosing rules compares thousands of candidates, and compiling a program for each
+would take longer than the comparison. The network of `fuzzymil.network` computes the same values, which is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import expit
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
+
+__all__ = ["Condition", "Part", "Premise", "Premises", "Statements", "order_statistics"]
+
+
+class Condition(NamedTuple):
+    """A feature and the fuzzy set that its value must belong to."""
+
+    feature: int
+    set: MembershipFunction
+
+
+class Part(NamedTuple):
+    """A quantifier over the instances that satisfy some conditions; without conditions it counts all instances."""
+
+    quantifier: str
+    number: int | None
+    conditions: tuple[Condition, ...]
+
+    @property
+    def is_threshold(self) -> bool:
+        """Whether the part depends on one value of each bag, the same wherever the threshold is."""
+        alone = len(self.conditions) == 1 and isinstance(self.conditions[0].set, Sigmoid)
+        return alone and self.quantifier in ("some", "at least")
+
+
+Premise = tuple[Part, ...]
+"""The conjunction of quantified parts."""
+
+
+class Premises(Protocol):
+    """Premises whose fuzzy sets can be moved, by a vector that is 0 where they are now."""
+
+    @property
+    def n_moves(self) -> int:
+        """Length of the vector. In each direction, 1 is a great change."""
+        ...
+
+    def evaluate(self, moves: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """Return the truth (b, r) of the premises, and a function from its derivatives to those of the moves."""
+        ...
+
+
+def order_statistics(bags: Bags, count: int) -> tuple[Array, Array]:
+    """Return the greatest and least ``count`` values of each feature in each bag, (count, b, d) both.
+
+    A missing value satisfies every condition, so it is infinitely great in one, infinitely small in the other. Bags
+    with fewer instances satisfy nothing.
+    """
+    shape = (count, bags.n_bags, bags.n_features)
+    greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
+    x = bags.instances
+    missing = np.isnan(x)
+    high = np.where(missing, np.inf, x) if missing.any() else x
+    low = np.where(missing, -np.inf, x) if missing.any() else x
+    for b, (first, last) in enumerate(zip(bags.offsets[:-1], bags.offsets[1:], strict=True)):
+        n = min(count, last - first)
+        if n == 1:
+            greatest[0, b], least[0, b] = high[first:last].max(axis=0), low[first:last].min(axis=0)
+            continue
+        ordered = np.sort(high[first:last], axis=0)
+        greatest[:n, b] = ordered[::-1][:n]
+        least[:n, b] = (np.sort(low[first:last], axis=0) if missing.any() else ordered)[:n]
+    return greatest, least
+
+
+_STEP = 0.3  # a move of 1 shifts a set by this many standard deviations of its feature
+
+
+class Statements:
+    """Quantified conditions on bags.
+
+    Parameters
+    ----------
+    premises : sequence of Premise
+        With sigmoid and bell-shaped sets.
+    bags : Bags
+    """
+
+    def __init__(self, premises: Sequence[Premise], bags: Bags) -> None:
+        self.premises, self.bags = tuple(premises), bags
+        self._parts = [part for premise in premises for part in premise]
+        self._rule = np.array([r for r, premise in enumerate(premises) for _ in premise], int)
+        self._conditions = [condition for part in self._parts for condition in part.conditions]
+        self._part = np.array([p for p, part in enumerate(self._parts) for _ in part.conditions], int)
+        spread = np.nanstd(bags.instances, axis=0) if bags.n_instances else np.ones(bags.n_features)
+        self._unit = _STEP * np.array([spread[condition.feature] for condition in self._conditions], float)
+        self._is_bell = np.array([isinstance(condition.set, Bell) for condition in self._conditions], bool)
+        sets = [condition.set.parameters for condition in self._conditions]
+        self._center = np.array([values[0] for values in sets], float)
+        self._width = np.array([values[1] if len(values) == 3 else 1.0 for values in sets], float)
+        self._slope = np.array([values[-1] for values in sets], float)
+        simple = np.array([part.is_threshold for part in self._parts], bool)
+        self._simple = np.flatnonzero(simple[self._part])  # conditions that are parts of their own
+        self._other = np.flatnonzero(~simple[self._part])
+        self._value = self._decisive_values()
+        self._x = bags.instances[:, [self._conditions[c].feature for c in self._other]]
+        self._unknown = np.isnan(self._x)
+        self._x = np.where(self._unknown, 0.0, self._x)
+        self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
+        self._places = np.flatnonzero([not part.is_threshold and bool(part.conditions) for part in self._parts])
+        self._incidence = (self._part[self._other][:, None] == self._places).astype(float)
+
+    @property
+    def n_moves(self) -> int:
+        """Three per condition: the center, the logarithms of the width (of a bell) and of the slope."""
+        return 3 * len(self._conditions)
+
+    def columns(self) -> Array:
+        """Return the truth of the premises, (b, r)."""
+        return self.evaluate(np.zeros(self.n_moves))[0]
+
+    def moved(self, moves: Array) -> tuple[Premise, ...]:
+        """Return the premises after a move."""
+        center, width, slope = self._sets(moves)
+        found: list[Premise] = []
+        c = 0
+        for premise in self.premises:
+            parts = []
+            for part in premise:
+                conditions = []
+                for condition in part.conditions:
+                    new: MembershipFunction = (
+                        Bell(center[c], width[c], slope[c]) if self._is_bell[c] else Sigmoid(center[c], slope[c])
+                    )
+                    conditions.append(Condition(condition.feature, new))
+                    c += 1
+                parts.append(Part(part.quantifier, part.number, tuple(conditions)))
+            found.append(tuple(parts))
+        return tuple(found)
+
+    def evaluate(self, moves: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """Return the truth (b, r) of the premises, and a function from its derivatives to those of the moves."""
+        center, width, slope = self._sets(moves)
+        degrees = np.ones((self.bags.n_bags, len(self._parts)))
+        for p, part in enumerate(self._parts):
+            if not part.conditions:
+                degrees[:, p] = self.bags.sizes >= (part.number or 0)
+        chosen = self._simple
+        away = self._value - center[chosen]
+        away = np.where(np.isfinite(away), away, np.copysign(1e300, away))
+        with np.errstate(over="ignore"):
+            simple = expit(slope[chosen] * away)
+        degrees[:, self._part[chosen]] = simple
+        log_truth, derivatives = self._memberships(center, width, slope)
+        rows = self._join(degrees, log_truth)
+        truth = np.ones((self.bags.n_bags, len(self.premises)))
+        for p, r in enumerate(self._rule):
+            truth[:, r] *= degrees[:, p]
+
+        def pullback(slopes: Array) -> Array:
+            found = np.zeros((3, len(self._conditions)))
+            inner = self._slopes_of_parts(slopes, degrees)
+            steep = inner[:, self._part[chosen]] * simple * (1 - simple)
+            found[0, chosen] = -(steep * slope[chosen]).sum(axis=0)
+            found[2, chosen] = (steep * np.where(steep == 0, 0.0, slope[chosen] * away)).sum(axis=0)
+            of_rows = np.zeros_like(log_truth)
+            for g, p in enumerate(self._places):
+                weighted = inner[:, p] * degrees[:, p]
+                deciding = rows[g]
+                if deciding is None:  # the mean over instances
+                    share = np.exp(log_truth[:, g]) / self.bags.sizes[self._owner]
+                    of_rows[:, g] = inner[self._owner, p] * share
+                else:
+                    reached = degrees[:, p] > 0
+                    np.add.at(of_rows[:, g], deciding[reached], weighted[reached])
+            of_conditions = of_rows @ self._incidence.T
+            for axis, derivative in enumerate(derivatives):
+                found[axis, self._other] = (of_conditions * derivative).sum(axis=0)
+            found[0] *= self._unit
+            return found.ravel()
+
+        return truth, pullback
+
+    def _sets(self, moves: Array) -> tuple[Array, Array, Array]:
+        shift, wider, steeper = moves.reshape(3, -1)
+        return self._center + self._unit * shift, self._width * np.exp(wider), self._slope * np.exp(steeper)
+
+    def _decisive_values(self) -> Array:
+        """Return the value (b, simple conditions) on which each threshold decides."""
+        parts = [self._parts[self._part[c]] for c in self._simple]
+        greatest, least = order_statistics(self.bags, max([part.number or 1 for part in parts], default=1))
+        found = np.empty((self.bags.n_bags, len(parts)))
+        for n, (c, part) in enumerate(zip(self._simple, parts, strict=True)):
+            values = greatest if self._slope[c] > 0 else least
+            found[:, n] = values[(part.number or 1) - 1, :, self._conditions[c].feature]
+        return found
+
+    def _memberships(self, center: Array, width: Array, slope: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+        """Return log-truths (i, parts) of the parts that look at all instances, and derivatives (i, conditions)."""
+        of, bell = self._other, self._is_bell[self._other]
+        x, steep = self._x, slope[of]
+        away = x - center[of]
+        scaled = np.where(bell, away / width[of], 1.0)
+        log_scaled = np.log(np.maximum(np.abs(scaled), 1e-300))
+        z = np.where(bell, -2 * steep * log_scaled, steep * away)
+        log_mu = -np.logaddexp(0.0, -z)
+        rate = np.where(self._unknown, 0.0, expit(-z))  # d log_mu / d z
+        safe = np.where(away == 0, 1.0, away)
+        by_center = np.where(bell, np.where(away == 0, 0.0, 2 * steep / safe), -steep)
+        derivatives = (rate * by_center, rate * np.where(bell, 2 * steep, 0.0), rate * z)
+        return np.where(self._unknown, 0.0, log_mu) @ self._incidence, derivatives
+
+    def _join(self, degrees: Array, log_truth: Array) -> list[Array | None]:
+        """Set the degrees of the parts that look at all instances; return the rows that decide, None for a mean."""
+        starts, sizes = self.bags.offsets[:-1], self.bags.sizes
+        rows: list[Array | None] = []
+        for g, p in enumerate(self._places):
+            part, values = self._parts[p], log_truth[:, g]
+            if part.quantifier == "on average":
+                degrees[:, p] = np.add.reduceat(np.exp(values), starts) / sizes
+                rows.append(None)
+                continue
+            order = np.lexsort((values if part.quantifier == "all" else -values, self._owner))
+            nth = (part.number or 1) - 1
+            deciding = order[np.minimum(starts + nth, len(order) - 1)]
+            degrees[:, p] = np.where(sizes > nth, np.exp(values[deciding]), 0.0)
+            rows.append(deciding)
+        return rows
+
+    def _slopes_of_parts(self, slopes: Array, degrees: Array) -> Array:
+        """Return derivatives (b, parts) from those of the rules, (b, r): each times the degrees of the other parts."""
+        found = slopes[:, self._rule]
+        for r in np.flatnonzero(np.bincount(self._rule, minlength=len(self.premises)) > 1):
+            parts = np.flatnonzero(self._rule == r)
+            for p in parts:
+                found[:, p] = slopes[:, r] * degrees[:, parts[parts != p]].prod(axis=1)
+        return found

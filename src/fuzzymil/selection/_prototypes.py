@@ -1,0 +1,108 @@
+"""Prototypes: premises over all features at once, for problems in which every feature counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
+
+__all__ = ["Prototype", "Prototypes", "typical_instances"]
+
+_STEP = 0.3  # a move of 1 shifts a center by this many standard deviations
+
+
+class Prototype(NamedTuple):
+    """Some instance of the bag, or its instances on average, are near a point; in standardized units."""
+
+    quantifier: str
+    center: Array  # (d,)
+    width: Array  # (d,)
+
+
+def typical_instances(instances: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Return at most ``count`` of the instances, chosen at random."""
+    if len(instances) <= count:
+        return instances
+    return instances[np.sort(rng.choice(len(instances), count, replace=False))]
+
+
+class Prototypes:
+    """Gaussian sets around points, joined over the instances by SOME or ON AVERAGE.
+
+    Parameters
+    ----------
+    quantifiers : sequence of str
+        "some" or "on average", one per prototype.
+    centers, widths : arrays of shape (r, d)
+    bags : Bags
+        Standardized; without missing values.
+    """
+
+    def __init__(self, quantifiers: list[str], centers: Array, widths: Array, bags: Bags) -> None:
+        self.quantifiers, self.centers, self.widths, self.bags = quantifiers, centers, widths, bags
+        self._average = np.array([name == "on average" for name in quantifiers], bool)
+        self._squares = np.square(bags.instances)
+        self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
+
+    @property
+    def n_moves(self) -> int:
+        """Two per feature of each prototype: its center, and the logarithm of its width."""
+        return 2 * self.centers.size
+
+    def moved(self, moves: Array) -> tuple[Prototype, ...]:
+        """Return the prototypes after a move."""
+        centers, widths = self._sets(moves)
+        return tuple(Prototype(*each) for each in zip(self.quantifiers, centers, widths, strict=True))
+
+    def prototype(self, number: int) -> Prototype:
+        """Return one of the prototypes."""
+        return Prototype(self.quantifiers[number], self.centers[number], self.widths[number])
+
+    def columns(self) -> Array:
+        """Return the truth of the premises, (b, r)."""
+        return self.evaluate(np.zeros(self.n_moves))[0]
+
+    def evaluate(self, moves: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """Return the truth (b, r) of the premises, and a function from its derivatives to those of the moves."""
+        centers, widths = self._sets(moves)
+        precision = 0.5 / np.square(widths)
+        x, starts, sizes = self.bags.instances, self.bags.offsets[:-1], self.bags.sizes
+        constant = (np.square(centers) * precision).sum(axis=1)
+        distance = self._squares @ precision.T - 2 * x @ (centers * precision).T + constant
+        log_truth = -np.maximum(distance, 0.0)
+        truth = np.empty((len(sizes), len(centers)))
+        average = self._average
+        weights = np.exp(log_truth[:, average])
+        truth[:, average] = np.add.reduceat(weights, starts, axis=0) / sizes[:, None]
+        some = log_truth[:, ~average]
+        greatest = np.maximum.reduceat(some, starts, axis=0)
+        truth[:, ~average] = np.exp(greatest)
+
+        def pullback(slopes: Array) -> Array:
+            # How much each instance counts for each prototype, as a sparse matrix (r, i).
+            rows = np.where(some == greatest[self._owner], np.arange(len(x))[:, None], len(x))
+            witnesses = np.minimum.reduceat(rows, starts, axis=0)
+            shape = (len(centers), len(x))
+            places = np.broadcast_to(np.flatnonzero(~average), witnesses.shape)
+            values = (slopes * truth)[:, ~average]
+            share = sparse.csr_matrix((values.ravel(), (places.ravel(), witnesses.ravel())), shape=shape)
+            if average.any():
+                mean = np.zeros(shape)
+                mean[average] = ((slopes[:, average] / sizes[:, None])[self._owner] * weights).T
+                share = sparse.csr_matrix(share + mean)
+            total = np.asarray(share.sum(axis=1))
+            near, nearer = share @ x, share @ self._squares
+            by_center = 2 * precision * (near - total * centers)
+            by_width = 2 * precision * (nearer - 2 * centers * near + total * np.square(centers))
+            return np.concatenate([_STEP * by_center.ravel(), by_width.ravel()])
+
+        return truth, pullback
+
+    def _sets(self, moves: Array) -> tuple[Array, Array]:
+        shift, wider = moves.reshape(2, *self.centers.shape)
+        return self.centers + _STEP * shift, self.widths * np.exp(wider)
