@@ -23,7 +23,7 @@ def test_shapes_are_for_additive_rules(desk, tmp_path):
     load_model(desk / "model.json").set_params(normalize=False, init="kmeans").fit(
         read_bags(desk / "boxes.csv", bag="box", label="color")
     ).save(model)
-    good("plot", "shapes", model, desk / "boxes.csv", "--bag", "box", "-o", tmp_path / "figure.svg")
+    good("plot", "shapes", model, desk / "boxes.csv", "--bag", "box", "--label", "color", "-o", tmp_path / "figure.svg")
     assert "<svg" in (tmp_path / "figure.svg").read_text()[:1000]
 
 
