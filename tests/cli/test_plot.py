@@ -5,15 +5,26 @@ import json
 import pytest
 from runner import bad, good
 
+from fuzzymil import load_model
 from fuzzymil.cli.plot import Kind
+from fuzzymil.datasets import read_bags
 
 
-@pytest.mark.parametrize("kind", [*Kind])
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.shapes])
 def test_every_kind_of_figure(desk, tmp_path, kind):
     target = tmp_path / "figure.svg"
     one = ["--id", "b1"] if kind is Kind.explanation else []
     good("plot", kind, desk / "model.json", desk / "boxes.csv", *one, "-o", target)
     assert "<svg" in target.read_text()[:1000]
+
+
+def test_shapes_are_for_additive_rules(desk, tmp_path):
+    model = tmp_path / "additive.json"
+    load_model(desk / "model.json").set_params(normalize=False, init="kmeans").fit(
+        read_bags(desk / "boxes.csv", bag="box", label="color")
+    ).save(model)
+    good("plot", "shapes", model, desk / "boxes.csv", "--bag", "box", "--label", "color", "-o", tmp_path / "figure.svg")
+    assert "<svg" in (tmp_path / "figure.svg").read_text()[:1000]
 
 
 def test_figures_without_data(desk, tmp_path):

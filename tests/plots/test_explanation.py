@@ -71,14 +71,14 @@ def test_truth_witnesses_and_contributions_are_shown():
     display = ExplanationDisplay.from_explanation(found)
     figure = display.plot()
     heat, _, bars = figure.axes[:3]
-    np.testing.assert_allclose(mesh(heat), [rule.truth for rule in found.rules], atol=1e-12)
+    np.testing.assert_allclose(mesh(heat), [rule.parts[0].truth for rule in found.rules], atol=1e-12)
     assert frames(heat) == [(row, rule.witness) for row, rule in enumerate(found.rules)]
     widths = [patch.get_width() for patch in bars.patches]
     np.testing.assert_allclose(widths, [*(rule.contribution for rule in found.rules), found.score], atol=1e-12)
     colors = [to_hex(patch.get_facecolor()) for patch in bars.patches]
     assert colors == [*((HIGH if width > 0 else LOW).lower() for width in widths[:-1]), "#333333"]
-    assert labels(heat) == [*display.rules, "decision value"]
-    assert display.rules[0].splitlines()[0] == f"{found.rules[0].name}: y = {found.rules[0].outputs[0]:.3g}"
+    assert labels(heat) == [*display.rows, "decision value"]
+    assert display.rows[0].splitlines()[0] == f"{found.rules[0].name}: y = {found.rules[0].outputs[0]:.3g}"
     assert all(fact in figure.get_suptitle() for fact in ("photo", str(found.prediction), f"{found.score:.3g}"))
     assert bars.get_xlabel() == "contribution to the decision value"
     assert heat.get_ylim() == (3.5, -0.5)
@@ -129,14 +129,14 @@ def test_one_instance():
 def test_of_many_rules_the_rest_is_one_bar():
     found = random_system(60, 7)
     display = ExplanationDisplay.from_explanation(found)
-    assert len(display.rules) == 12
+    assert len(display.rows) == 12
     (rest, amount), total = display.bars
     assert "48" in rest
     assert amount == sum(rule.contribution for rule in found.rules[12:])
     assert total == ("y", found.score)
     assert sum(display.contributions) + display.bars[0][1] == pytest.approx(found.score)
     assert_nothing_is_cut_off(display.plot())
-    assert len(ExplanationDisplay.from_explanation(found, max_rules=60).rules) == 60
+    assert len(ExplanationDisplay.from_explanation(found, max_rules=60).rows) == 60
 
 
 @pytest.mark.slow
@@ -146,8 +146,8 @@ def test_of_many_instances_the_witnesses_and_the_strongest_are_shown():
     assert len(display.instances) == 20
     assert display.instances == sorted(display.instances)
     for row, rule in enumerate(found.rules):
-        assert display.instances[display.witnesses[row]] == rule.witness
-    hidden = np.delete(np.array([rule.truth for rule in found.rules]), display.instances, axis=1).max()
+        assert [display.instances[place] for place in display.witnesses[row]] == [rule.witness]
+    hidden = np.delete(np.array([rule.parts[0].truth for rule in found.rules]), display.instances, axis=1).max()
     assert display.note.startswith("20 of 1,044 instances")
     assert display.note.endswith(f"{hidden:.3g}")
     figure = display.plot()
@@ -175,7 +175,7 @@ def test_an_uncovered_bag_shows_the_default():
     rules = RuleBase((x,), (Rule({"x": "low"}, [[1.0]]),), default=(0.3,))
     display = ExplanationDisplay.from_explanation(explain(rules, [[[5.0], [6.0]]]))
     assert display.bars == [("default: no rule fires", 0.3), ("y", 0.3)]
-    assert display.witnesses == [None]
+    assert display.witnesses == [[]]
     figure = display.plot()
     assert not mesh(figure.axes[0]).any()
     assert not frames(figure.axes[0])

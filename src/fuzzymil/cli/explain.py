@@ -31,7 +31,9 @@ def explain(
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain.")] = None,
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
     output: _options.Output = None,
-    max_rules: Annotated[int, typer.Option(min=1, help="Number of rules to show, most influential first.")] = 5,
+    max_rules: Annotated[
+        int | None, typer.Option(min=1, help="Number of rules to show, most influential first.", show_default=False)
+    ] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
@@ -52,4 +54,4 @@ def explain(
     if figure is not None:
         from fuzzymil.plots import ExplanationDisplay
 
-        write_figure(ExplanationDisplay.from_explanation(found, max_rules=max(max_rules, 2)).plot(), figure)
+        write_figure(ExplanationDisplay.from_explanation(found, max_rules=max(max_rules or 12, 2)).plot(), figure)

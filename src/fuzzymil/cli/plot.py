@@ -36,6 +36,7 @@ class Kind(enum.StrEnum):
     firing = "firing"
     explanation = "explanation"
     surface = "surface"
+    shapes = "shapes"
 
 
 _NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanation)
@@ -141,6 +142,8 @@ def _figure(
         display = plots.FiringDisplay.from_rules(model.rules_, bags)
     elif kind is Kind.explanation:
         display = plots.ExplanationDisplay.from_explanation(model.explain(chosen))
+    elif kind is Kind.shapes:
+        display = plots.ShapesDisplay.from_rules(model, bags=bags)
     else:
         display = _surface(model, bags, *features)
     figure: Figure = display.plot() if title is None else display.plot(title)

@@ -151,7 +151,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         return True
 
     def _reading(self) -> Reading:
-        scale = "logit" if self.loss == "cross_entropy" else "decision value"
+        scale = "logit" if self._loss == "cross_entropy" else "decision value"
         return Reading(self._labels_of, self._probability, self.classes_, self._threshold(), scale)
 
     def predict_proba(self, X: Any) -> Array:

@@ -62,7 +62,7 @@ def _log_memberships(
         for family, sets in params.sets.items():
             own = np.asarray(masks[family])[rows, columns] > 0
             parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
-            found[own] = np.asarray(FAMILIES[family].log_mu(x[own], *parameters))  # type: ignore[arg-type]
+            found[own] = np.asarray(FAMILIES[family].log_mu(x[own], *parameters))
     return found
 
 

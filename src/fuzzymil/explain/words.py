@@ -10,13 +10,14 @@ from fuzzymil.explain.parts import ConditionExplanation, PartExplanation, RuleEx
 from fuzzymil.explain.text import degree, evenly, number, percent, rest_in_words, value_of
 from fuzzymil.network.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import And, Is, Quantified, conditions, plain_conditions
+from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
 
 if TYPE_CHECKING:
     from fuzzymil.explain.explanation import Explanation
 
 __all__ = [
     "outcome",
+    "in_short",
     "part_in_words",
     "pieces",
     "rests_on",
@@ -29,6 +30,7 @@ __all__ = [
 
 _WIDTH = 80
 _LISTED = 8  # instances
+_ALIKE = 3  # conditions with the same term that are counted
 
 
 # ---------------------------------------------------------------------- the score
@@ -69,15 +71,20 @@ def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: in
     for part in rule.parts:
         premise = premise.replace(part.text, part_in_words(part, max_terms), 1)
     conclusion = ", ".join(
-        printer.conclusion(output, row, explanation.feature_names, 4, max_terms)
+        printer.conclusion(output, row, explanation.feature_names, 4, max_terms, adds=explanation.additive)
         for output, row in zip(explanation.outputs, rule.rule.coefs, strict=True)
     )
     return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
 
 
 def part_in_words(part: PartExplanation, max_terms: int) -> str:
-    """Return a part of a premise as text, a long conjunction shortened as in `rule_in_words`."""
-    asked = plain_conditions(part.premise)
+    """Return a part of a premise as text, a long conjunction shortened as in `rule_in_words`.
+
+    Many conditions with the same term, as those of a prototype have it, are counted instead.
+    """
+    asked, short = plain_conditions(part.premise), _same_terms(part.premise)
+    if short is not None:
+        return part.text.replace(printer.premise_text(part.premise), short)
     if asked is None or len(asked) <= max_terms or not part.witnesses:
         return part.text
     kept = And(tuple(Is(each.variable, each.term, each.hedges) for each in part.witnesses[0].decisive[:max_terms]))
@@ -85,6 +92,28 @@ def part_in_words(part: PartExplanation, max_terms: int) -> str:
     if part.quantifier is None:
         return printer.premise_text(kept) + more
     return printer.premise_text(Quantified(part.quantifier, kept, part.count)).removesuffix(")") + f"{more})"
+
+
+def in_short(premise: Expression) -> str:
+    """Return a premise as text, many conditions with the same term counted, as those of a prototype.
+
+    Examples
+    --------
+    >>> in_short(And(tuple(Is(name, "prototype1") for name in "abcd")))
+    '4 features are prototype1'
+    """
+    text = printer.premise_text(premise)
+    for part in parts_of(0, premise):
+        short = _same_terms(part.premise)
+        text = text if short is None else text.replace(printer.premise_text(part.premise), short, 1)
+    return text
+
+
+def _same_terms(premise: Expression) -> str | None:
+    asked = plain_conditions(premise) or {}
+    if len(asked) < _ALIKE or len(set(asked.values())) > 1:
+        return None
+    return f"{len(asked)} features are {printer.quoted(next(iter(asked.values())))}"
 
 
 def rests_on(rule: RuleExplanation, part: PartExplanation, max_terms: int) -> str:
@@ -193,6 +222,8 @@ def scorecard(
     texts, wide = evenly(amounts), max(map(len, factors))
     lines = []
     for place, (amount, note) in enumerate(zip(texts, notes, strict=True)):
+        if not any(digit in amount for digit in "123456789"):  # a long rule that adds nothing needs no details
+            note = [(label, [line for line in why if len(line) < _WIDTH]) for label, why in note]
         start = f"  {amount} {factors[place] if place < len(factors) else '':{wide}}  "
         if place == len(texts) - 1:
             lines.append(f"  {'-' * len(amount)}")

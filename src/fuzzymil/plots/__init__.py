@@ -5,12 +5,14 @@ from fuzzymil.plots._ellipses import RuleEllipse
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._firing import FiringDisplay
 from fuzzymil.plots._membership import MembershipDisplay
+from fuzzymil.plots._outlines import RuleOutline
 from fuzzymil.plots._radar import CubeDisplay
 from fuzzymil.plots._ranks import RanksDisplay
 from fuzzymil.plots._reliability import ReliabilityCurve, ReliabilityDisplay, brier_score
 from fuzzymil.plots._roc import RocCurve, RocDisplay, true_positive_rates
 from fuzzymil.plots._rule_grid import RuleGridDisplay
 from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay
+from fuzzymil.plots._shapes import Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._space import SpaceDisplay
 from fuzzymil.plots._surface import SurfaceDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
@@ -35,7 +37,11 @@ __all__ = [
     "RocDisplay",
     "RuleEllipse",
     "RuleGridDisplay",
+    "RuleOutline",
     "ScoresDisplay",
+    "Shape",
+    "ShapePanel",
+    "ShapesDisplay",
     "SpaceDisplay",
     "SurfaceDisplay",
     "brier_score",

@@ -12,17 +12,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.explain import ConditionExplanation, Explanation, RuleExplanation
-from fuzzymil.explain.text import degree, evenly, rest_in_words
-from fuzzymil.explain.words import rule_in_words, score_name, the_score
-from fuzzymil.plots.style import HIGH, LOW, add_colorbar, bare, shortened
+from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation, RuleExplanation
+from fuzzymil.explain.text import degree, rest_in_words
+from fuzzymil.explain.words import pieces, rests_on, rule_in_words, score_name, start_in_words, the_score
+from fuzzymil.plots._contributions import draw_bars, draw_waterfall
+from fuzzymil.plots.style import HIGH, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
-_TOTAL = "#333333"
 _LINE = 46  # characters per line of a label
 _MIDDLE = 2.5  # inches for the conditions at the witness
 _READABLE = 0.1  # if all degrees are below, the greatest is drawn darkest: the figure would be blank
@@ -41,34 +40,42 @@ class Met:
 class ExplanationDisplay:
     """The truth of each rule (rows) for each instance (columns), and the rules' contributions as bars.
 
-    The witness of a rule is framed. The conditions that the witness satisfies least are listed with their degrees,
-    the decisive one in black. Bars to the right raise the score, bars to the left lower it; the last bar is the sum.
+    A rule has one row for each quantified part. The witnesses of a part are framed. The conditions that the witness
+    satisfies least are listed with their degrees, the decisive one in black; for *at least*, the witnesses are listed.
+    Bars to the right raise the score, bars to the left lower it; the last bar is the sum. The bars of additive rules
+    start where the one above ends, the first with the default; a second axis shows probabilities for a logit.
 
     Parameters
     ----------
     title : str
-    rules : list of str
-        Labels of the rows.
-    truth : array of shape (n_rules, n_columns)
+    rows : list of str
+        Labels of the rows, one per part of a rule.
+    owners : list of int
+        Position in ``contributions`` of the rule of each row.
+    truth : array of shape (n_rows, n_columns)
         Degrees of truth, divided by ``exp(log_scale)``.
     log_scale : float
         0, or the logarithm of the greatest degree if all are small.
     instances : list of int
         Position in the bag of each column.
-    witnesses : list of int or None
-        Column of each rule's witness.
+    witnesses : list of lists of int
+        Columns of each row's witnesses.
     contributions : list of float
-        One per row.
+        One per rule.
     bars : list of (str, float)
         Further bars: other rules, contributions from no rule, and the sum.
     score : str
         Name of the sum.
+    start : (str, float) or None
+        What the sum of additive rules starts from.
+    logit : bool
+        Whether the score is the logit of a probability.
     note : str
         What is not shown.
     conditions : list of lists of Met
-        Conditions of each rule at its witness, the least satisfied first.
+        Conditions of each row at its witness, the least satisfied first.
     further : list of str
-        Summary of the other conditions of each rule.
+        Summary of the other conditions of each row.
 
     Examples
     --------
@@ -77,18 +84,21 @@ class ExplanationDisplay:
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
     >>> display = ExplanationDisplay.from_explanation(explain(rules, [[[0.1], [0.9]]]))
     >>> display.witnesses
-    [1, 0]
+    [[1], [0]]
     """
 
     title: str
-    rules: list[str]
+    rows: list[str]
+    owners: list[int]
     truth: Array
     log_scale: float
     instances: list[int]
-    witnesses: list[int | None]
+    witnesses: list[list[int]]
     contributions: list[float]
     bars: list[tuple[str, float]]
     score: str
+    start: tuple[str, float] | None = None
+    logit: bool = False
     note: str = ""
     conditions: list[list[Met]] = dataclasses.field(default_factory=list)
     further: list[str] = dataclasses.field(default_factory=list)
@@ -107,7 +117,7 @@ class ExplanationDisplay:
         max_instances : int
             Maximum number of instances: those that contribute most to the rules shown.
         max_conditions : int
-            Maximum number of conditions per rule: those that are satisfied least.
+            Maximum number of conditions per row: those that are satisfied least.
         """
         for name, value in (("max_rules", max_rules), ("max_instances", max_instances)):
             if value < 1:
@@ -115,72 +125,78 @@ class ExplanationDisplay:
         if max_conditions < 0:
             raise ParameterError(f"max_conditions must not be negative, got {max_conditions!r}.")
         shown, rest = explanation.rules[:max_rules], explanation.rules[max_rules:]
+        parts = [(rule, part) for rule in shown for part in rule.parts]
         columns = _columns(shown, max_instances)
-        log_truth = np.array([rule.log_truth for rule in shown])
+        log_truth = np.array([part.log_truth for _, part in parts])
         greatest = float(log_truth.max())
         log_scale = greatest if -math.inf < greatest < math.log(_READABLE) else 0.0
         bars = [(rest_in_words(rest), sum(rule.contribution for rule in rest))] if rest else []
-        if explanation.baseline:
+        if explanation.baseline and not explanation.additive:
             bars.append(
                 ("default: no rule fires" if explanation.is_uncovered else "from no rule", explanation.baseline)
             )
         bars.append((shortened(score_name(explanation), _LINE), explanation.score))
         return cls(
             title=_title(explanation),
-            rules=[_label(explanation, rule) for rule in shown],
+            rows=[label for rule in shown for label in _labels(explanation, rule)],
+            owners=[place for place, rule in enumerate(shown) for _ in rule.parts],
             truth=np.exp(log_truth[:, columns] - log_scale),
             log_scale=log_scale,
             instances=columns,
-            witnesses=[None if rule.witness is None else columns.index(rule.witness) for rule in shown],
+            witnesses=[[columns.index(witness.instance) for witness in part.witnesses] for _, part in parts],
             contributions=[rule.contribution for rule in shown],
             bars=bars,
             score=shortened(the_score(explanation), 30),
+            start=(start_in_words(explanation), explanation.baseline) if explanation.additive else None,
+            logit=explanation.scale == "logit" and len(explanation.outputs) == 1,
             note=_note(log_truth, columns),
-            conditions=[[_met(condition) for condition in rule.decisive[:max_conditions]] for rule in shown],
-            further=[_further(rule.decisive[max_conditions:]) for rule in shown],
+            conditions=[_met(part, max_conditions) for _, part in parts],
+            further=[_further(rule, part, max_conditions) for rule, part in parts],
         )
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        n_rows, n_columns = len(self.rules) + len(self.bars), len(self.instances)
+        first = 0 if self.start is None else 1
+        labels = [*([] if self.start is None else [self.start[0]]), *self.rows, *(name for name, _ in self.bars)]
+        n_columns = len(self.instances)
         wide = float(np.clip(0.26 * n_columns, 1.6, 7.0))
         detailed = any(self.conditions)
         figure, (heat, *middle, bars) = plt.subplots(
             1,
             3 if detailed else 2,
-            figsize=(3.6 + wide + 3.0 + _MIDDLE * detailed, 1.5 + (0.52 if detailed else 0.44) * n_rows),
-            width_ratios=(wide, _MIDDLE, 2.8) if detailed else (wide, 2.8),
+            figsize=(3.6 + wide + 3.2 + _MIDDLE * detailed, 1.6 + (0.52 if detailed else 0.44) * len(labels)),
+            width_ratios=(wide, _MIDDLE, 3.0) if detailed else (wide, 3.0),
             sharey=True,
             layout="constrained",
         )
-        self._draw_truth(figure, heat)
+        self._draw_truth(figure, heat, first)
         for axis in middle:
-            self._draw_conditions(axis)
-        self._draw_contributions(bars)
-        labels = [*self.rules, *(name for name, _ in self.bars)]
-        heat.set_yticks(range(n_rows), labels)
-        heat.set_ylim(n_rows - 0.5, -0.5)
-        for text in heat.get_yticklabels()[len(self.rules) :]:
+            self._draw_conditions(axis, first)
+        self._draw_contributions(bars, first)
+        heat.set_yticks(range(len(labels)), labels)
+        heat.set_ylim(len(labels) - 0.5, -0.5)
+        for text in [*heat.get_yticklabels()[:first], *heat.get_yticklabels()[first + len(self.rows) :]]:
             text.set_fontweight("bold")
         heading = figure.suptitle(self.title if title is None else title, fontsize=11)
         for text in (heading, bars.xaxis.label, *heat.get_yticklabels()):
             text.set_parse_math(False)  # names may contain "$"
         return figure
 
-    def _draw_truth(self, figure: Figure, axis: Any) -> None:
-        n_rules, n_columns = self.truth.shape
-        edges = np.arange(n_columns + 1) - 0.5, np.arange(n_rules + 1) - 0.5
+    def _draw_truth(self, figure: Figure, axis: Any, first: int) -> None:
+        n_rows, n_columns = self.truth.shape
+        edges = np.arange(n_columns + 1) - 0.5, first + np.arange(n_rows + 1) - 0.5
         image = axis.pcolormesh(*edges, self.truth, cmap="Greys", vmin=0, vmax=1, edgecolors="#DDDDDD", linewidth=0.5)
-        for row, column in enumerate(self.witnesses):
-            if column is not None:
-                frame = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=HIGH, linewidth=2, zorder=3)
+        for row, columns in enumerate(self.witnesses):
+            for column in columns:
+                corner = (column - 0.5, first + row - 0.5)
+                frame = Rectangle(corner, 1, 1, fill=False, edgecolor=HIGH, linewidth=2, zorder=3)
                 frame.set_clip_on(False)
                 axis.add_patch(frame)
         if n_columns <= 12 and self.log_scale == 0:
             for (row, column), value in np.ndenumerate(self.truth):
                 text = "1" if value >= 0.995 else f"{value:.2f}"[1:] if value >= 0.005 else ""
                 color = "white" if value > 0.6 else "black"
-                axis.text(column, row, text, color=color, fontsize=7, ha="center", va="center")
+                axis.text(column, first + row, text, color=color, fontsize=7, ha="center", va="center")
         bare(axis)
         for side in ("left", "bottom"):
             axis.spines[side].set_visible(False)
@@ -189,8 +205,9 @@ class ExplanationDisplay:
         axis.set_xticks(range(n_columns), list(map(str, self.instances)), rotation=90 if long else 0)
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
-        line = " " if n_columns > 12 else "\n"
-        axis.set_xlabel(f"instance{line}(orange frame: witness of the rule)", fontsize=8)
+        whose = "rule" if len(self.rows) == len(self.contributions) else "part"
+        lines = textwrap.wrap(f"(orange frame: witness of the {whose})", 20 if n_columns <= 12 else 60)
+        axis.set_xlabel("\n".join(["instance", *lines] if n_columns <= 12 else [f"instance {lines[0]}"]), fontsize=8)
         scale = "degree of truth"
         if self.log_scale:
             scale += f", relative to the greatest ({degree(self.log_scale)})"
@@ -198,10 +215,10 @@ class ExplanationDisplay:
         look = {"location": "bottom", "aspect": 30, "shrink": min(1.0, 3.0 / n_columns**0.5), "pad": 0.02}
         add_colorbar(figure, image, axis, f"{scale}\n{note}" if note else scale, **look)
 
-    def _draw_conditions(self, axis: Any) -> None:
+    def _draw_conditions(self, axis: Any, first: int) -> None:
         """Draw a thin bar for the degree to which the witness satisfies each condition, with its text."""
         room = 0.86 / (1 + max(map(len, self.conditions)))
-        for row, (met, further) in enumerate(zip(self.conditions, self.further, strict=True)):
+        for row, (met, further) in enumerate(zip(self.conditions, self.further, strict=True), start=first):
             lines = len(met) + bool(further)
             places = row + room * (np.arange(lines) - (lines - 1) / 2)
             for place, condition in zip(places, met, strict=False):
@@ -211,7 +228,7 @@ class ExplanationDisplay:
                 text = axis.text(1.06, place, condition.text, fontsize=6.5, va="center", color=color)
                 text.set_parse_math(False)
             if further:
-                axis.text(1.06, places[-1], further, fontsize=6.5, va="center", color="#555555")
+                axis.text(1.06 if met else 0.0, places[-1], further, fontsize=6.5, va="center", color="#555555")
         axis.set_xlim(0, 2.9)
         axis.set_xticks([0, 1], ["0", "1"])
         axis.xaxis.tick_top()
@@ -222,46 +239,62 @@ class ExplanationDisplay:
             axis.spines[side].set_visible(False)
         axis.tick_params(axis="both", length=0, labelsize=7.5, labelleft=False)
 
-    def _draw_contributions(self, axis: Any) -> None:
-        values = [*self.contributions, *(value for _, value in self.bars)]
-        colors = [HIGH if value > 0 else LOW for value in values]
-        colors[-1] = _TOTAL
-        axis.barh(range(len(values)), values, color=colors, height=0.62)
-        axis.axvline(0, color="black", linewidth=0.8)
-        axis.axhline(len(values) - 1.5, color="black", linewidth=0.8)
-        for row, (value, text) in enumerate(zip(values, evenly(values), strict=True)):
-            axis.annotate(
-                text.strip(),
-                (value, row),
-                xytext=(-3 if value < 0 else 3, 0),
-                textcoords="offset points",
-                ha="right" if value < 0 else "left",
-                va="center",
-                fontsize=8,
-            )
-        axis.margins(x=0.3)
-        axis.xaxis.set_major_locator(MaxNLocator(4))
-        bare(axis)
-        axis.spines["left"].set_visible(False)
-        axis.tick_params(axis="y", length=0, labelleft=False)
-        axis.set_xlabel(f"contribution to {self.score}", fontsize=8)
+    def _draw_contributions(self, axis: Any, first: int) -> None:
+        of_rules = [
+            (first + float(np.mean(places)), len(places), amount)
+            for place, amount in enumerate(self.contributions)
+            for places in [[row for row, owner in enumerate(self.owners) if owner == place]]
+        ]
+        below = [(float(first + len(self.rows) + n), 1, amount) for n, (_, amount) in enumerate(self.bars)]
+        bars = [*of_rules, *below]
+        if self.start is None:
+            draw_bars(axis, bars)
+        else:
+            draw_waterfall(axis, [(0.0, 1, self.start[1]), *bars], logit=self.logit)
+        if len(self.rows) > len(self.contributions):
+            for row in np.flatnonzero(np.diff(self.owners)):
+                axis.axhline(first + row + 0.5, color="#DDDDDD", linewidth=0.6, zorder=0)
+        axis.set_xlabel(f"{'adding up' if self.start else 'contribution'} to {self.score}", fontsize=8)
 
 
 def _columns(shown: Sequence[RuleExplanation], max_instances: int) -> list[int]:
     """Return the instances to show, in order: the witnesses, and those that contribute most to the strengths."""
-    part = sum(rule.strength * np.array(rule.shares) for rule in shown)
-    witnesses = dict.fromkeys(rule.witness for rule in shown if rule.witness is not None)
+    part = sum((rule.strength * np.array(each.shares) for rule in shown for each in rule.parts), np.zeros(1))
+    witnesses = dict.fromkeys(witness for rule in shown for witness in rule.witnesses)
     first = [*witnesses, *(i for i in np.argsort(-part, kind="stable").tolist() if i not in witnesses)]
     return sorted(first[: max(max_instances, len(witnesses))])
 
 
-def _met(condition: ConditionExplanation) -> Met:
-    value = "missing" if condition.value is None else format_number(condition.value, 3)
-    text = f"{shortened(condition.variable, 20)} = {value}: {degree(condition.log_support, 2)}"
+def _met(part: PartExplanation, most: int) -> list[Met]:
+    """Return the conditions at the witness or, of several witnesses, the truth of each."""
+    if len(part.witnesses) == 1:
+        return [_condition(condition) for condition in part.witnesses[0].decisive[:most]]
+    found = []
+    for witness in part.witnesses[:most] if most else ():
+        (condition, *others) = witness.decisive
+        value = f": {_value(condition)}" if not others else ""
+        text = f"instance {witness.instance}{value}: {degree(witness.log_truth, 2)}"
+        found.append(Met(text, witness.truth, witness is part.witnesses[-1]))
+    return found
+
+
+def _condition(condition: ConditionExplanation) -> Met:
+    text = f"{_value(condition)}: {degree(condition.log_support, 2)}"
     return Met(text, math.exp(condition.log_support), condition.limiting)
 
 
-def _further(rest: Sequence[ConditionExplanation]) -> str:
+def _value(condition: ConditionExplanation) -> str:
+    value = "missing" if condition.value is None else format_number(condition.value, 3)
+    return f"{shortened(condition.variable, 20)} = {value}"
+
+
+def _further(rule: RuleExplanation, part: PartExplanation, most: int) -> str:
+    if not part.witnesses:
+        return rests_on(rule, part, 1) if most and part.quantifier is not None else ""
+    if len(part.witnesses) > 1:
+        left = part.witnesses[most:]
+        return f"{len(left)} more, {degree(part.log_degree, 2)} or more each" if left and most else ""
+    rest = part.witnesses[0].decisive[most:]
     return f"{len(rest)} more, {degree(rest[0].log_support, 2)} or more each" if rest else ""
 
 
@@ -283,13 +316,16 @@ def _title(explanation: Explanation) -> str:
     return f"Bag {bag}: predicted {shortened(str(explanation.prediction), _LINE)} ({score} {value})"
 
 
-def _label(explanation: Explanation, rule: RuleExplanation) -> str:
-    """Return the conclusion of a rule for this bag, and its premise on two lines at most."""
-    premise, _ = rule_in_words(explanation, rule, max_terms=3)
-    said = f"{explanation.outputs[explanation.target]} = {format_number(rule.outputs[explanation.target], 3)}"
-    return "\n".join(
-        [
-            shortened(f"{rule.name}: {said}", _LINE),
-            *textwrap.wrap(f"if {premise}", _LINE, max_lines=2, placeholder=" ..."),
-        ]
-    )
+def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
+    """Return the conclusion of a rule for this bag and its premise, each part on two lines at most."""
+    said = rule.outputs[explanation.target]
+    if explanation.additive:
+        heading = f"{rule.name}: {'+' if said > 0 else ''}{format_number(said, 3)}"
+    else:
+        heading = f"{rule.name}: {explanation.outputs[explanation.target]} = {format_number(said, 3)}"
+    texts = [text for text, _ in pieces(explanation, rule, 3)]
+    if len(texts) < len(rule.parts):  # not simply joined by AND
+        texts = [rule_in_words(explanation, rule, 3)[0], *(part.text for part in rule.parts[1:])]
+    texts[0] = texts[0] if explanation.additive else f"if {texts[0]}"
+    found = ["\n".join(textwrap.wrap(text, _LINE, max_lines=2, placeholder=" ...")) for text in texts]
+    return [f"{shortened(heading, _LINE)}\n{found[0]}", *found[1:]]

@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots._rules import border, conditions_about, rules_of
+from fuzzymil.plots._rules import border, conditions_about, quantifier_word, quantifiers_about, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.premise import ANYTHING
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,14 +25,16 @@ class Curve:
     x: Array
     before: Array | None
     after: Array
+    quantifier: str = ""
 
 
 @dataclasses.dataclass(repr=False)
 class MembershipDisplay:
     """Membership functions of each rule (rows) in each feature (columns), before and after training.
 
-    A dashed gray line is the set before training, a solid line the set after it. Rules with a high conclusion,
-    above the threshold of a binary classifier or else the mean, are orange, the others blue.
+    A dashed gray line is the set before training, a solid line the set after it. Rules with a high conclusion, above
+    the threshold of a binary classifier or else the mean, are orange, the others blue. Of additive rules, those that
+    raise the output are orange. The panels name the quantifiers of a premise.
 
     Parameters
     ----------
@@ -47,6 +50,8 @@ class MembershipDisplay:
         Values to mark, by feature.
     units : list of str
         Units of the features.
+    additive : bool
+        Whether high conclusions raise the output, and low ones lower it.
 
     Examples
     --------
@@ -61,6 +66,7 @@ class MembershipDisplay:
     high: list[bool]
     marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     units: list[str] = dataclasses.field(default_factory=list)
+    additive: bool = False
 
     @classmethod
     def from_rules(
@@ -86,7 +92,6 @@ class MembershipDisplay:
         order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
         shown = np.sort((order or [0])[:max_features])  # one column even if no rule has a condition
         constants = rules.coefs[:, output, 0]
-        linear = [" + ..." if np.any(rows[output][1:]) else "" for rows in rules.coefs]
         curves = []
         for r, rule in enumerate(rules.rules):
             row: list[Curve | None] = []
@@ -97,11 +102,12 @@ class MembershipDisplay:
                     continue
                 x = np.linspace(*_view(rules, initial, int(d)), 300)
                 before = None if initial is None else _degrees(initial, r, int(d), x)
-                row.append(Curve(x, before, _degrees(rules, r, int(d), x)))
+                row.append(Curve(x, before, _degrees(rules, r, int(d), x), quantifiers_about(rules, r, int(d))[0]))
             curves.append(row)
         return cls(
             curves=curves,
-            titles=[f"Rule {r + 1}: {rules.outputs[output]} = {c:.2f}{linear[r]}" for r, c in enumerate(constants)],
+            titles=[_title(rules, r, output) for r in range(rules.n_rules)],
+            additive=not rules.normalize,
             features=[rules.variables[d].name for d in shown],
             high=list(constants > border(rule_base, constants)),
             units=[rules.variables[d].unit or "" for d in shown],
@@ -141,7 +147,8 @@ class MembershipDisplay:
 
     def _legend(self, figure: Figure) -> None:
         drawn = {high for high, row in zip(self.high, self.curves, strict=True) if any(row)}
-        looks = ((True, HIGH, "high conclusion"), (False, LOW, "low conclusion"))
+        names = ("raises the output", "lowers the output") if self.additive else ("high conclusion", "low conclusion")
+        looks = zip((True, False), (HIGH, LOW), names, strict=True)
         handles = [Line2D([], [], color=color, label=name) for high, color, name in looks if high in drawn]
         if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
             handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
@@ -165,6 +172,21 @@ def _draw(axis: Any, curve: Curve | None, color: str) -> None:
     axis.plot(curve.x, curve.after, color=color, linewidth=1.8)
     axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
     axis.set_xlim(curve.x[0], curve.x[-1])
+    if curve.quantifier:
+        axis.set_ylim(0, 1.35)  # room above the curve
+        look = {"fontsize": 8, "color": "#333333", "va": "top", "ha": "left", "fontstyle": "italic"}
+        axis.text(0.02, 0.98, curve.quantifier, transform=axis.transAxes, **look)
+
+
+def _title(rules: RuleBase, r: int, output: int) -> str:
+    """Return the number of a rule and its conclusion, and what it asks of the number of instances."""
+    constant = rules.coefs[r, output, 0]
+    sign = "=" if rules.normalize else "-=" if constant < 0 else "+="
+    value = f"{constant if rules.normalize else abs(constant):.2f}"
+    more = " + ..." if np.any(rules.coefs[r, output, 1:]) else ""
+    counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
+    asked = "".join(f" ({word} instances)" for word in counts if word)
+    return f"Rule {r + 1}: {rules.outputs[output]} {sign} {value}{more}{asked}"
 
 
 def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:

@@ -201,7 +201,7 @@ class ReliabilityDisplay:
         figure, (axis, below) = plt.subplots(
             2,
             1,
-            figsize=(5.4, 6.3 + 0.19 * n_lines + (0.3 if title else 0.0)),
+            figsize=(5.4, 6.5 + 0.19 * n_lines + (0.3 if title else 0.0)),
             height_ratios=(4.6, 1),
             sharex=True,
             layout="constrained",
@@ -212,7 +212,8 @@ class ReliabilityDisplay:
         self._draw_counts(below, styles)
         axis.set_xlim(-0.01, 1.01)
         axis.set_ylim(-0.01, 1.01)
-        axis.set_aspect("equal")
+        axis.set_box_aspect(1)
+        below.set_box_aspect(0.2)  # as wide as the one above
         axis.xaxis.set_major_locator(MultipleLocator(0.2))
         axis.yaxis.set_major_locator(MultipleLocator(0.2))
         for each in (axis, below):

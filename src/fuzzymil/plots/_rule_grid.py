@@ -14,13 +14,17 @@ from matplotlib.figure import Figure
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
+from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.text import evenly
 from fuzzymil.plots._rules import (
     border,
     conclusions,
     conditions_about,
     influences,
+    is_simple,
     position,
+    quantifier_word,
+    quantifiers_about,
     restrictions,
     rules_of,
 )
@@ -29,6 +33,7 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.premise import ANYTHING
 
 _HALF = 0.42  # half the width and height of the drawing in a cell
 _TALL = 0.82  # share of that height for a membership of 1, with room for a number above
@@ -45,6 +50,7 @@ class Cell:
     after: Array
     before: Array | None
     restriction: float
+    quantifier: str = ""
 
 
 @dataclasses.dataclass(repr=False)
@@ -79,6 +85,8 @@ class RuleGridDisplay:
         Histogram of the instances in each feature.
     note : str
         What is not shown, and what marks mean.
+    additive : bool
+        Whether the conclusions are added to a default.
 
     Examples
     --------
@@ -99,6 +107,7 @@ class RuleGridDisplay:
     high: Array
     counts: list[Array] | None = None
     note: str = ""
+    additive: bool = False
 
     @classmethod
     def from_rules(
@@ -139,7 +148,9 @@ class RuleGridDisplay:
         _check_start(rules, initial)
         seen = None if bags is None else seen_bags(rules, bags)
         restricted, influence = restrictions(rules, seen), influences(rules)
-        columns, folded = _split(influence @ restricted, max_features, in_order=False)
+        used = used_features([rules]) or [0]  # one column even if no rule has a condition
+        columns, folded = _split((influence @ restricted)[used], max_features, in_order=False)
+        columns, folded = ([used[place] for place in places] for places in (columns, folded))
         rows, _ = _split(influence, max_rules, in_order=True)
         chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
         k = [position("output", output, rules.outputs) for output in chosen]
@@ -159,6 +170,7 @@ class RuleGridDisplay:
             high=(said[rows, 0] > limit) & (len(k) == 1),
             counts=None if seen is None else [_counts(seen, d, x) for d, x in zip(columns, points, strict=True)],
             note=_note(rules, rows, k, limit),
+            additive=not rules.normalize,
         )
 
     def plot(self, title: str | None = None) -> Figure:
@@ -224,7 +236,7 @@ class RuleGridDisplay:
         axis.set_xlim(-0.08, len(self.outputs))
         axis.tick_params(labelleft=False)
         axis.xaxis.tick_top()
-        names = [as_written(shortened(name, 14)) for name in self.outputs]
+        names = [as_written(shortened(name, 14)) + (" +=" if self.additive else "") for name in self.outputs]
         axis.set_xticks(np.arange(len(names)) + 0.3, names, fontweight="bold")
         for k, values in enumerate(self.conclusions.T):
             low, high = min(values.min(), 0.0), max(values.max(), 0.0)
@@ -234,7 +246,8 @@ class RuleGridDisplay:
             for r, text in enumerate(evenly(values.tolist())):
                 color = HIGH if self.high[r] else LOW
                 axis.barh(r, values[r] * scale, left=zero, height=0.5, color=color, zorder=2)
-                axis.text(k + 0.92, r, text.strip().removeprefix("+"), fontsize=8, ha="right", va="center")
+                shown = text.strip() if self.additive else text.strip().removeprefix("+")
+                axis.text(k + 0.92, r, shown, fontsize=8, ha="right", va="center")
 
 
 # ---------------------------------------------------------------------- what to show
@@ -272,7 +285,8 @@ def _cell(rules: RuleBase, initial: RuleBase | None, r: int, d: int, x: Array, r
     if not after:
         return None
     before = [] if initial is None else list(conditions_about(initial, r, d, x))
-    return Cell(np.array(after), np.array(before) if before else None, float(restricted[r, d]))
+    said = ", ".join(filter(None, quantifiers_about(rules, r, d)))
+    return Cell(np.array(after), np.array(before) if before else None, float(restricted[r, d]), said)
 
 
 def _counts(seen: Bags, d: int, x: Array) -> Array:
@@ -284,15 +298,23 @@ def _counts(seen: Bags, d: int, x: Array) -> Array:
 def _row_name(rules: RuleBase, r: int) -> str:
     rule = rules.rules[r]
     weight = "" if rule.weight == 1 else f" (x {format_number(rule.weight, 2)})"
-    return f"Rule {r + 1}{'' if rule.is_plain else '*'}{weight}"
+    counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
+    asked = "".join(f"\n{word} instances" for word in counts if word)
+    return f"Rule {r + 1}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
 
 
 def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
     notes = [f"thick orange lines: conclusion > {format_number(limit, 3)}"] if len(outputs) == 1 else []
+    if not rules.normalize:
+        starts = ", ".join(f"{rules.outputs[k]} = {format_number(rules.default[k], 3)}" for k in outputs)
+        notes = [*(["thick orange lines: the rule raises the output"] if notes else []), f"default: {starts}"]
     if rules.coefs.shape[2] > 1:
         notes.append("linear conclusions are evaluated at the center of the rule")
-    if not all(rules.rules[r].is_plain for r in rows):
+    if not all(is_simple(rules, r) for r in rows):
         notes.append("* premise with OR, NOT or hedges: the cells show its single conditions")
+    unused = rules.n_features - len(used_features([rules]))
+    if unused:
+        notes.append(f"no condition on {unused} other feature{'s' if unused > 1 else ''}")
     if len(rows) < rules.n_rules:
         notes.append(f"{rules.n_rules - len(rows)} rules with less influence are not shown")
     if len(outputs) < len(rules.outputs):
@@ -321,16 +343,10 @@ def _draw_cell(axis: Any, r: int, d: int, x: Array, found: Cell | None, color: s
         width = 1.8 if color == HIGH else 1.1  # visible in grayscale
         axis.plot(across, _height(r, degrees), color=color, linewidth=width, zorder=3)
         axis.fill_between(across, _height(r, degrees), r + _HALF, color=color, alpha=0.22, linewidth=0, zorder=2)
-    axis.text(
-        d + _HALF,
-        r - _HALF,
-        _degree(found.restriction),
-        fontsize=6,
-        color="#333333",
-        ha="right",
-        va="top",
-        zorder=5,
-    )
+    look = {"fontsize": 6, "color": "#333333", "va": "top", "zorder": 5}
+    axis.text(d + _HALF, r - _HALF, _degree(found.restriction), ha="right", **look)
+    if found.quantifier:
+        axis.text(d - _HALF, r - _HALF, found.quantifier, ha="left", fontstyle="italic", **look)
 
 
 def _draw_folded(axis: Any, r: int, left: float, restricted: Array) -> None:

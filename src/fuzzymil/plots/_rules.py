@@ -15,7 +15,7 @@ from fuzzymil.estimators import ExplainableModel
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.premise import negations
+from fuzzymil.rules.premise import ANYTHING, And, Is, Part, Quantified, conditions, negations, plain_conditions
 
 
 def rules_of(model: Any) -> RuleBase:
@@ -65,8 +65,11 @@ def conclusions(rules: RuleBase) -> Array:
 def border(model: Any, said: Array) -> float:
     """Return the conclusion above which a rule counts as high.
 
-    This is the threshold of a binary classifier, otherwise the mean of the conclusions ``said`` (n_rules,).
+    This is 0 for additive rules, the threshold of a binary classifier, otherwise the mean of the conclusions ``said``
+    (n_rules,).
     """
+    if not rules_of(model).normalize:
+        return 0.0
     if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
@@ -76,16 +79,19 @@ def influences(rules: RuleBase) -> Array:
     """Return how far each rule can move the output, shape (n_rules,), from 0 to its weight.
 
     This is the distance of its conclusion from the mean conclusion, relative to the range of all conclusions and for
-    the output where it is greatest, times the weight of the rule. If all conclusions are equal, it is the weight.
+    the output where it is greatest, times the weight of the rule. If all conclusions are equal, it is the weight. For
+    additive rules it is the conclusion itself, relative to the greatest one.
     """
     found = conclusions(rules)
     weights = np.array([rule.weight for rule in rules.rules])
-    ranges = np.ptp(found, axis=0)
+    if rules.normalize:
+        away, ranges = np.abs(found - found.mean(axis=0)), np.ptp(found, axis=0)
+    else:
+        away, ranges = np.abs(found), np.abs(found).max(axis=0)
     if not ranges.any():
         return weights
     differs = ranges > 0
-    away = np.abs(found - found.mean(axis=0))[:, differs] / ranges[differs]
-    return np.asarray(weights * away.max(axis=1))
+    return np.asarray(weights * (away[:, differs] / ranges[differs]).max(axis=1))
 
 
 def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:
@@ -118,3 +124,57 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
             left = [float(degrees.mean()) for degrees in conditions_about(rules, r, d, values)]
             found[r, d] = 1 - min(left, default=1.0)
     return found
+
+
+def quantifiers_about(rules: RuleBase, r: int, d: int) -> list[str]:
+    """Return, for each condition of rule ``r`` on feature ``d``, its quantifier as a short word; empty without one.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE hue: blue = Gaussian(0.6, 0.1), red = Gaussian(0.1, 0.1)
+    ... IF AT LEAST 3 hue is blue AND NOT (SOME hue is red) THEN sky += 1
+    ... ''')
+    >>> quantifiers_about(rules, 0, 0)
+    ['≥ 3', 'not some']
+    """
+    name = rules.variables[d].name
+    return [
+        quantifier_word(part)
+        for part in rules.parts
+        if part.rule == r
+        for condition in conditions(part.premise)
+        if condition.variable == name
+    ]
+
+
+def quantifier_word(part: Part) -> str:
+    """Return the quantifier of a part in short: ``some``, ``all``, ``mean``, ``most`` or ``≥ 3``."""
+    if part.quantifier is None:
+        return ""
+    word = {"on average": "mean", "at least": "≥"}.get(part.quantifier, part.quantifier)
+    counted = word if part.count is None else f"{word} {part.count}"
+    return f"not {counted}" if part.negated else counted
+
+
+def is_simple(rules: RuleBase, r: int) -> bool:
+    """Return whether a rule is a conjunction, or a conjunction of quantified ones."""
+    own = [part for part in rules.parts if part.rule == r]
+    plain = all(plain_conditions(part.premise) is not None and not part.negated for part in own)
+    return plain and isinstance(rules.rules[r].premise, Is | And | Quantified)
+
+
+def equal_instances(rules: RuleBase) -> int:
+    """Return how many equal instances a bag needs so that no rule asks for more: the greatest count of *at least*."""
+    counts = [part.count for part in rules.parts if part.count is not None and part.premise != ANYTHING]
+    return max(counts, default=1)
+
+
+def bags_of_equal(rules: RuleBase, rows: Array) -> Bags:
+    """Return one bag per row (n, d), with as many equal instances as `equal_instances` says.
+
+    Rows may be NaN where a feature is not asked about: a missing value satisfies every condition.
+    """
+    n = equal_instances(rules)
+    repeated = np.repeat(rows, n, axis=0)
+    return Bags(repeated, np.arange(len(rows) + 1) * n, feature_names=rules.feature_names)

@@ -17,6 +17,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import chosen_bag, explain
 from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
+from fuzzymil.plots._outlines import RuleOutline, draw_outline, leading_features, rule_outlines
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
 from fuzzymil.plots._rules import border, conclusions, position, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_colorbar, add_legend, as_written, bare, distinct, shortened
@@ -48,6 +49,9 @@ class SpaceDisplay:
     values : array of shape (n,), optional
         Labels of the instances' bags if they are numbers with many values; there is only one group then.
     rules : tuple of RuleEllipse
+        Rules without quantifiers.
+    outlines : tuple of RuleOutline
+        Parts of rules with quantifiers.
     several : bool
         Whether the rules have several outputs.
     bag : array of shape (m, 2), optional
@@ -77,6 +81,7 @@ class SpaceDisplay:
     axes: tuple[str, str]
     values: Array | None = None
     rules: tuple[RuleEllipse, ...] = ()
+    outlines: tuple[RuleOutline, ...] = ()
     several: bool = False
     bag: Array | None = None
     bag_name: str = ""
@@ -101,7 +106,9 @@ class SpaceDisplay:
         """Project bags and rules onto the plane.
 
         The axes are two features, if they are chosen, or if there are only two, or only two in the rules' conditions.
-        Otherwise they are the principal components of the standardized instances, and an ellipse is the projection of
+        For rules with quantifiers, they are the two features that the most influential rules ask for, and a line is
+        drawn where an instance satisfies a part of a rule to one half. Otherwise they are the
+        principal components of the standardized instances, and an ellipse is the projection of
         everything within one width of the rule's center: instances that satisfy the rule to 0.61 or more are inside,
         but not all instances inside satisfy the rule. Rules without conditions are not drawn.
 
@@ -124,19 +131,28 @@ class SpaceDisplay:
         rules, given = rules_of(model), as_bags(bags)
         seen = seen_bags(rules, given)
         asked = {name for rule in rules.rules for name in rule.antecedent}
+        quantified = any(part.quantifier is not None for part in rules.parts)
         if features is None and len(asked) == 2:  # no other feature matters
             features = [variable.name for variable in rules.variables if variable.name in asked]
+        elif features is None and quantified and rules.n_features > 2:
+            features = leading_features(rules)
         projection, axes, even = _view(seen, rules.variables, features)
         plain = cls._of_bags(seen, given.labels if labels is None else labels, projection, axes, even, order)
-        shown, note = rule_ellipses(
-            rules,
-            seen,
-            projection,
-            mixed=even,
-            high=border(model, conclusions(rules)[:, 0]) if threshold is None else threshold,
-        )
+        high = border(model, conclusions(rules)[:, 0]) if threshold is None else threshold
+        ellipses: tuple[RuleEllipse, ...] = ()
+        outlines: tuple[RuleOutline, ...] = ()
+        if quantified:
+            across, up = projection.directions.argmax(axis=1).tolist()
+            ends = _range(seen.instances[:, across]), _range(seen.instances[:, up])
+            outlines, note = rule_outlines(rules, across, up, *ends, limit=high)
+        else:
+            ellipses, note = rule_ellipses(rules, seen, projection, mixed=even, high=high)
         display = dataclasses.replace(
-            plain, rules=shown, several=len(rules.outputs) > 1, note="; ".join(filter(None, (plain.note, note)))
+            plain,
+            rules=ellipses,
+            outlines=outlines,
+            several=len(rules.outputs) > 1,
+            note="; ".join(filter(None, (plain.note, note))),
         )
         return display if bag is None else display._with_bag(chosen_bag(seen, bag), projection, rules)
 
@@ -260,6 +276,12 @@ class SpaceDisplay:
     def _draw_rules(self, axis: Any) -> None:
         low, high = axis.get_xlim(), axis.get_ylim()
         named: set[str] = set()
+        for outline in self.outlines:
+            look = self._look(outline.kind)
+            draw_outline(axis, outline, look)
+            if outline.label not in named:  # contours have no legend entries of their own
+                axis.plot([], [], label=outline.label, **look)
+            named.add(outline.label)
         for rule in self.rules:
             look = self._look(rule.kind)
             label = None if rule.label in named else rule.label
@@ -292,6 +314,14 @@ class SpaceDisplay:
         away = [str(rule.number) for rule in self.rules if not in_view(rule, low, high)]
         outside = f"center outside the figure: rule{'s' if len(away) > 1 else ''} {listed(away)}" if away else ""
         return "; ".join(filter(None, (self.note, outside)))
+
+
+def _range(values: Array) -> tuple[float, float]:
+    """Return the range of known values, a little wider, as the axes have it."""
+    known = values[~np.isnan(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    room = 0.05 * (high - low) or 0.5
+    return low - room, high + room
 
 
 def _view(

@@ -1,4 +1,4 @@
-"""The output of rules as a function of two features, for bags with one instance."""
+"""The output of rules as a function of two features, for bags with one instance, or several equal ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.plots._rules import position, rules_of
+from fuzzymil.plots._rules import bags_of_equal, equal_instances, position, rules_of
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
@@ -30,23 +30,25 @@ _UNKNOWN = 0.05  # firing strength below which no rule is said to apply
 class SurfaceDisplay:
     """The output as a function of two features: a color map with contour lines.
 
-    It is hatched where no rule has a firing strength of 0.05 or more: no rule applies to such an instance, and the
-    output there is that of the nearest rules.
+    For normalized rules, it is hatched where no rule has a firing strength of 0.05 or more: no rule applies to such an
+    instance, and the output there is that of the nearest rules.
 
     Parameters
     ----------
     x, y : arrays of shape (n_x,), (n_y,)
         Values of the two features.
     z : array of shape (n_y, n_x)
-        The output for a bag with one instance there.
-    strongest : array of shape (n_y, n_x)
-        Greatest firing strength there.
+        The output for a bag with its instances there.
+    strongest : array of shape (n_y, n_x), or None
+        Greatest firing strength there; None for additive rules, whose output is meant even where no rule fires.
     xlabel, ylabel, output : str
         Names of the features and of the output.
     held : dict of str to float
         Values of the other features that the rules use.
     how : str
         How these values were chosen, in words.
+    n_instances : int
+        Number of equal instances in each bag: 1, or as many as a rule with *at least* asks for.
 
     Examples
     --------
@@ -59,12 +61,13 @@ class SurfaceDisplay:
     x: Array
     y: Array
     z: Array
-    strongest: Array
+    strongest: Array | None
     xlabel: str
     ylabel: str
     output: str
     held: dict[str, float]
     how: str
+    n_instances: int = 1
 
     @classmethod
     def from_rules(
@@ -78,7 +81,7 @@ class SurfaceDisplay:
         bags: Any = None,
         n_points: int = 81,
     ) -> SurfaceDisplay:
-        """Evaluate the rules on a grid of bags with one instance each.
+        """Evaluate the rules on a grid of bags with one instance each, or as many equal ones as a rule asks for.
 
         Parameters
         ----------
@@ -109,17 +112,18 @@ class SurfaceDisplay:
         xs, ys = (np.linspace(*_range(rules, seen, d), n_points) for d in (across, up))
         instances = np.tile(place, (n_points**2, 1))
         instances[:, across], instances[:, up] = np.tile(xs, n_points), np.repeat(ys, n_points)
-        found = rules.infer(Bags(instances, np.arange(len(instances) + 1), feature_names=rules.feature_names))
+        found = rules.infer(bags_of_equal(rules, instances))
         return cls(
             x=xs,
             y=ys,
             z=found.output[:, k].reshape(n_points, n_points),
-            strongest=found.strongest.reshape(n_points, n_points),
+            strongest=found.strongest.reshape(n_points, n_points) if rules.normalize else None,
             xlabel=rules.variables[across].title,
             ylabel=rules.variables[up].title,
             output=rules.outputs[k],
             held={rules.feature_names[d]: float(place[d]) for d in _used(rules) if d not in (across, up)},
             how=_in_words(len(given), rules.n_features - 2, seen is not None),
+            n_instances=equal_instances(rules),
         )
 
     def plot(self, title: str | None = None) -> Figure:
@@ -132,7 +136,7 @@ class SurfaceDisplay:
             lines = axis.contour(self.x, self.y, self.z, levels=inside, colors="white", linewidths=0.9)
             for text in axis.clabel(lines, fontsize=7.5, fmt="%g"):
                 text.set_bbox({"boxstyle": "round,pad=0.1", "facecolor": "#333333", "edgecolor": "none", "alpha": 0.6})
-        if (self.strongest < _UNKNOWN).any():
+        if self.strongest is not None and (self.strongest < _UNKNOWN).any():
             hatch = axis.contourf(
                 self.x, self.y, self.strongest, levels=[-1.0, _UNKNOWN], hatches=["////"], colors="none"
             )
@@ -149,7 +153,8 @@ class SurfaceDisplay:
         axis.set_ylabel(as_written(shortened(self.ylabel, 50)), fontsize=9)
         bare(axis)
         add_colorbar(figure, image, axis, shortened(self.output, 40), aspect=30)
-        heading = f"{shortened(self.output, 40)} for bags with one instance" if title is None else title
+        count = "one instance" if self.n_instances == 1 else f"{self.n_instances} equal instances"
+        heading = f"{shortened(self.output, 40)} for bags with {count}" if title is None else title
         figure.suptitle(as_written(heading), fontsize=11)
         axis.set_title(as_written(textwrap.fill(self._standing(), 76)), fontsize=8, color="#333333")
         return figure

@@ -153,7 +153,9 @@ def histogram(values: Array, low: float, high: float) -> str:
     return "".join(f"M{step * n} {HEIGHT}V{HEIGHT - tall:.3g}h{step}V{HEIGHT}" for n, tall in shown)
 
 
-def bar(value: float, low: float, high: float, *, signed: bool = False, mark: float | None = None) -> Bar:
+def bar(
+    value: float, low: float, high: float, *, signed: bool = False, mark: float | None = None, start: float = 0.0
+) -> Bar:
     """Return a number as a bar that starts at zero (or at the nearer end of the range).
 
     Parameters
@@ -164,18 +166,22 @@ def bar(value: float, low: float, high: float, *, signed: bool = False, mark: fl
         Whether positive and negative numbers have their own colors.
     mark : float, optional
         Another number to mark.
+    start : float
+        Where the bar starts instead of at zero; it ends at ``start + value``.
 
     Examples
     --------
     >>> bar(0.5, 0.0, 1.0)
     Bar(start=0, width=60, sign='', zero=None, mark=None)
+    >>> bar(-0.25, 0.0, 1.0, start=0.5)
+    Bar(start=30, width=30, sign='', zero=None, mark=None)
     """
     zero = min(max(0.0, low), high)
-    start, end = sorted((_place(zero, low, high), _place(value, low, high)))
+    first, last = sorted((_place(start or zero, low, high), _place(start + value, low, high)))
     return Bar(
-        start,
-        round(end - start, 1),
-        ("less" if value < zero else "more") if signed else "",
+        first,
+        round(last - first, 1),
+        ("less" if value < (0.0 if start else zero) else "more") if signed else "",
         _place(zero, low, high) if low < zero else None,
         None if mark is None else _place(mark, low, high),
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from fuzzymil.explain import ConditionExplanation, Explanation, RuleExplanation
+import numpy as np
+
+from fuzzymil.explain import ConditionExplanation, Counterfactual, Explanation, PartExplanation, RuleExplanation
 from fuzzymil.explain.text import evenly, folded, rest_in_words
-from fuzzymil.explain.words import score_name, the_score
+from fuzzymil.explain.words import outcome, part_in_words, rests_on, score_name, start_in_words, the_score
 from fuzzymil.report._drawings import Sketcher, bar
 from fuzzymil.report._format import typeset
 
-_MAX_RULES, _MAX_CONDITIONS = 4, 6
+_MAX_RULES, _MAX_LINES, _MAX_CONDITIONS = 4, 12, 6
+_NEGLIGIBLE = 0.01  # of the greatest change, or of the greatest contribution
 
 
 def explanation_facts(explanation: Explanation, sketchers: list[Sketcher]) -> dict[str, Any]:
@@ -22,9 +25,13 @@ def explanation_facts(explanation: Explanation, sketchers: list[Sketcher]) -> di
     sketchers : list of Sketcher
         One per member.
     """
-    shown, rest = folded(explanation.rules, _MAX_RULES)
-    witnesses = {rule.witness for rule in shown}
+    if explanation.additive:
+        shown, rest = list(explanation.rules[:_MAX_LINES]), list(explanation.rules[_MAX_LINES:])
+    else:
+        shown, rest = folded(explanation.rules, _MAX_RULES)
+    witnesses = {witness for rule in shown for witness in rule.witnesses}
     return {
+        "additive": explanation.additive,
         "is_uncovered": explanation.is_uncovered,
         "uncovered": [member + 1 for member in explanation.uncovered],
         "default": list(zip(explanation.outputs, explanation.default or (), strict=False)),
@@ -42,36 +49,51 @@ def explanation_facts(explanation: Explanation, sketchers: list[Sketcher]) -> di
                 "prediction": found.prediction if found.prediction != explanation.prediction else None,
                 "is_class": explanation.classes is not None,
             }
-            for found in explanation.counterfactuals
-            if found.instance in witnesses
+            for found in _telling(explanation, witnesses)
         ],
     }
+
+
+def _telling(explanation: Explanation, witnesses: set[int]) -> list[Counterfactual]:
+    """Return the counterfactuals of these witnesses that change anything."""
+    found = [each for each in explanation.counterfactuals if each.instance in witnesses]
+    least = _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0)
+    return [each for each in found if abs(each.change) >= least]
 
 
 def _contributions(
     explanation: Explanation, shown: list[RuleExplanation], rest: list[RuleExplanation], sketchers: list[Sketcher]
 ) -> list[dict[str, Any]]:
-    """Return the contributions of the rules, of everything else, and last their sum."""
+    """Return the contributions of the rules, of everything else, and last their sum; bars of a sum join up."""
     lines: list[tuple[float, dict[str, Any]]] = [
         (rule.contribution, {"rule": _rule(explanation, rule, sketchers[rule.member])}) for rule in shown
     ]
     if rest:
         lines.append((sum(rule.contribution for rule in rest), {"text": rest_in_words(rest)}))
-    if explanation.baseline:
+    if explanation.additive:
+        lines.insert(0, (explanation.baseline, {"text": start_in_words(explanation)}))
+    elif explanation.baseline:
         lines.append((explanation.baseline, {"text": "from no rule"}))
-    lines.append((explanation.score, {"text": score_name(explanation)}))
+    meaning = outcome(explanation) if explanation.additive else ""
+    lines.append((explanation.score, {"text": score_name(explanation) + (f" → {meaning}" if meaning else "")}))
     amounts = [amount for amount, _ in lines]
-    widest = max(map(abs, amounts)) or 1.0
-    ends = (-widest if min(amounts) < 0 else 0.0, widest if max(amounts) > 0 else 0.0)
+    starts = [0.0] * len(amounts)
+    if explanation.additive:
+        starts[1:-1] = np.cumsum(amounts[:-2]).tolist()
+    reached = [start + amount for start, amount in zip(starts, amounts, strict=True)]
+    widest = max(map(abs, reached)) or 1.0
+    ends = (-widest if min(reached) < 0 else 0.0, widest if max(reached) > 0 else 0.0)
     signed = explanation.classes is not None or min(amounts) < 0
     return [
-        {"amount": typeset(text.strip()), "bar": bar(amount, *ends, signed=signed), "rule": None} | line
-        for text, (amount, line) in zip(evenly(amounts), lines, strict=True)
+        {"amount": typeset(text.strip()), "bar": bar(amount, *ends, signed=signed, start=start), "rule": None} | line
+        for text, start, (amount, line) in zip(evenly(amounts), starts, lines, strict=True)
     ]
 
 
 def _rule(explanation: Explanation, rule: RuleExplanation, sketcher: Sketcher) -> dict[str, Any]:
-    left = rule.decisive[_MAX_CONDITIONS:]
+    # Of an additive rule that hardly adds anything, the words suffice.
+    largest = max(map(abs, (explanation.baseline, *(each.contribution for each in explanation.rules))))
+    detailed = not explanation.additive or abs(rule.contribution) > _NEGLIGIBLE * largest
     return {
         "name": rule.name,
         "strength": rule.strength,
@@ -79,7 +101,18 @@ def _rule(explanation: Explanation, rule: RuleExplanation, sketcher: Sketcher) -
         "log_firing": rule.log_firing,
         "witness": rule.witness,
         "share": rule.share,
-        "conditions": [_condition(each, sketcher) for each in rule.decisive[:_MAX_CONDITIONS]],
+        "parts": [_part(rule, part, sketcher, detailed) for part in rule.parts],
+    }
+
+
+def _part(rule: RuleExplanation, part: PartExplanation, sketcher: Sketcher, detailed: bool) -> dict[str, Any]:
+    decisive = part.witnesses[0].decisive if part.witnesses and detailed else ()
+    said = part_in_words(part, _MAX_CONDITIONS)
+    left = decisive[_MAX_CONDITIONS:]
+    return {
+        "text": ("NOT " if part.negated else "") + said if part.quantifier is not None else "",
+        "rests_on": typeset(rests_on(rule, part, _MAX_CONDITIONS)),
+        "conditions": [_condition(each, sketcher) for each in decisive[:_MAX_CONDITIONS]],
         "n_more": len(left),
         "log_least": left[0].log_support if left else None,
     }

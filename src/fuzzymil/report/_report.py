@@ -118,7 +118,7 @@ class Report:
             data=data_facts(self.answers),
             performance=performance_facts(self.performance, self.own_performance, self.reason),
             rules=rules_facts(self.answers, self.cards),
-            health=health_facts(self.diagnoses),
+            health=health_facts(self.diagnoses, additive=not self.answers.rules.normalize),
             bags=bags_facts(self.answers, self.explanations),
             settings=settings_facts(self.answers),
         )

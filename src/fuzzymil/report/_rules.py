@@ -8,23 +8,31 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil.explain.text import evenly
+from fuzzymil.explain.words import in_short
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._drawings import Bar, Sketch, bar
 from fuzzymil.report._format import label, typeset
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import Is, negations
+from fuzzymil.rules.premise import Is, Part, negations
+from fuzzymil.rules.premise import conditions as conditions_of
 
 _SHOWN = 8  # conditions of a rule that are drawn
+_LONGEST = 240  # characters of a premise in the scorecard
 
 
 @dataclasses.dataclass(frozen=True)
 class Condition:
-    """A condition of a rule: its text, its fuzzy set in numbers, and a drawing, unless it is folded."""
+    """A condition of a rule: its text, its fuzzy set in numbers, and a drawing, unless it is folded.
+
+    ``heading`` says how many instances a quantified part is about; it is empty for all but its first condition.
+    """
 
     text: str
     set: str
     sketch: Sketch | None
+    heading: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,6 +47,8 @@ class RuleCard:
         Name as in explanations, and the rule in words with its most selective conditions.
     conclusions : tuple of (str, float)
         Each output with the rule's mean conclusion on the bags.
+    sign : str
+        What stands between them: ``"="``, or ``"+="`` for additive rules.
     linear : bool
         Whether the conclusions depend on the features.
     speaks_for : object
@@ -48,11 +58,13 @@ class RuleCard:
     kind : str
         Key by which the list can be filtered.
     mean_share, max_share : float
-        Share of the (normalized) strength on the bags.
+        Share of the (normalized) strength on the bags; of an additive rule, its firing strength.
     bar : Bar
-        Of the mean share.
+        Of the mean share; of an additive rule, of its conclusion.
     n_leading : int
-        Number of bags on which no other rule of its member is stronger.
+        Number of bags on which no other rule of its member is stronger (or adds more).
+    mean_added : float
+        What an additive rule adds to the first output on average.
     conditions, folded : tuples of Condition
         Those that are drawn, and the others. In a plain conjunction the most selective come first.
     """
@@ -62,6 +74,7 @@ class RuleCard:
     name: str
     text: str
     conclusions: tuple[tuple[str, float], ...]
+    sign: str
     linear: bool
     speaks_for: Any
     tone: str
@@ -70,14 +83,22 @@ class RuleCard:
     max_share: float
     bar: Bar
     n_leading: int
+    mean_added: float
     conditions: tuple[Condition, ...]
     folded: tuple[Condition, ...]
 
 
 def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
     """Return what the section shows besides the cards."""
+    base = answers.rules
     return {
         "cards": cards,
+        "scorecard": _scorecard(answers, cards) if not base.normalize and len(answers.members) == 1 else [],
+        "defaults": [
+            list(zip(base.outputs, member.default, strict=True)) for member in answers.members if not member.normalize
+        ],
+        "logit": answers.reading.scale == "logit",
+        "outputs": [f"{name} +=" for name in base.outputs],
         "n_shown": _SHOWN,
         "normalized": answers.rules.normalize,
         "filters": {f"for-{k}": f"for {label(name)}" for k, name in enumerate(answers.classes or ())},
@@ -99,14 +120,39 @@ def rule_cards(answers: Answers) -> list[RuleCard]:
     return [card for member in range(len(answers.members)) for card in _cards(answers, member)]
 
 
+def _scorecard(answers: Answers, cards: list[RuleCard]) -> list[dict[str, Any]]:
+    """Return the default and what each rule adds, for the first output or, with several, for all of them."""
+    outputs, base = range(len(answers.rules.outputs)), answers.rules
+    rows = [("default", list(base.default)), *((card.name, [value for _, value in card.conclusions]) for card in cards)]
+    ends = [(min(0.0, *(row[k] for _, row in rows)), max(0.0, *(row[k] for _, row in rows))) for k in outputs]
+    texts = [[typeset(text.strip()) for text in evenly([row[k] for _, row in rows])] for k in outputs]
+    premises = ["", *(in_short(rule.premise) for rule in base.rules)]
+    return [
+        {
+            "name": name,
+            "premise": _shortened(premises[n]),
+            "cells": [(texts[k][n], bar(row[k], *ends[k], signed=True)) for k in outputs],
+        }
+        for n, (name, row) in enumerate(rows)
+    ]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
 def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
-    texts = base.to_text(max_terms=_SHOWN).split("\n")
-    leading = np.bincount(found.normalized[~found.uncovered].argmax(axis=1), minlength=base.n_rules)
+    texts = [line for line in base.to_text(max_terms=_SHOWN).split("\n") if line.startswith("Rule ")]
+    added = found.normalized * found.rule_outputs[:, :, 0]
+    counts = found.normalized if base.normalize else np.abs(added)
+    leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
+    means = found.rule_outputs.mean(axis=0)
+    ends = (min(0.0, float(means[:, 0].min())), max(0.0, float(means[:, 0].max())))
     for r in range(base.n_rules):
         name = f"Rule {r + 1}"
-        concluded = found.rule_outputs[:, r].mean(axis=0)
-        k = _class(answers, concluded)
+        concluded = means[r]
+        k = _class(answers, concluded, additive=not base.normalize)
         conditions = _conditions(answers, member, r)
         mean_share = float(found.normalized[:, r].mean())
         yield RuleCard(
@@ -115,42 +161,70 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
             name=name if len(answers.members) == 1 else f"{name} of member {member + 1}",
             text=texts[r].removeprefix(f"{name}: "),
             conclusions=tuple(zip(base.outputs, concluded.tolist(), strict=True)),
+            sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],
             tone=("low", "high")[k] if k is not None and len(answers.classes or ()) == 2 else "",
             kind="" if k is None else f"for-{k}",
             mean_share=mean_share,
             max_share=float(found.normalized[:, r].max()),
-            bar=bar(mean_share, 0.0, 1.0),
+            bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[0]), *ends, signed=True),
             n_leading=int(leading[r]),
+            mean_added=float(added[:, r].mean()),
             conditions=conditions[:_SHOWN],
             folded=conditions[_SHOWN:],
         )
 
 
-def _class(answers: Answers, concluded: Any) -> int | None:
+def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
+    """Return the class that a rule votes for."""
     if answers.classes is None:
         return None
-    return int(np.argmax(concluded)) if len(concluded) > 1 else int(concluded[0] > answers.reading.threshold)
+    border = 0.0 if additive else answers.reading.threshold
+    return int(np.argmax(concluded)) if len(concluded) > 1 else int(concluded[0] > border)
 
 
 def _conditions(answers: Answers, member: int, r: int) -> tuple[Condition, ...]:
     base, sketcher = answers.members[member], answers.sketchers[member]
-    found = []
-    for place, (condition, negated) in enumerate(_ordered(base, r)):
-        variable = base.variables[base.feature_names.index(condition.variable)]
-        hedges = ("not", *condition.hedges) if negated else condition.hedges
-        drawn = sketcher.draw(variable.name, condition.term, hedges, with_data=True) if place < _SHOWN else None
-        text = ("NOT " if negated else "") + printer.premise_text(condition)
-        unit = f" {variable.unit}" if variable.unit else ""
-        found.append(Condition(text, typeset(printer.format_set(variable.terms[condition.term], 3)) + unit, drawn))
+    found: list[Condition] = []
+    for part in base.parts:
+        if part.rule != r:
+            continue
+        heading = how_many(part)
+        for condition, negated in _ordered(base, r, part):
+            variable = base.variables[base.feature_names.index(condition.variable)]
+            hedges = ("not", *condition.hedges) if negated else condition.hedges
+            place = len(found)
+            drawn = sketcher.draw(variable.name, condition.term, hedges, with_data=True) if place < _SHOWN else None
+            text = ("NOT " if negated else "") + printer.premise_text(condition)
+            unit = f" {variable.unit}" if variable.unit else ""
+            numbers = typeset(printer.format_set(variable.terms[condition.term], 3)) + unit
+            found.append(Condition(text, numbers, drawn, heading))
+            heading = ""
     return tuple(found)
 
 
-def _ordered(base: RuleBase, r: int) -> list[tuple[Is, bool]]:
-    rule = base.rules[r]
-    conditions = list(zip(rule.conditions, negations(rule.premise), strict=True))
-    if not rule.is_plain:
-        return conditions
-    selectivity = base.selectivity(rule)
-    return sorted(conditions, key=lambda pair: -selectivity[pair[0].variable])
+def how_many(part: Part) -> str:
+    """Return how many instances a part is about: ``in some instance``; empty without a quantifier.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules.premise import ANYTHING
+    >>> how_many(Part(0, ANYTHING, "at least", 3)), how_many(Part(0, ANYTHING, "some", None, True))
+    ('in at least 3 instances', 'not in any instance')
+    """
+    if part.quantifier is None:
+        return ""
+    words = {"some": "in some instance", "all": "in all instances", "most": "in most instances"}
+    words |= {"on average": "on average over the instances", "at least": f"in at least {part.count} instances"}
+    word = words.get(part.quantifier, f"in {part.quantifier} instances")
+    return f"not {word}".replace("in some", "in any") if part.negated else word
+
+
+def _ordered(base: RuleBase, r: int, part: Part) -> list[tuple[Is, bool]]:
+    """Return the conditions of a part and whether they are negated; in a plain rule, the most selective first."""
+    asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
+    if not base.rules[r].is_plain:
+        return asked
+    selectivity = base.selectivity(base.rules[r])
+    return sorted(asked, key=lambda pair: -selectivity[pair[0].variable])

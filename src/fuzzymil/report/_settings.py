@@ -35,6 +35,7 @@ def settings_facts(answers: Answers) -> dict[str, Any]:
             "T-norm (AND)": rules.t_norm,
             "S-norm (OR)": rules.s_norm,
             "Aggregation over instances": f"{rules.aggregation}, alpha = {_text(rules.alpha)}",
+            "Conclusions are": "averaged by strength" if rules.normalize else "added to the default",
             "Conclusions": "linear in the features" if rules.coefs.shape[2] > 1 else "constant",
             "Combination of conclusions": rules.combine,
             "Values outside a feature's range": "clipped to the range" if rules.limited else "used unchanged",

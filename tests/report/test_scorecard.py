@@ -1,0 +1,128 @@
+"""Reports on quantified and additive rules: the scorecard, sums that join up, and no contradictions."""
+
+import re
+
+import numpy as np
+import pytest
+
+from fuzzymil import Bags, MIANFISClassifier, MISugeno
+from fuzzymil.datasets import make_two_concepts
+from fuzzymil.explain.text import evenly
+from fuzzymil.report import Report
+from fuzzymil.report._drawings import WIDTH
+from fuzzymil.report._explanations import explanation_facts
+from fuzzymil.report._format import typeset
+from fuzzymil.report._health import health_facts
+from fuzzymil.report._rules import rules_facts
+
+RULES = """
+VARIABLE pages FROM 0 TO 30: low = Sigmoid(4, -1.5), high = Sigmoid(11, 1)
+VARIABLE stay [s] FROM 0 TO 120: long = Sigmoid(60, 0.15), medium = Gaussian(50, 15)
+Default: yes = -2.9
+IF SOME pages is high THEN yes += 2.2
+IF AT LEAST 3 stay is long THEN yes += 1.4
+IF SOME (pages is high AND stay is medium) AND MOST pages is low THEN yes -= 1.9
+IF AT LEAST 8 instances THEN yes -= 1
+IF NOT (SOME pages is high) THEN yes += 0.3
+"""
+
+
+@pytest.fixture(scope="module")
+def report():
+    rng = np.random.default_rng(0)
+    bags = Bags.from_list(
+        [rng.uniform(0, [30, 120], (n, 2)) for n in rng.integers(1, 10, 20)],
+        feature_names=["pages", "stay"],
+        labels=np.array(["no", "yes"] * 10),
+    )
+    return Report.of(MISugeno(rules=RULES, threshold=0.0).fit(bags), bags, n_folds=2)
+
+
+@pytest.fixture(scope="module")
+def text(report):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", report.to_html()))
+
+
+def test_the_scorecard_lists_the_default_and_every_rule(report, text):
+    rows = rules_facts(report.answers, report.cards)["scorecard"]
+    base = report.answers.rules
+    assert [row["name"] for row in rows] == ["default", *(f"Rule {n}" for n in range(1, 6))]
+    amounts = [base.default[0], *base.coefs[:, 0, 0]]
+    assert [row["cells"][0][0] for row in rows] == [typeset(each.strip()) for each in evenly(amounts)]
+    assert rows[2]["premise"] == "AT LEAST 3 stay is long"
+    assert "Scorecard" in text
+    assert "SOME pages is high +2.20" in text
+    assert "IF AT LEAST 3 stay is long THEN yes += 1.4" in text
+
+
+def test_cards_name_what_rules_add_and_how_many_instances_they_ask_for(report, text):
+    cards = report.cards
+    found = report.answers.found[0]
+    for r, card in enumerate(cards):
+        assert card.sign == "+="
+        assert card.mean_added == pytest.approx((found.firing[:, r] * found.rule_outputs[:, r, 0]).mean())
+        assert card.speaks_for == ("yes" if card.conclusions[0][1] > 0 else "no")
+    headings = [[condition.heading for condition in card.conditions] for card in cards]
+    assert headings == [
+        ["in some instance"], ["in at least 3 instances"], ["in some instance", "", "in most instances"], [],
+        ["not in any instance"],
+    ]  # fmt: skip
+    assert "This rule only counts the instances." in text
+    assert "yes -= 1.9" in text
+
+
+def test_bars_of_an_explanation_join_up(report):
+    for explanation in report.explanations.values():
+        facts = explanation_facts(explanation, report.answers.sketchers)
+        lines = facts["contributions"]
+        assert lines[0]["text"] == "default"
+        assert lines[-1]["text"].startswith("decision value → probability of yes ")
+        shown = [float(line["amount"].replace("\N{MINUS SIGN}", "-")) for line in lines]
+        assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=0.05)
+        ends = None
+        for line in lines[:-1]:
+            bar = line["bar"]
+            assert 0 <= bar.start <= bar.start + bar.width <= WIDTH + 0.1
+            if ends is not None and bar.width > 0.2:
+                near = min(abs(bar.start - ends), abs(bar.start + bar.width - ends))
+                assert near <= 0.3  # it starts where the one before ends
+            falls = line["amount"].startswith("\N{MINUS SIGN}")
+            ends = bar.start if falls else bar.start + bar.width
+
+
+def test_explanations_show_the_witnesses_of_every_part(report, text):
+    explanation = next(each for each in report.explanations.values() if each.n_instances >= 3)
+    facts = explanation_facts(explanation, report.answers.sketchers)
+    rules = {line["rule"]["name"]: line["rule"] for line in facts["contributions"] if line["rule"]}
+    assert [len(rules[f"Rule {n}"]["parts"]) for n in range(1, 6)] == [1, 1, 2, 1, 1]
+    assert rules["Rule 3"]["parts"][1]["text"] == "MOST pages is low"
+    assert rules["Rule 5"]["parts"][0]["text"] == "NOT SOME pages is high"
+    assert typeset(rules["Rule 2"]["parts"][0]["rests_on"]) in text
+    assert "What adds up to the decision value" in text
+
+
+def test_additive_rules_do_not_contradict_each_other(report, text):
+    facts = health_facts(report.diagnoses, additive=True)
+    assert not [kind for kind in facts["questions"] if "Contradicting" in kind or "covers" in kind]
+    assert not [finding for diagnosis in report.diagnoses for finding in diagnosis if finding.kind == "contradiction"]
+    assert "Contradicting" not in text
+    assert "Contradicting rules" in health_facts([], additive=False)["questions"]
+
+
+def test_a_learned_scorecard_is_a_logit():
+    bags = make_two_concepts(n_per_concept=10, n_negative=20, random_state=1)
+    model = MIANFISClassifier(random_state=0).fit(bags)
+    report = Report.of(model, bags, cross_validate=False, max_bags=4)
+    page = report.to_html()
+    assert "The sum is a logit" in page
+    assert "logit → probability of 1" in page
+    assert all(each.coverage is not None for each in report.explanations.values())
+    assert "Coverage is the share of the training bags" in page
+
+
+def test_a_committee_has_defaults_instead_of_a_scorecard():
+    bags = make_two_concepts(n_per_concept=6, n_negative=12, random_state=1)
+    model = MIANFISClassifier(n_estimators=2, random_state=0).fit(bags)
+    report = Report.of(model, bags, cross_validate=False, max_bags=2)
+    assert rules_facts(report.answers, report.cards)["scorecard"] == []
+    assert "Defaults: member 1" in report.to_html()
