@@ -227,9 +227,14 @@ class Statements:
                 degrees[:, p] = np.add.reduceat(np.exp(values), starts) / sizes
                 rows.append(None)
                 continue
-            order = np.lexsort((values if part.quantifier == "all" else -values, self._owner))
             nth = (part.number or 1) - 1
-            deciding = order[np.minimum(starts + nth, len(order) - 1)]
+            if nth == 0:
+                reduced = (np.minimum if part.quantifier == "all" else np.maximum).reduceat(values, starts)
+                rows_of_values = np.where(values == reduced[self._owner], np.arange(len(values)), len(values))
+                deciding = np.minimum.reduceat(rows_of_values, starts)
+            else:
+                order = np.lexsort((-values, self._owner))
+                deciding = order[np.minimum(starts + nth, len(order) - 1)]
             degrees[:, p] = np.where(sizes > nth, np.exp(values[deciding]), 0.0)
             rows.append(deciding)
         return rows
