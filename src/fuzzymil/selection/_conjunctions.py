@@ -31,7 +31,7 @@ class Intervals:
     """
 
     def __init__(self, bags: Bags) -> None:
-        x = bags.instances
+        x = np.where(np.isnan(bags.instances).all(axis=0), 0.0, bags.instances)
         per_feature = _MOST_INTERVALS / bags.n_features
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
         low, high = np.nanquantile(x, (0.1, 0.9), axis=0)
