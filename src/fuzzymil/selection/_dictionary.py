@@ -19,7 +19,7 @@ from fuzzymil.membership import Sigmoid
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["Dictionary", "bag_sizes", "joined", "thresholds"]
+__all__ = ["Dictionary", "bag_sizes", "joined", "limits", "thresholds"]
 
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
@@ -73,7 +73,7 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), *, average: bool = Fals
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
         for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
             for d in range(bags.n_features):
-                centers, slope = _limits(values[:, d], n_thresholds)
+                centers, slope = limits(values[:, d], n_thresholds)
                 if len(centers):
                     columns.append(expit(sign * slope * (values[:, d, None] - centers)))
                     found += [(quantifier, number, d, float(center), sign * slope) for center in centers]
@@ -81,7 +81,7 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), *, average: bool = Fals
         spread = Measures.of(bags.instances).deviation
         for d in range(bags.n_features):
             values = bags.instances[:, d]
-            centers, slope = _limits(values, n_thresholds // 2 + 1)
+            centers, slope = limits(values, n_thresholds // 2 + 1)
             if not len(centers):
                 continue
             # A wide set, too: its average is nearly the average of the feature.
@@ -118,13 +118,16 @@ def bag_sizes(bags: Bags) -> Dictionary:
     return Dictionary(columns, lambda number: (Part("at least", int(limits[number]), ()),), ones, ones)
 
 
-def _limits(values: Array, count: int) -> tuple[Array, float]:
+def limits(values: Array, count: int) -> tuple[Array, float]:
     """Return thresholds that divide the values into parts of equal size, and the slope of the sets at them."""
     known = np.sort(values[np.isfinite(values)])
     if len(known) < 2 or known[-1] - known[0] < _LEAST_RANGE:
         return np.empty(0), 1.0
     # A threshold lies between two values that differ by more than rounding.
-    steps = np.flatnonzero(np.diff(known) > 1e-12 * (known[-1] - known[0]))
+    rounding = max(1e-12 * (known[-1] - known[0]), 8 * np.finfo(float).eps * np.abs(known[[0, -1]]).max())
+    steps = np.flatnonzero(np.diff(known) > rounding)
+    if not len(steps):
+        return np.empty(0), 1.0
     if len(steps) > count:
         places = np.linspace(0, len(known), count + 2)[1:-1]
         steps = np.unique(steps[np.clip(np.searchsorted(steps, places - 1), 0, len(steps) - 1)])
