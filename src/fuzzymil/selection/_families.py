@@ -38,7 +38,7 @@ class Problem(NamedTuple):
     """What rules must explain."""
 
     bags: Bags
-    standardized: Bags  # the same, for prototypes: without missing values
+    standardized: Bags  # the same, for prototypes: only features that vary
     targets: Array  # (b, k): 0 or 1 if they are classes
     weights: Array  # (b,)
     classes: bool
@@ -83,8 +83,9 @@ def statements(bags: Bags, max_terms: int | None) -> list[Family]:
     """Return the families of short rules: SOME, counts and averages, conjunctions in one instance."""
     some = joined([thresholds(bags), bag_sizes(bags)])
     found = [Family("some", some)]
-    if (max_terms is None or max_terms > 1) and bags.n_features > 1:
-        found.append(Family("conjunctions", some, Intervals(bags)))
+    intervals = Intervals(bags)
+    if (max_terms is None or max_terms > 1) and len(np.unique(intervals.feature)) > 1:
+        found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if bags.sizes.max() > 1:
         found.append(Family("counts", joined([thresholds(bags, counts, average=True), bag_sizes(bags)])))
