@@ -35,8 +35,8 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
 
     Parameters
     ----------
-    n_rules : int, default 10
-        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
+    n_rules : int or None, default None
+        Number of rules; None: 10. Unneeded rules end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -135,8 +135,8 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
 
     Parameters
     ----------
-    n_rules : int, default 10
-        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
+    n_rules : int or None, default None
+        Number of rules; None: 10. Unneeded rules end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"

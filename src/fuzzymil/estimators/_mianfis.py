@@ -23,14 +23,15 @@ class Aggregation:
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MIANFISClassifier(NetworkClassifier, Aggregation):
-    """Fuzzy if-then rules that classify bags, learned by gradient descent (MI-ANFIS).
+    """Fuzzy if-then rules that classify bags: chosen from candidates by default, or trained as a network (MI-ANFIS).
 
-    The network has one output for two classes, and one output per class for more.
+    There is one output for two classes, and one output per class for more.
 
     Parameters
     ----------
-    n_rules : int, default 10
-        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
+    n_rules : int or None, default None
+        The most rules that are chosen (None: 50; usually a few suffice), or the number of rules that a network starts
+        from (None: 10), of which unneeded ones end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -49,13 +50,16 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     normalize : bool, default True
         Whether to divide firing strengths by their sum (Layer 4).
     max_terms : int or None, default None
-        Maximum number of conditions in a rule; the other features become don't-care. With the default ``init``, short
-        rules are searched for and trained (at most ``n_rules``, fewer if no more are found). With another ``init``,
-        long rules are trained and shortened step by step, least valuable conditions first. None: no limit.
+        Maximum number of conditions in a rule. Chosen rules have at most three anyway, except for those that compare
+        instances with a prototype in all features; these are only chosen where they explain more bags, and never with
+        a ``max_terms`` below the number of features. The rules of a network are shortened step by step, least valuable
+        conditions first, or start short (``init="search"``). None: no limit.
     init : str, RuleBase, array or (array, array), default "auto"
-        How rules are initialized: by a partition of the instances ("kmeans", "fcm", "random", "grid"), by a search for
-        short rules ("search"), or as given: rules, centers, or centers and widths of shape (n_rules, n_features) in
-        the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules keep their
+        Where rules come from. "select" chooses them from many candidates, see Notes. A network is trained from a
+        partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for short rules ("search"), or
+        from what is given: rules, centers, or centers and widths of shape (n_rules, n_features) in the units of the
+        data. "auto" means "select", unless a parameter is changed that only a network has: then it means "search"
+        with ``max_terms`` and "kmeans" without. Given rules keep their
         operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
         share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
         number of rules; ``n_rules`` is then ignored.
@@ -88,7 +92,8 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     n_init : int, default 1
         Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
-        Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
+        Number of rule bases whose outputs are averaged. 1 keeps the model readable. Networks are trained at once;
+        of chosen rules, the first member sees all bags and the others bootstrap samples.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set.
     variant : str or Variant, default "standard"
@@ -96,7 +101,7 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
-        Whether `fit` resumes training from the current rules.
+        Whether `fit` trains the current rules further, also chosen ones.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None
@@ -105,16 +110,20 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     Attributes
     ----------
     rules_ : RuleBase
-        The learned rules, in the units of the data; with several members, those of the best.
+        The learned rules, in the units of the data; with several members, those of the first.
     members_ : list of RuleBase
-        All members, best first. Predictions average their outputs.
+        All members; those of a network are sorted, best first. Predictions average their outputs.
     initial_rules_ : RuleBase
-        ``rules_`` before training.
+        ``rules_`` before training, or before the sets of chosen rules were refined.
     history_ : dict of arrays
         ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
-        ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`.
+        ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`. For chosen rules, one
+        entry of ``loss``.
     n_iter_ : int
-        Number of epochs of the last call.
+        Number of epochs of the last call; 1 for chosen rules.
+    choice_ : dict
+        Only for chosen rules: the mean cost on held-out bags of each kind of candidates, and without any rule ("no
+        rules"). Empty with fewer than ten bags, or a single bag in one of two classes.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -122,9 +131,31 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
     classes_ : array of shape (n_classes,)
         Class labels, sorted.
 
+    Notes
+    -----
+    By default, rules are chosen. Candidates are conditions on single features with a quantifier over the instances
+    (SOME, AT LEAST k, ON AVERAGE), the number of instances, conjunctions of up to three conditions on the same
+    instance, and prototypes in all features. A path of L1-penalized fits selects few of them; cross-validation on the
+    bags given to `fit` decides how strong the penalty is, which kind of candidates is used and how many rules are
+    kept, in favor of fewer and shorter rules. Then the sets are refined by gradient. The outputs of the rules add up
+    to the logit of the second class, or to one logit per class (``rules_.normalize`` is False).
+
+    What shapes chosen rules are ``n_rules``, ``max_terms``, ``n_estimators``, ``missing``, ``class_weight`` and
+    ``random_state``. The other parameters of rules and of training (``order``, ``alpha``, ``loss``,
+    ``learning_rate``, ``n_init``, ...) belong to networks: if one of them is changed, "auto" trains a network, and
+    "select" raises an error that names it.
+
     Examples
     --------
-    >>> from fuzzymil.datasets import make_two_concepts
+    >>> from fuzzymil.datasets import make_planted, make_two_concepts
+    >>> bags = make_planted("count", 100, n_noise=3, random_state=0)
+    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> print(model.rules_)
+    Default: y = -4.5...
+    Rule 1: IF AT LEAST 3 A is high THEN y += 9.0...
+
+    A network, as in the paper:
+
     >>> bags = make_two_concepts(random_state=0)
     >>> model = MIANFISClassifier(6, init="random", n_init=4, random_state=0).fit(bags)
     >>> model.score(bags, bags.labels) > 0.95
@@ -172,14 +203,15 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MIANFISRegressor(NetworkRegressor, Aggregation):
-    """Fuzzy if-then rules that predict a number for each bag, learned by gradient descent (MI-ANFIS).
+    """Fuzzy if-then rules that predict numbers for bags: chosen by default, or trained as a network (MI-ANFIS).
 
     Targets are standardized internally; the rules conclude in the units of the targets.
 
     Parameters
     ----------
-    n_rules : int, default 10
-        Number of rules. Unneeded rules end up with low firing strengths or conclusions.
+    n_rules : int or None, default None
+        The most rules that are chosen (None: 50; usually a few suffice), or the number of rules that a network starts
+        from (None: 10), of which unneeded ones end up with low firing strengths or conclusions.
     order : {0, 1}, default 0
         Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
     membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
@@ -198,13 +230,16 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     normalize : bool, default True
         Whether to divide firing strengths by their sum (Layer 4).
     max_terms : int or None, default None
-        Maximum number of conditions in a rule; the other features become don't-care. With the default ``init``, short
-        rules are searched for and trained (at most ``n_rules``, fewer if no more are found). With another ``init``,
-        long rules are trained and shortened step by step, least valuable conditions first. None: no limit.
+        Maximum number of conditions in a rule. Chosen rules have at most three anyway, except for those that compare
+        instances with a prototype in all features; these are only chosen where they explain more bags, and never with
+        a ``max_terms`` below the number of features. The rules of a network are shortened step by step, least valuable
+        conditions first, or start short (``init="search"``). None: no limit.
     init : str, RuleBase, array or (array, array), default "auto"
-        How rules are initialized: by a partition of the instances ("kmeans", "fcm", "random", "grid"), by a search for
-        short rules ("search"), or as given: rules, centers, or centers and widths of shape (n_rules, n_features) in
-        the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules keep their
+        Where rules come from. "select" chooses them from many candidates, see Notes. A network is trained from a
+        partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for short rules ("search"), or
+        from what is given: rules, centers, or centers and widths of shape (n_rules, n_features) in the units of the
+        data. "auto" means "select", unless a parameter is changed that only a network has: then it means "search"
+        with ``max_terms`` and "kmeans" without. Given rules keep their
         operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
         share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
         number of rules; ``n_rules`` is then ignored.
@@ -233,7 +268,8 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     n_init : int, default 1
         Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
-        Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
+        Number of rule bases whose outputs are averaged. 1 keeps the model readable. Networks are trained at once;
+        of chosen rules, the first member sees all bags and the others bootstrap samples.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set.
     variant : str or Variant, default "standard"
@@ -241,7 +277,7 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     run : RunOptions or None, default None
         Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
     warm_start : bool, default False
-        Whether `fit` resumes training from the current rules.
+        Whether `fit` trains the current rules further, also chosen ones.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None
@@ -250,21 +286,38 @@ class MIANFISRegressor(NetworkRegressor, Aggregation):
     Attributes
     ----------
     rules_ : RuleBase
-        The learned rules, in the units of the data; with several members, those of the best.
+        The learned rules, in the units of the data; with several members, those of the first.
     members_ : list of RuleBase
-        All members, best first. Predictions average their outputs.
+        All members; those of a network are sorted, best first. Predictions average their outputs.
     initial_rules_ : RuleBase
-        ``rules_`` before training.
+        ``rules_`` before training, or before the sets of chosen rules were refined.
     history_ : dict of arrays
         ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
         ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`. Those of a regressor
-        refer to standardized targets.
+        refer to standardized targets. For chosen rules, one entry of ``loss``.
     n_iter_ : int
-        Number of epochs of the last call.
+        Number of epochs of the last call; 1 for chosen rules.
+    choice_ : dict
+        Only for chosen rules: the mean cost on held-out bags of each kind of candidates, and without any rule ("no
+        rules"): half the squared error of standardized targets. Empty with fewer than ten bags.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
         Names of the features; only if the bags have names.
+
+    Notes
+    -----
+    By default, rules are chosen. Candidates are conditions on single features with a quantifier over the instances
+    (SOME, AT LEAST k, ON AVERAGE), the number of instances, conjunctions of up to three conditions on the same
+    instance, and prototypes in all features. A path of L1-penalized fits selects few of them; cross-validation on the
+    bags given to `fit` decides how strong the penalty is, which kind of candidates is used and how many rules are
+    kept, in favor of fewer and shorter rules. Then the sets are refined by gradient. The outputs of the rules add up
+    to the prediction (``rules_.normalize`` is False).
+
+    What shapes chosen rules are ``n_rules``, ``max_terms``, ``n_estimators``, ``missing`` and
+    ``random_state``. The other parameters of rules and of training (``order``, ``alpha``,
+    ``learning_rate``, ``n_init``, ...) belong to networks: if one of them is changed, "auto" trains a network, and
+    "select" raises an error that names it.
 
     Examples
     --------

@@ -1,0 +1,286 @@
+"""Choosing rules: planted truths are found, odd data does no harm."""
+
+import numpy as np
+import pytest
+
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
+from fuzzymil.datasets import PLANTED, make_planted
+
+
+def used_features(model):
+    return {condition.variable for rule in model.rules_.rules for condition in rule.conditions}
+
+
+def threshold_bags(n_bags=40, n_features=3, seed=0, sizes=(2, 6)):
+    """Return bags and labels: whether some instance has x1 above 8."""
+    rng = np.random.RandomState(seed)
+    bags = [rng.uniform(0, 10, size=(rng.randint(*sizes), n_features)) for _ in range(n_bags)]
+    return bags, np.array([int(bag[:, 0].max() > 8) for bag in bags])
+
+
+def chosen(bags, labels, **settings):
+    return MIANFISClassifier(random_state=0, **settings).fit(bags, labels)
+
+
+# ---------------------------------------------------------------------- planted truths
+
+
+@pytest.mark.parametrize("kind", ["some", "pair", "either", "both", "count", "size", "all", "triple"])
+def test_planted_truths_are_found(kind):
+    bags, unseen = make_planted(kind, 200, random_state=0), make_planted(kind, 400, random_state=1000)
+    model = MIANFISClassifier(random_state=0).fit(bags)
+    assert used_features(model) == set(PLANTED[kind].features)
+    assert model.score(unseen) >= 0.95
+    assert model.rules_.n_rules == len([*PLANTED[kind].features]) if kind in ("either", "both") else 1
+
+
+def test_the_rules_say_the_truth():
+    text = {kind: str(chosen(make_planted(kind, 200, random_state=0), None).rules_) for kind in ("count", "size")}
+    assert "AT LEAST 3 A is high THEN y +=" in text["count"]
+    assert "AT LEAST 8 instances THEN y +=" in text["size"]
+    pair = chosen(make_planted("pair", 200, random_state=0), None).rules_
+    assert "SOME (A is high AND B is medium) THEN y +=" in str(pair)
+    high, medium = pair.variables[0].terms["high"], pair.variables[1].terms["medium"]
+    assert high.center == pytest.approx(7, abs=0.5)
+    assert medium.center - medium.width == pytest.approx(3, abs=0.5)
+    assert medium.center + medium.width == pytest.approx(5, abs=0.5)
+
+
+def test_both_needed_and_either_suffices_read_differently():
+    both, either = (chosen(make_planted(kind, 200, random_state=0), None).rules_ for kind in ("both", "either"))
+    for rules, needed in ((both, 2), (either, 1)):
+        default, gains = rules.default[0], [rule.coefs[0][0] for rule in rules.rules]
+        assert len(gains) == 2
+        assert default < 0 < default + sum(gains)
+        assert all((default + gain > 0) == (needed == 1) for gain in gains)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_gives_few_rules(seed):
+    bags = make_planted("some", 100, random_state=seed)
+    labels = np.random.RandomState(seed).permutation(bags.labels)
+    model = chosen(bags, labels)
+    assert model.rules_.n_rules <= 3
+    assert min(model.choice_.values()) > 0.8 * model.choice_["no rules"]
+
+
+def test_without_anything_to_explain_there_is_one_rule_that_says_nothing():
+    bags = [np.full((2, 3), 1.5) for _ in range(12)]
+    model = chosen(bags, np.arange(12) % 3 == 0)
+    assert [len(rule.conditions) for rule in model.rules_.rules] == [0]
+    np.testing.assert_allclose(model.predict_proba(bags)[:, 1], 1 / 3, atol=1e-3)
+
+
+def test_the_same_seed_gives_the_same_rules():
+    bags = make_planted("most", 80, n_noise=3, random_state=0)
+    models = [MIANFISClassifier(random_state=seed).fit(bags) for seed in (3, 3)]
+    assert models[0].rules_ == models[1].rules_
+    assert models[0].choice_ == models[1].choice_
+
+
+def test_an_order_of_bags_and_instances_does_not_change_what_is_found():
+    bags = make_planted("pair", 150, n_noise=5, random_state=2)
+    order = np.random.RandomState(0).permutation(150)
+    turned = [bags[b][::-1] for b in order]
+    one, other = chosen(bags, bags.labels), chosen(turned, bags.labels[order])
+    np.testing.assert_array_equal(one.predict(bags)[order], other.predict(turned))
+
+
+def test_prototypes_are_chosen_where_every_feature_counts():
+    bags, unseen = (make_planted("prototype", 200, n_noise=0, random_state=seed) for seed in (0, 1000))
+    model = MIANFISClassifier(random_state=0).fit(bags)
+    assert used_features(model) == set("ABCDEFGH")
+    assert max(len(rule.conditions) for rule in model.rules_.rules) == 8
+    assert model.score(unseen) > 0.85
+    readable = MIANFISClassifier(max_terms=3, random_state=0).fit(bags)
+    assert max(len(rule.conditions) for rule in readable.rules_.rules) <= 3
+
+
+# ---------------------------------------------------------------------- bounds
+
+
+@pytest.mark.parametrize("n_rules", [1, 2, 4])
+def test_n_rules_is_a_bound(n_rules):
+    bags = make_planted("shift", 120, n_noise=3, random_state=0)
+    assert chosen(bags, None).rules_.n_rules > 1
+    assert chosen(bags, None, n_rules=n_rules).rules_.n_rules <= n_rules
+
+
+def test_a_single_rule_is_one_that_says_something():
+    bags = make_planted("prototype", 150, n_noise=0, random_state=0)
+    (rule,) = chosen(bags, None, n_rules=1).rules_.rules
+    assert rule.conditions
+
+
+@pytest.mark.parametrize("max_terms", [1, 2, 3])
+def test_max_terms_is_a_bound(max_terms):
+    bags = make_planted("triple", 200, n_noise=3, random_state=0)
+    model = chosen(bags, None, max_terms=max_terms)
+    assert max(len(rule.conditions) for rule in model.rules_.rules) <= max_terms
+    assert not model.rules_.normalize
+
+
+# ---------------------------------------------------------------------- odd data
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: np.column_stack([x, np.full(len(x), 0.1)]),
+        lambda x: np.column_stack([x, x]),
+        lambda x: x * 1e-9,
+        lambda x: x * 1e9,
+        lambda x: x * 1e100,
+        lambda x: x + 1e6,
+        lambda x: x * np.array([1, 1e-9, 1e9]),
+        lambda x: x[:, :1],
+    ],
+    ids=["constant", "twice", "1e-9", "1e9", "1e100", "far away", "scales", "one feature"],
+)
+def test_features_of_any_kind(change):
+    bags, labels = threshold_bags(60)
+    model = chosen([change(bag) for bag in bags], labels)
+    assert model.score([change(bag) for bag in bags], labels) == 1
+    assert model.rules_.n_rules == 1
+    unseen, truth = threshold_bags(200, seed=1)
+    assert model.score([change(bag) for bag in unseen], truth) > 0.95
+
+
+def test_binary_features():
+    rng = np.random.RandomState(0)
+    bags = [rng.randint(2, size=(rng.randint(1, 5), 4)).astype(float) for _ in range(120)]
+    labels = np.array([int(np.any((bag[:, 0] == 1) & (bag[:, 2] == 0))) for bag in bags])
+    model = chosen(bags, labels)
+    assert model.score(bags, labels) == 1
+    assert used_features(model) == {"x1", "x3"}
+
+
+def test_bags_of_one_instance():
+    bags, labels = threshold_bags(100, sizes=(1, 2))
+    assert chosen(bags, labels).score(bags, labels) > 0.97
+
+
+@pytest.mark.parametrize("n_bags", [2, 3, 4, 9, 10, 11])
+def test_few_bags(n_bags):
+    bags, _ = threshold_bags(n_bags)
+    labels = np.arange(n_bags) % 2
+    model = chosen(bags, labels)
+    assert np.isfinite(model.predict_proba(bags)).all()
+    assert bool(model.choice_) == (n_bags >= 10)  # fewer cannot be held out
+
+
+def test_a_class_of_one_bag():
+    bags, labels = threshold_bags(60)
+    alone = np.zeros(60, int)
+    alone[7] = 1
+    assert np.isfinite(chosen(bags, alone).decision_function(bags)).all()
+    three = np.where(np.arange(60) == 7, 2, labels)
+    model = chosen(bags, three)
+    assert model.choice_  # the other classes can be held out
+    assert model.score(bags, three) > 0.9
+
+
+def test_three_classes():
+    bags, labels = threshold_bags(150)
+    three = labels + np.array([bag[:, 1].max() > 8 for bag in bags])
+    model = chosen(bags, three)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert used_features(model) == {"x1", "x2"}
+    np.testing.assert_allclose(model.predict_proba(bags).sum(axis=1), 1)
+    assert model.score(bags, three) > 0.95
+
+
+def test_missing_values():
+    bags, labels = threshold_bags(200)
+    rng = np.random.RandomState(0)
+    holes = [np.where(rng.uniform(size=bag.shape) < 0.1, np.nan, bag) for bag in bags]
+    holes = [np.column_stack([bag, np.full(len(bag), np.nan)]) for bag in holes]
+    model = chosen(holes, labels, missing="ignore")
+    assert model.score(holes, labels) > 0.8  # a missing value could be above 8
+    assert used_features(model) <= {"x1", "x2", "x3"}
+    whole = [np.column_stack([bag, np.zeros(len(bag))]) for bag in bags]
+    assert model.score(whole, labels) > 0.85
+
+
+# ---------------------------------------------------------------------- weights
+
+
+def test_bags_of_weight_zero_do_not_count():
+    bags, labels = threshold_bags(80)
+    weights = np.repeat([1.0, 0.0], 40)
+    wrong = np.where(weights > 0, labels, 1 - labels)
+    model = MIANFISClassifier(random_state=0).fit(bags, wrong, sample_weight=weights)
+    assert model.score(bags, labels) > 0.9
+    alone = MIANFISClassifier(random_state=0).fit(bags[:40], labels[:40])
+    np.testing.assert_allclose(model.predict_proba(bags), alone.predict_proba(bags), atol=1e-6)
+
+
+def test_a_class_without_weight():
+    bags, labels = threshold_bags(30)
+    model = MIANFISClassifier(random_state=0).fit(bags, labels, sample_weight=1.0 - labels)
+    assert not model.predict(bags).any()
+
+
+def test_weights_are_about_repetitions():
+    bags, labels = threshold_bags(100)
+    rng = np.random.RandomState(0)
+    noisy = np.where(rng.uniform(size=100) < 0.1, 1 - labels, labels)
+    weights = rng.randint(1, 4, size=100)
+    again = np.repeat(np.arange(100), weights)
+    by_weight = MIANFISClassifier(random_state=0).fit(bags, noisy, sample_weight=weights)
+    repeated = MIANFISClassifier(random_state=0).fit([bags[n] for n in again], noisy[again])
+    unseen, _ = threshold_bags(300, seed=5)
+    agree = by_weight.predict(unseen) == repeated.predict(unseen)
+    assert agree.mean() > 0.9
+
+
+def test_class_weights_move_the_default():
+    bags, labels = threshold_bags(100)
+    noisy = np.where(np.random.RandomState(0).uniform(size=100) < 0.2, 1 - labels, labels)
+    heavy = chosen(bags, noisy, class_weight={0: 1, 1: 5})
+    assert heavy.predict_proba(bags)[:, 1].mean() > chosen(bags, noisy).predict_proba(bags)[:, 1].mean() + 0.1
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def test_numbers():
+    bags, _ = threshold_bags(120)
+    target = np.array([1000 + 50 * (bag[:, 0].max() > 7) for bag in bags], float)
+    model = MIANFISRegressor(random_state=0).fit(bags, target)
+    assert model.score(bags, target) > 0.9
+    assert used_features(model) == {"x1"}
+    assert model.rules_.default[0] == pytest.approx(1000, abs=5)
+
+
+def test_two_numbers():
+    bags, _ = threshold_bags(120)
+    target = np.array([[bag[:, 0].max(), 1e6 * bag[:, 1].mean()] for bag in bags])
+    model = MIANFISRegressor(random_state=0).fit(bags, target)
+    assert model.predict(bags).shape == (120, 2)
+    assert model.score(bags, target) > 0.85
+    assert used_features(model) == {"x1", "x2"}
+
+
+def test_numbers_that_are_mostly_equal():
+    bags, _ = threshold_bags(60)
+    target = np.zeros(60)
+    assert MIANFISRegressor(random_state=0).fit(bags, target + 7).predict(bags) == pytest.approx(np.full(60, 7.0))
+    target[:6] = [-1, 1, 2, 3, 4, 5]
+    model = MIANFISRegressor(random_state=0).fit(bags, target)
+    assert model.choice_  # was compared on held-out bags
+    assert model.rules_.n_rules <= 3
+
+
+# ---------------------------------------------------------------------- names and units
+
+
+def test_feature_names_and_units():
+    bags = make_planted("some", 100, n_noise=2, random_state=0)
+    renamed = Bags(bags.instances, bags.offsets, feature_names=["page views", "größe", "c", "d"])
+    model = chosen(renamed, bags.labels)
+    assert used_features(model) == {"page views"}
+    (variable,) = [variable for variable in model.rules_.variables if variable.name == "page views"]
+    assert list(variable.terms) == ["high"]
+    assert variable.terms["high"].center == pytest.approx(9, abs=0.3)
+    assert 0 <= variable.low < variable.high <= 10
