@@ -31,7 +31,7 @@ def test_planted_truths_are_found(kind):
     model = MIANFISClassifier(random_state=0).fit(bags)
     assert used_features(model) == set(PLANTED[kind].features)
     assert model.score(unseen) >= 0.95
-    assert model.rules_.n_rules == len([*PLANTED[kind].features]) if kind in ("either", "both") else 1
+    assert model.rules_.n_rules == (2 if kind in ("either", "both") else 1)
 
 
 def test_the_rules_say_the_truth():
@@ -141,7 +141,7 @@ def test_features_of_any_kind(change):
     bags, labels = threshold_bags(60)
     model = chosen([change(bag) for bag in bags], labels)
     assert model.score([change(bag) for bag in bags], labels) == 1
-    assert model.rules_.n_rules == 1
+    assert used_features(model) <= {"x1", "x4"}  # x4 may be the same as x1
     unseen, truth = threshold_bags(200, seed=1)
     assert model.score([change(bag) for bag in unseen], truth) > 0.95
 
@@ -182,7 +182,7 @@ def test_a_class_of_one_bag():
 
 def test_three_classes():
     bags, labels = threshold_bags(150)
-    three = labels + np.array([bag[:, 1].max() > 8 for bag in bags])
+    three = np.where([bag[:, 1].max() > 8 for bag in bags], 2, labels)
     model = chosen(bags, three)
     assert model.classes_.tolist() == [0, 1, 2]
     assert used_features(model) == {"x1", "x2"}
@@ -223,15 +223,15 @@ def test_a_class_without_weight():
 
 def test_weights_are_about_repetitions():
     bags, labels = threshold_bags(100)
-    rng = np.random.RandomState(0)
-    noisy = np.where(rng.uniform(size=100) < 0.1, 1 - labels, labels)
-    weights = rng.randint(1, 4, size=100)
+    weights = np.random.RandomState(0).randint(1, 4, size=100)
     again = np.repeat(np.arange(100), weights)
-    by_weight = MIANFISClassifier(random_state=0).fit(bags, noisy, sample_weight=weights)
-    repeated = MIANFISClassifier(random_state=0).fit([bags[n] for n in again], noisy[again])
+    by_weight = MIANFISClassifier(random_state=0).fit(bags, labels, sample_weight=weights)
+    repeated = MIANFISClassifier(random_state=0).fit([bags[n] for n in again], labels[again])
     unseen, _ = threshold_bags(300, seed=5)
-    agree = by_weight.predict(unseen) == repeated.predict(unseen)
-    assert agree.mean() > 0.9
+    # Not the same rules: the folds differ, and a bag can be in several of them.
+    one, other = (model.predict_proba(unseen)[:, 1] for model in (by_weight, repeated))
+    assert np.mean((one > 0.5) == (other > 0.5)) > 0.97
+    np.testing.assert_allclose(one.mean(), other.mean(), atol=0.03)
 
 
 def test_class_weights_move_the_default():

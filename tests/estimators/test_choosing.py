@@ -1,0 +1,317 @@
+"""Estimators that choose their rules: parameters, further training, committees, streams, files, interruptions."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from fuzzymil import (
+    ANFISClassifier,
+    BagStream,
+    MIANFISClassifier,
+    MIANFISRegressor,
+    NaiveMIL,
+    RuleBase,
+    Variant,
+    load_model,
+)
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.datasets import make_planted
+from fuzzymil.estimators import fit_together
+from fuzzymil.rules.premise import Quantified
+
+BAGS = make_planted("count", 60, n_noise=1, random_state=0)
+UNSEEN = make_planted("count", 200, n_noise=1, random_state=1000)
+NUMBERS = np.array([np.sort(bag[:, 0])[-2] for bag in BAGS])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return MIANFISClassifier(random_state=0).fit(BAGS)
+
+
+def quantifiers(rules):
+    return [part.quantifier for rule in rules.rules for part in [rule.premise] if isinstance(part, Quantified)]
+
+
+# ---------------------------------------------------------------------- when rules are chosen
+
+
+def test_rules_are_chosen_by_default(model):
+    assert not model.rules_.normalize
+    assert quantifiers(model.rules_) == ["at least"]
+    assert model.score(UNSEEN) > 0.95
+    assert model.initial_rules_.n_rules == model.rules_.n_rules
+    assert list(model.history_) == ["loss"]
+    assert model.n_iter_ == len(model.history_["loss"]) == 1
+    assert set(model.choice_) > {"no rules", "some", "counts"}
+    assert model.choice_["counts"] == pytest.approx(min(model.choice_.values()), abs=0.05)
+    assert model.choice_["no rules"] == pytest.approx(np.log(2))
+
+
+def test_outputs_are_logits(model):
+    logit = model.rules_.infer(UNSEEN).output[:, 0]
+    np.testing.assert_allclose(model.decision_function(UNSEEN), logit)
+    np.testing.assert_allclose(model.predict_proba(UNSEEN)[:, 1], 1 / (1 + np.exp(-logit)))
+    assert "logit" in str(model.explain(UNSEEN, bag=0))
+
+
+def test_select_says_the_same_explicitly(model):
+    assert MIANFISClassifier(init="select", random_state=0).fit(BAGS).rules_ == model.rules_
+
+
+@pytest.mark.parametrize(
+    "same",
+    [{"alpha": 1}, {"frozen": []}, {"frozen": None}, {"variant": Variant()}, {"learning_rate": np.float64(0.03)}],
+)
+def test_writing_a_default_down_changes_nothing(same):
+    assert MIANFISClassifier(**same)._selects
+    assert MIANFISClassifier(init="select", **same)._selects
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"alpha": 5.0}, {"max_epochs": 2}, {"loss": "hinge"}, {"n_init": 2}, {"order": 1}, {"variant": "paper"}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_a_parameter_of_the_network_trains_a_network(changed):
+    (name,) = changed
+    few = {"max_epochs": 2} | changed
+    network = MIANFISClassifier(3, random_state=0, **few).fit(BAGS)
+    assert network.rules_.normalize
+    assert network.rules_.n_rules == 3
+    assert not hasattr(network, "choice_")
+    with pytest.raises(ParameterError, match=rf"select.*\b{name}\b.*kmeans"):
+        MIANFISClassifier(init="select", **changed).fit(BAGS)
+
+
+def test_max_terms_alone_chooses():
+    bags = make_planted("pair", 100, n_noise=1, random_state=0)
+    lengths = {}
+    for max_terms in (1, 2):
+        chosen = MIANFISClassifier(max_terms=max_terms, random_state=0).fit(bags)
+        assert not chosen.rules_.normalize
+        lengths[max_terms] = max(len(rule.conditions) for rule in chosen.rules_.rules)
+    assert lengths == {1: 1, 2: 2}
+    searched = MIANFISClassifier(4, max_terms=2, max_epochs=2, random_state=0).fit(bags)
+    assert searched.rules_.normalize
+    assert max(len(rule.conditions) for rule in searched.rules_.rules) <= 2
+
+
+def test_networks_on_single_instances_do_not_choose():
+    with pytest.raises(ParameterError, match="MIANFISClassifier"):
+        ANFISClassifier(init="select").fit(BAGS.instances[:20], np.arange(20) % 2)
+
+
+def test_a_network_after_a_choice_forgets_the_choice():
+    model = MIANFISClassifier(random_state=0).fit(BAGS)
+    model.set_params(init="kmeans", max_epochs=2).fit(BAGS)
+    assert not hasattr(model, "choice_")
+    assert model._loss == "squared_error"
+    assert 0 <= model.predict_proba(BAGS).min()
+
+
+# ---------------------------------------------------------------------- training chosen rules further
+
+
+def test_training_goes_on_from_chosen_rules(model):
+    further = pickle.loads(pickle.dumps(model)).partial_fit(BAGS)
+    assert quantifiers(further.rules_) == quantifiers(model.rules_)
+    assert further.rules_ != model.rules_
+    assert further.rules_.feature_names == model.rules_.feature_names
+    assert further.score(UNSEEN) > 0.95
+    moved = np.abs(further.decision_function(UNSEEN) - model.decision_function(UNSEEN))
+    assert 0 < moved.mean() < 0.5  # one small step
+
+
+def test_a_warm_start_lowers_the_loss():
+    model = MIANFISClassifier(warm_start=True, random_state=0).fit(BAGS)
+    before = model.history_["loss"][-1]
+    model.set_params(max_epochs=100).fit(BAGS)
+    assert len(model.history_["loss"]) == 100
+    assert model.history_["loss"][0] == pytest.approx(before, abs=0.01)
+    assert model.history_["loss"][-1] < 0.8 * before
+    assert quantifiers(model.rules_) == ["at least"]
+    assert model._learned.keep_prob is None  # Rule Dropout is for rules that overlap
+
+
+def test_partial_fit_chooses_first():
+    started = MIANFISClassifier(random_state=0).partial_fit(BAGS[:40], classes=[0, 1, 2])
+    assert started.classes_.tolist() == [0, 1, 2]
+    assert started.partial_fit(BAGS[40:]).score(UNSEEN) > 0.9
+    assert not started.rules_.normalize
+
+
+def test_a_committee_of_chosen_rules_cannot_be_trained_further():
+    committee = MIANFISClassifier(n_estimators=2, warm_start=True, random_state=0).fit(BAGS[:30])
+    for further in (lambda: committee.fit(BAGS), lambda: committee.partial_fit(BAGS)):
+        with pytest.raises(ParameterError, match=r"members_\[0\]"):
+            further()
+    trained = MIANFISClassifier(init=committee.members_[0], loss="cross_entropy", max_epochs=3).fit(BAGS)
+    assert quantifiers(trained.rules_) == quantifiers(committee.members_[0])
+
+
+# ---------------------------------------------------------------------- committees
+
+
+def test_members_of_a_committee_are_averaged():
+    committee = MIANFISClassifier(n_estimators=3, random_state=0).fit(BAGS)
+    assert len(committee.members_) == 3
+    outputs = [rules.infer(UNSEEN).output[:, 0] for rules in committee.members_]
+    np.testing.assert_allclose(committee.decision_function(UNSEEN), np.mean(outputs, axis=0))
+    assert committee.members_[0] == committee.rules_
+    assert len({str(rules) for rules in committee.members_}) > 1  # bootstrap samples differ
+    assert committee.score(UNSEEN) > 0.95
+
+
+# ---------------------------------------------------------------------- copies and files
+
+
+def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
+    committee = MIANFISClassifier(n_estimators=2, random_state=0).fit(BAGS)
+    regressor = MIANFISRegressor(random_state=0).fit(BAGS, NUMBERS)
+    for number, fitted in enumerate((model, committee, regressor)):
+        fitted.save(tmp_path / f"{number}.json")
+        for loaded in (load_model(tmp_path / f"{number}.json"), pickle.loads(pickle.dumps(fitted))):
+            assert loaded.members_ == fitted.members_
+            assert loaded.initial_rules_ == fitted.initial_rules_
+            assert loaded.choice_ == fitted.choice_
+            assert loaded.get_params() == fitted.get_params()
+            np.testing.assert_array_equal(loaded.predict(UNSEEN), fitted.predict(UNSEEN))
+            np.testing.assert_array_equal(loaded.instance_scores(UNSEEN), fitted.instance_scores(UNSEEN))
+            if fitted is not regressor:
+                np.testing.assert_array_equal(loaded.predict_proba(UNSEEN), fitted.predict_proba(UNSEEN))
+
+
+def test_training_of_a_loaded_model_goes_on_as_without_the_file(model, tmp_path):
+    model.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json").partial_fit(BAGS)
+    at_once = pickle.loads(pickle.dumps(model)).partial_fit(BAGS)
+    np.testing.assert_allclose(loaded.decision_function(UNSEEN), at_once.decision_function(UNSEEN), atol=1e-4)
+    assert quantifiers(loaded.rules_) == quantifiers(model.rules_)
+
+
+def test_a_clone_is_unfitted_and_chooses_the_same(model):
+    copy = clone(model)
+    assert not hasattr(copy, "rules_")
+    assert not hasattr(copy, "choice_")
+    assert copy.fit(BAGS).rules_ == model.rules_
+
+
+def test_edited_rules_predict(model):
+    doubled = model.with_rules(model.rules_.edit(conclusions={1: 2 * model.rules_.rules[0].coefs[0][0]}))
+    default = model.rules_.default[0]
+    np.testing.assert_allclose(
+        doubled.decision_function(UNSEEN) - default, 2 * (model.decision_function(UNSEEN) - default), atol=1e-12
+    )
+    assert isinstance(doubled.init, RuleBase)
+    assert quantifiers(doubled.partial_fit(BAGS).rules_) == ["at least"]
+
+
+# ---------------------------------------------------------------------- streams, several fits
+
+
+def test_a_stream_gives_the_rules_of_its_bags(model):
+    parts = [BAGS[:25], BAGS[25:]]
+    stream = BagStream(parts.__getitem__, 2)
+    streamed = MIANFISClassifier(random_state=0).fit(stream)
+    np.testing.assert_array_equal(streamed.predict(UNSEEN), model.predict(UNSEEN))
+    assert quantifiers(streamed.rules_) == quantifiers(model.rules_)
+    with pytest.raises(InputError, match="labels"):
+        MIANFISClassifier(random_state=0).fit(stream, BAGS.labels)
+
+
+def test_fits_together_are_those_one_by_one(model):
+    chosen, network = fit_together(
+        [MIANFISClassifier(random_state=0), MIANFISClassifier(3, max_epochs=2, random_state=0)], [BAGS, BAGS]
+    )
+    assert chosen.rules_ == model.rules_
+    assert network.rules_.n_rules == 3
+    naive = NaiveMIL(MIANFISClassifier(random_state=0))
+    (together,) = fit_together([clone(naive)], [BAGS])
+    np.testing.assert_array_equal(together.predict(UNSEEN), naive.fit(BAGS).predict(UNSEEN))
+    assert not together.estimator_.rules_.normalize
+
+
+def test_many_bags_are_sampled(monkeypatch):
+    from fuzzymil.training import partition
+
+    monkeypatch.setattr(partition, "SAMPLE_ROWS", 300)
+    bags = make_planted("some", 300, n_noise=1, random_state=0)
+    assert bags.n_instances > 1000
+    assert MIANFISClassifier(random_state=0).fit(bags).score(bags) > 0.9
+
+
+# ---------------------------------------------------------------------- progress and interruptions
+
+
+def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
+    from fuzzymil.estimators import _network
+
+    steps = []
+
+    class Bar:
+        def __init__(self, title, *, enabled):
+            assert title == "Choosing rules"
+            assert enabled
+
+        def __enter__(self):
+            return lambda done, total: steps.append((done, total))
+
+        def __exit__(self, *_):
+            return None
+
+    MIANFISClassifier(random_state=0).fit(BAGS[:20])
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(_network, "counting_bar", Bar)
+    MIANFISClassifier(verbose=True, random_state=0).fit(BAGS[:20])
+    done, total = np.array(steps).T
+    assert len(steps) > 10
+    assert np.all(np.diff(done) >= 0)
+    assert np.all(done <= total)
+    assert done[-1] == total[-1]
+
+
+def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
+    from fuzzymil.selection import _choice
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    before = pickle.loads(pickle.dumps(model))
+    fresh = MIANFISClassifier(random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(_choice, "chosen", interrupted)
+        for estimator in (fresh, before):
+            with pytest.raises(KeyboardInterrupt):
+                estimator.fit(BAGS[:30])
+    assert vars(fresh) == vars(MIANFISClassifier(random_state=0))
+    assert before.rules_ == model.rules_
+    np.testing.assert_array_equal(before.predict_proba(UNSEEN), model.predict_proba(UNSEEN))
+    assert fresh.fit(BAGS).rules_ == model.rules_
+
+
+# ---------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("settings", "facts"),
+    [({"n_rules": 0}, "n_rules.*1"), ({"max_terms": 0}, "max_terms.*1"), ({"init": "selct"}, "init.*select")],
+)
+def test_parameters_are_checked_before_choosing(settings, facts):
+    with pytest.raises(ParameterError, match=facts):
+        MIANFISClassifier(**settings).fit(BAGS)
+
+
+def test_data_that_cannot_be_used():
+    with pytest.raises(InputError, match="one class"):
+        MIANFISClassifier().fit(BAGS, np.ones(60))
+    with pytest.raises(ValueError, match="zero"):  # scikit-learn's own, in newer versions
+        MIANFISClassifier().fit(BAGS, sample_weight=np.zeros(60))
+    with pytest.raises(InputError, match=r"one bag"):
+        MIANFISRegressor().fit(BAGS[:1], [1.0])
+    holes = [bag.copy() for bag in BAGS]
+    holes[3][1, 0] = np.nan
+    with pytest.raises(InputError, match=r"missing"):
+        MIANFISClassifier().fit(holes, BAGS.labels)
