@@ -109,7 +109,7 @@ def test_a_network_after_a_choice_forgets_the_choice():
     model.set_params(init="kmeans", max_epochs=2).fit(BAGS)
     assert not hasattr(model, "choice_")
     assert model._loss == "squared_error"
-    assert 0 <= model.predict_proba(BAGS).min()
+    assert model.predict_proba(BAGS).min() >= 0
 
 
 # ---------------------------------------------------------------------- training chosen rules further

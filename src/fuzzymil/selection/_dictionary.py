@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -19,10 +19,11 @@ from fuzzymil.membership import Sigmoid
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["Dictionary", "bag_sizes", "joined", "limits", "thresholds"]
+__all__ = ["Dictionary", "averages", "bag_sizes", "joined", "limits", "thresholds"]
 
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
+_AVERAGE_THRESHOLDS = 5
 _LEAST_SHARE = 0.1  # of the bags must be large enough for a count
 _EASE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k
 _LEAST_RANGE = 1e-290  # of a feature: the slopes of its sets would overflow
@@ -52,23 +53,21 @@ def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
     return Dictionary(np.asfortranarray(columns), premise, lengths, ease)
 
 
-def thresholds(bags: Bags, counts: Sequence[int] = (1,), *, average: bool = False) -> Dictionary:
-    """Return conditions on single features: great or small in at least so many instances, or on average.
+def thresholds(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
+    """Return conditions on single features: great or small in at least so many instances.
 
     Parameters
     ----------
     bags : Bags
     counts : sequence of int
         1 is SOME, k is AT LEAST k.
-    average : bool
-        Whether ON AVERAGE is among the quantifiers.
     """
-    n_kinds = 2 * len(counts) + (1 if average else 0)
-    n_thresholds = int(np.clip(_MOST_COLUMNS // (n_kinds * bags.n_features), _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
+    n_thresholds = _MOST_COLUMNS // (2 * len(counts) * bags.n_features)
+    n_thresholds = int(np.clip(n_thresholds, _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
     counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
     greatest, least = order_statistics(bags, max(counts))
     columns: list[Array] = []
-    found: list[tuple[str, int | None, int, float, float]] = []
+    found: list[_Threshold] = []
     for count in counts:
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
         for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
@@ -76,35 +75,48 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), *, average: bool = Fals
                 centers, slope = limits(values[:, d], n_thresholds)
                 if len(centers):
                     columns.append(expit(sign * slope * (values[:, d, None] - centers)))
-                    found += [(quantifier, number, d, float(center), sign * slope) for center in centers]
-    if average:
-        spread = Measures.of(bags.instances).deviation
-        for d in range(bags.n_features):
-            values = bags.instances[:, d]
-            centers, slope = limits(values, n_thresholds // 2 + 1)
-            if not len(centers):
-                continue
-            # A wide set, too: its average is nearly the average of the feature.
-            wide = 1.4 / spread[d]
-            slopes = np.append(np.full(len(centers), slope), wide)
-            centers = np.append(centers, np.nanmedian(values))
-            truth = expit(slopes * (values[:, None] - centers))
-            truth = np.where(np.isnan(truth), 1.0, truth)
-            columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
-            found += [
-                ("on average", None, d, float(center), float(steep))
-                for center, steep in zip(centers, slopes, strict=True)
-            ]
+                    found += [_Threshold(quantifier, number, d, float(center), sign * slope) for center in centers]
+    ease = np.array([1.0 if each.quantifier == "some" else _EASE_OF_COUNTS for each in found])
+    return _single_conditions(bags, columns, found, ease)
 
-    def premise(number: int) -> Premise:
-        quantifier, count, feature, center, slope = found[number]
-        return (Part(quantifier, count, (Condition(feature, Sigmoid(center, slope)),)),)
+
+def averages(bags: Bags) -> Dictionary:
+    """Return conditions on single features that instances satisfy ON AVERAGE."""
+    spread = Measures.of(bags.instances).deviation
+    columns: list[Array] = []
+    found: list[_Threshold] = []
+    for d in range(bags.n_features):
+        values = bags.instances[:, d]
+        centers, slope = limits(values, _AVERAGE_THRESHOLDS)
+        if not len(centers):
+            continue
+        # A wide set, too: its average is nearly the average of the feature.
+        slopes = np.append(np.full(len(centers), slope), 1.4 / spread[d])
+        centers = np.append(centers, np.nanmedian(values))
+        truth = expit(slopes * (values[:, None] - centers))
+        truth = np.where(np.isnan(truth), 1.0, truth)
+        columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
+        found += [_Threshold("on average", None, d, *map(float, each)) for each in zip(centers, slopes, strict=True)]
+    # An average varies little from bag to bag, so its conclusion must be great: it is penalized as if it varied more.
+    deviations = [column for each in columns for column in each.std(axis=0)]
+    ease = np.clip(_TYPICAL_SPREAD / np.maximum(deviations, 1e-9), 1.0, 8.0)
+    return _single_conditions(bags, columns, found, ease)
+
+
+class _Threshold(NamedTuple):
+    quantifier: str
+    number: int | None
+    feature: int
+    center: float
+    slope: float
+
+
+def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold], ease: Array) -> Dictionary:
+    def premise(place: int) -> Premise:
+        quantifier, number, feature, center, slope = found[place]
+        return (Part(quantifier, number, (Condition(feature, Sigmoid(center, slope)),)),)
 
     together = np.concatenate(columns, axis=1) if columns else np.empty((bags.n_bags, 0))
-    ease = np.array([1.0 if quantifier == "some" else _EASE_OF_COUNTS for quantifier, *_ in found])
-    means = np.array([quantifier == "on average" for quantifier, *_ in found], bool)
-    # An average varies little from bag to bag, so its conclusion must be great: it is penalized as if it varied more.
-    ease[means] = np.clip(_TYPICAL_SPREAD / np.maximum(together[:, means].std(axis=0), 1e-9), 1.0, 8.0)
     return Dictionary(np.asfortranarray(together), premise, np.ones(len(found)), ease)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.selection._conjunctions import Intervals
-from fuzzymil.selection._dictionary import Dictionary, bag_sizes, joined, thresholds
+from fuzzymil.selection._dictionary import Dictionary, averages, bag_sizes, joined, thresholds
 from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototypes, typical_instances
@@ -80,15 +80,17 @@ class Validation:
 
 
 def statements(bags: Bags, max_terms: int | None) -> list[Family]:
-    """Return the families of short rules: SOME, counts and averages, conjunctions in one instance."""
+    """Return the families of short rules: SOME, averages, conjunctions in one instance, counts."""
     some = joined([thresholds(bags), bag_sizes(bags)])
     found = [Family("some", some)]
+    if bags.sizes.max() > 1:
+        found.append(Family("averages", averages(bags)))
     intervals = Intervals(bags)
     if (max_terms is None or max_terms > 1) and len(np.unique(intervals.feature)) > 1:
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if bags.sizes.max() > 1:
-        found.append(Family("counts", joined([thresholds(bags, counts, average=True), bag_sizes(bags)])))
+        found.append(Family("counts", joined([thresholds(bags, counts), averages(bags), bag_sizes(bags)])))
     return found
 
 

@@ -1,0 +1,112 @@
+"""The same lines run on NumPy and on JAX: every operator gives the same values, and stays with the arrays it is given.
+
+Inference of quantified rules runs in NumPy, because each rule base would need a compiled program of its own. An
+operator that fell back to JAX would still be right, but compile something for every new shape.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from fuzzymil.membership import FAMILIES
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.norms import S_NORMS, T_NORMS
+from fuzzymil.network.premises import HEDGES
+from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.network.segments import Each, Packed, Rows, Runs
+from fuzzymil.rules import RuleBase
+
+OFFSETS = np.array([0, 1, 4, 6, 9])
+INDEX = np.repeat(np.arange(4), np.diff(OFFSETS))
+TRUTHS = np.array([[0.2, 0.0, 1.0], [1.0, 0.5, 1e-300], [0.7, 0.5, 0.3]] * 3)
+
+
+def log_truths():
+    with np.errstate(divide="ignore"):
+        return np.log(TRUTHS)
+
+
+def agree(in_numpy, in_jax):
+    assert type(in_numpy) is np.ndarray
+    np.testing.assert_allclose(np.exp(in_numpy), np.exp(in_jax), rtol=1e-13, atol=1e-300)
+    finite = np.isfinite(in_numpy)
+    np.testing.assert_array_equal(np.isfinite(in_jax), finite)
+    np.testing.assert_allclose(in_numpy[finite], np.asarray(in_jax)[finite], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", [*T_NORMS, *(f"or {name}" for name in S_NORMS), *(f"hedge {name}" for name in HEDGES)])
+def test_norms_and_hedges(name):
+    kind, _, word = name.rpartition(" ")
+    function = {"": T_NORMS, "or": S_NORMS, "hedge": HEDGES}[kind][word]
+    with jax.enable_x64(), np.errstate(all="ignore"):
+        agree(function(log_truths()), function(jnp.asarray(log_truths())))
+
+
+@pytest.mark.parametrize("name", AGGREGATIONS)
+@pytest.mark.parametrize("alpha", [-3.0, 0.0, 2.0, np.array([0.5, 1.0, 30.0])], ids=str)
+def test_aggregations(name, alpha):
+    alpha = np.asarray(alpha)
+    with jax.enable_x64(), np.errstate(all="ignore"):
+        found = AGGREGATIONS[name](log_truths(), Runs(OFFSETS), alpha)
+        agree(found, AGGREGATIONS[name](jnp.asarray(log_truths()), Packed(jnp.asarray(INDEX), 4), jnp.asarray(alpha)))
+
+
+@pytest.mark.parametrize("name", COMBINERS)
+def test_combiners(name):
+    z = np.random.default_rng(0).normal(size=(9, 3, 2))
+    with jax.enable_x64():
+        found = COMBINERS[name](z, Runs(OFFSETS), np.asarray(1.5))
+        assert type(found) is np.ndarray
+        expected = COMBINERS[name](jnp.asarray(z), Packed(jnp.asarray(INDEX), 4), jnp.asarray(1.5))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", QUANTIFIERS)
+def test_quantifiers(name):
+    with jax.enable_x64(), np.errstate(all="ignore"):
+        for count in (1, 2, 4):
+            join = QUANTIFIERS[name]
+            agree(
+                join(log_truths(), Runs(OFFSETS), count),
+                join(jnp.asarray(log_truths()), Packed(jnp.asarray(INDEX), 4), count),
+            )
+            agree(join(log_truths(), Rows(9), count), join(jnp.asarray(log_truths()), Each(9), count))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families(name):
+    rng = np.random.default_rng(1)
+    x, center, width = rng.normal(size=(20, 3)), rng.normal(size=3), rng.uniform(0.3, 2, size=3)
+    parameters = tuple(map(np.asarray, FAMILIES[name].around(center, width)))
+    with jax.enable_x64(), np.errstate(all="ignore"):
+        agree(
+            FAMILIES[name].log_mu(x, *parameters), FAMILIES[name].log_mu(jnp.asarray(x), *map(jnp.asarray, parameters))
+        )
+
+
+def test_runs_reduce_the_instances_of_each_bag():
+    values = np.arange(9.0)[:, None]
+    runs = Runs(OFFSETS)
+    assert runs.sum(values)[:, 0].tolist() == [0, 6, 9, 21]
+    assert runs.max(values)[:, 0].tolist() == [0, 3, 5, 8]
+    assert runs.spread(runs.max(values))[:, 0].tolist() == [0, 3, 3, 3, 5, 5, 8, 8, 8]
+    assert runs.sizes().tolist() == [1, 3, 2, 3]
+    assert runs.owners().tolist() == INDEX.tolist()
+
+
+def test_inference_with_quantified_rules_compiles_nothing(caplog):
+    rules = RuleBase.parse("""
+    VARIABLE a: high = Sigmoid(0, 2), near = Gaussian(0, 1), about = Bell(0, 1, 2), peak = Triangular(-1, 0, 1)
+    VARIABLE b: high = Sigmoid(0, 2), top = Trapezoidal(-1, 0, 1, 2)
+    Default: y = -1
+    IF SOME (a is high AND b is very high) AND NOT (MOST a is near OR ALL b is extremely top) THEN y += 1
+    IF AT LEAST 2 (a is about OR b is seldom high) THEN y -= 1
+    IF ON AVERAGE a is somewhat peak THEN y += 0.5 + 2*a
+    IF a is high AND NOT (b is high) THEN y += 1
+    """)
+    rng = np.random.default_rng(2)
+    with jax.log_compiles():
+        for sizes in ((3, 5, 7), (11, 2)):  # shapes that no other test has
+            rules.infer([rng.normal(size=(size, 2)) for size in sizes])
+    assert not [record for record in caplog.records if "ompil" in record.message]
