@@ -1,13 +1,19 @@
 """``evaluate``: cross-validation, next to other methods."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from runner import COLUMNS, SMALL, bad, good, run
+from scipy import stats
+from sklearn.metrics import roc_auc_score
 
-from fuzzymil._utils.errors import InputError
+from fuzzymil import Bags
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.statistics import PairedTest
 from fuzzymil.cli import evaluate
+from fuzzymil.cli._baselines import baseline
 from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import read_bags
 
@@ -17,6 +23,119 @@ def test_the_brier_score_is_in_the_json(desk):
     own, majority = json.loads(good(*arguments).stdout)["methods"]
     assert own["measures"]["Brier"]["mean"] == np.mean([fold["Brier"] for fold in own["folds"]])
     assert majority["measures"]["Brier"]["mean"] == 0.5  # certain, and wrong about half of the boxes
+
+
+def trial(title, *scores):
+    return evaluate.Trial(title, None, [dict(zip(("accuracy", "AUC"), pair, strict=True)) for pair in scores])
+
+
+def test_differences_are_tested_on_the_same_folds():
+    own = trial("rules", (0.9, 0.9), (0.8, 0.7), (0.8, 0.9), (1.0, 0.8))
+    other = trial("forest", (0.6, 0.8), (0.6, 0.9), (0.5, 0.8), (0.7, 0.8))
+    found = evaluate._compared(own, other, n_folds=4)
+    apart = np.array([0.3, 0.2, 0.3, 0.3])
+    error = np.sqrt((1 / 4 + 1 / 3) * apart.var(ddof=1))
+    reach = stats.t.ppf(0.975, 3) * error
+    assert found.differences["accuracy"]["mean"] == pytest.approx(apart.mean())
+    assert found.differences["accuracy"]["low"] == pytest.approx(apart.mean() - reach)
+    assert found.differences["accuracy"]["n"] == 4
+    assert found.verdict.startswith("rules is better than forest in accuracy:")
+    assert "accuracy +0.275" in found.verdict
+    back = evaluate._compared(other, own, n_folds=4)
+    assert back.verdict.startswith("rules is better than forest in accuracy:")
+    assert "accuracy -0.275" in back.verdict
+
+
+def test_methods_that_cannot_be_told_apart():
+    own = trial("rules", (0.9, 0.9), (0.6, 0.7))
+    other = trial("forest", (0.6, 0.8), (0.9, 0.8), (1.0, 1.0))  # a fold more: the run was interrupted
+    found = evaluate._compared(own, other, n_folds=3)
+    assert "cannot be told apart" in found.verdict
+    assert found.differences["accuracy"]["n"] == 2
+    assert evaluate._compared(own, trial("forest", (0.6, 0.8)), n_folds=3) is None
+
+
+def test_the_verdict_knows_that_small_errors_are_good():
+    def told(**differences):
+        return evaluate._verdict(
+            "rules", "forest", {k: PairedTest(v, v - 0.1, v + 0.1, 0, 9) for k, v in differences.items()}
+        )
+
+    assert told(MAE=-1.0).startswith("rules is better than forest in MAE")
+    assert told(R2=0.5, MAE=-1.0).startswith("rules is better than forest in R2 and MAE")
+    assert told(R2=-0.5, MAE=1.0).startswith("forest is better than rules in R2 and MAE")
+    assert told(R2=0.5, MAE=1.0).startswith("rules is better than forest in R2, and worse in MAE")
+
+
+def test_what_it_is_compared_with(desk):
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
+
+    def titles(names, kind=Task.classification):
+        return [each.title for each in evaluate._others(names, bags, 0, kind)]
+
+    assert titles(None) == ["EmbeddingForest"]
+    assert titles(["none"]) == []
+    assert titles(["naive, majority", "naive"]) == ["NaiveMIL(LogisticRegression)", "majority class"]
+    assert titles(None, Task.regression) == ["EmbeddingForest"]
+    with pytest.raises(InputError, match=r"none.*naive"):
+        evaluate._others(["none,naive"], bags, 0, Task.classification)
+    with pytest.raises(ParameterError, match=r"Did you mean 'none'"):
+        evaluate._others(["nome"], bags, 0, Task.classification)
+
+
+def test_every_baseline_takes_missing_values_and_more_classes():
+    rng = np.random.RandomState(0)
+    labels = np.arange(36) % 3
+    bags = Bags.from_list([rng.normal([3.0 * label, 0.0], 1.0, size=(3, 2)) for label in labels], labels=labels)
+    holed = bags.map_instances(lambda x: np.where(rng.uniform(size=x.shape) < 0.1, np.nan, x))
+    for name in ("majority", "naive", "EmbeddingForest", "MISVM"):
+        model = baseline(name, holed, 0, classes=True).fit(holed, labels)
+        assert set(model.predict(holed)) <= {0, 1, 2}
+        assert name == "majority" or model.score(holed, labels) > 0.6
+    for name in ("mean", "naive", "EmbeddingForest"):
+        model = baseline(name, holed, 0, classes=False).fit(holed, labels.astype(float))
+        assert np.isfinite(model.predict(holed)).all()
+
+
+def test_the_area_of_several_classes_is_the_mean_of_each_against_the_others():
+    rng = np.random.RandomState(1)
+    truth, raw = np.arange(60) % 3, rng.uniform(size=(60, 3)) + np.eye(3)[np.arange(60) % 3]
+    shares = raw / raw.sum(axis=1, keepdims=True)
+    fold = SimpleNamespace(
+        model=SimpleNamespace(classes_=np.arange(3)), truth=truth, decisions=None, probabilities=shares
+    )
+    assert evaluate._area(fold) == pytest.approx(roc_auc_score(truth, shares, multi_class="ovr"))
+    two = SimpleNamespace(
+        model=SimpleNamespace(classes_=np.arange(2)), truth=truth > 0, decisions=raw[:, 1], probabilities=None
+    )
+    assert evaluate._area(two) == pytest.approx(roc_auc_score(truth > 0, raw[:, 1]))
+
+
+@pytest.mark.slow
+def test_evaluate_compares_with_the_forest_by_default(desk):
+    arguments = ["evaluate", desk / "boxes.csv", *COLUMNS, *SMALL, "--folds", 3]
+    lines = good(*arguments).stdout.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["MIANFISClassifier", "EmbeddingForest"]
+    assert "EmbeddingForest" in lines[5]
+    assert "95%" in lines[5]
+    found = json.loads(good(*arguments, "--json").stdout)
+    (comparison,) = found["comparisons"]
+    own, other = (np.array([fold["AUC"] for fold in method["folds"]]) for method in found["methods"])
+    assert comparison["differences"]["AUC"]["mean"] == pytest.approx((own - other).mean())
+    alone = json.loads(good(*arguments, "--json", "--compare", "none").stdout)
+    assert [method["method"] for method in alone["methods"]] == ["MIANFISClassifier"]
+    assert alone["methods"][0]["folds"] == found["methods"][0]["folds"]
+    assert alone["comparisons"] == []
+
+
+@pytest.mark.slow
+def test_evaluate_compares_regressions(desk, tmp_path):
+    text = (desk / "boxes.csv").read_text().replace("red", "1.5").replace("blue", "-1.5")
+    (tmp_path / "numbers.csv").write_text(text)
+    arguments = ["evaluate", tmp_path / "numbers.csv", *COLUMNS, *SMALL, "--folds", 3, "--task", "regression"]
+    lines = good(*arguments).stdout.splitlines()
+    assert lines[0].split()[:3] == ["method", "R2", "MAE"]
+    assert [line.split()[0] for line in lines[2:4]] == ["MIANFISRegressor", "EmbeddingForest"]
 
 
 @pytest.mark.slow
@@ -29,7 +148,8 @@ def test_evaluate_compares_methods(desk):
         "MIANFISClassifier", "majority class", "NaiveMIL(LogisticRegression)", "CitationKNN",
     ]  # fmt: skip
     assert "0.500 ± 0.000" in lines[3]
-    assert "1 x 3-fold, 12 bags" in lines[-1]
+    assert "1 x 3-fold, 12 bags" in lines[6]
+    assert all(name in line for name, line in zip(("majority", "Naive", "CitationKNN"), lines[7:10], strict=True))
     found = json.loads(good(*arguments, "--json").stdout)
     for method in found["methods"]:
         values = [fold["accuracy"] for fold in method["folds"]]

@@ -1,15 +1,14 @@
-"""MIForest and the embedding forest against scikit-learn's forests, closed forms and drawn labels."""
+"""MIForest against scikit-learn's forests, closed forms and drawn labels."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import entr
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.comparators import EmbeddingForest, MIForest
-from fuzzymil.comparators.embedding_forest import bag_statistics
+from fuzzymil.comparators import MIForest
 from fuzzymil.comparators.mi_forest import tempered
 
 
@@ -26,22 +25,6 @@ def concept_bags(n_bags, seed):
 
 
 TRAIN, TEST = concept_bags(40, seed=1), concept_bags(60, seed=2)
-
-
-# ---------------------------------------------------------------------- the embedding
-
-
-def test_statistics_of_bags_by_loops():
-    slow = [np.concatenate([bag.mean(axis=0), bag.min(axis=0), bag.max(axis=0)]) for bag in TRAIN]
-    np.testing.assert_allclose(bag_statistics(TRAIN), slow, rtol=1e-14)
-
-
-def test_the_embedding_forest_is_a_random_forest_on_statistics():
-    model = EmbeddingForest(20, random_state=3).fit(TRAIN)
-    plain = RandomForestClassifier(20, random_state=3).fit(bag_statistics(TRAIN), TRAIN.labels)
-    likely = plain.predict_proba(bag_statistics(TEST))[:, 1]
-    np.testing.assert_allclose(model.decision_function(TEST), likely - 0.5, atol=1e-12)
-    assert model.score(TEST) > 0.9
 
 
 # ---------------------------------------------------------------------- annealing
@@ -105,9 +88,8 @@ def test_the_decision_is_the_greatest_probability_less_a_half():
     assert len(model.forest_.estimators_) == 10
 
 
-@pytest.mark.parametrize("method", [MIForest, EmbeddingForest], ids=lambda method: method.__name__)
-def test_another_seed_is_another_forest(method):
-    first, second = (method(5, random_state=seed).fit(TRAIN).decision_function(TEST) for seed in (0, 1))
+def test_another_seed_is_another_forest():
+    first, second = (MIForest(5, random_state=seed).fit(TRAIN).decision_function(TEST) for seed in (0, 1))
     assert (first != second).any()
 
 
@@ -117,14 +99,13 @@ def test_another_seed_is_another_forest(method):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (EmbeddingForest(0), "n_estimators .*at least 1"),
         (MIForest(0), "n_estimators .*at least 1"),
         (MIForest(min_samples_leaf=0), "min_samples_leaf .*at least 1"),
         (MIForest(min_temperature=-1.0), "min_temperature .*above 0"),
         (MIForest(max_temperature=0.01), "max_temperature .*least 0.1"),
         (MIForest(n_temperatures=1.5), "n_temperatures .*at least 1"),
     ],
-    ids=["embedding trees", "trees", "leaves", "cold", "hot", "steps"],
+    ids=["trees", "leaves", "cold", "hot", "steps"],
 )
 def test_settings_that_cannot_be(model, message):
     with pytest.raises(ParameterError, match=message):

@@ -1,7 +1,6 @@
 """The experiments: nothing leaks, chance is chance, what is finished is kept."""
 
 import json
-import threading
 
 import numpy as np
 import pytest
@@ -13,8 +12,21 @@ from fuzzymil.experiments._document import Section, Text
 from fuzzymil.experiments._experiment import Experiment, Options, Unit, rounded, seeds_of
 from fuzzymil.experiments._parts import Parts
 from fuzzymil.experiments._published import PRINTED
-from fuzzymil.experiments._recipe import Recipe, _chosen, best_candidates, evaluate, network_of, scores_of, splits
+from fuzzymil.experiments._recipe import (
+    Recipe,
+    _chosen,
+    best_candidates,
+    evaluate,
+    evaluate_folds,
+    joined,
+    network_of,
+    normalized_rules,
+    scores_of,
+    size_of,
+    splits,
+)
 from fuzzymil.experiments._runner import Stopped, reproduce
+from fuzzymil.experiments.benchmarks import experiment as benchmarks
 from fuzzymil.experiments.benchmarks.experiment import BENCHMARK, recipes
 
 
@@ -126,6 +138,47 @@ def test_cross_validation_reports_every_fold():
     json.dumps(found, allow_nan=False)
 
 
+@pytest.mark.slow
+def test_a_fold_alone_is_the_fold_among_others():
+    bags = musk_like()
+    labels, seeds = np.asarray(bags.labels), seeds_of(4, "alone")
+    recipe = Recipe(normalized_rules(3, max_epochs=20), grid=({"n_rules": 2}, {"n_rules": 3}))
+    parts = splits(labels, 3, seeds[0])
+    together = evaluate_folds(recipe, bags, labels, parts, seeds[1:])
+    for place in range(3):
+        (alone,) = evaluate_folds(recipe, bags, labels, parts[place : place + 1], seeds[place + 1 : place + 2])
+        for name in ("accuracy", "auc", "chosen", "sizes", "stopped"):
+            assert alone[name] == together[place][name]
+        np.testing.assert_allclose(alone["rmse"], together[place]["rmse"], atol=1e-4)
+    assert evaluate(recipe, bags, labels, 3, seeds) == joined(together)
+
+
+def test_folds_are_joined():
+    fold = {"accuracy": 0.5, "auc": 0.6, "chosen": None, "sizes": {"n_rules": 2, "n_conditions": 3}}
+    whole = joined([fold | {"rmse": [3.0, 2.0], "stopped": False}, fold | {"rmse": [1.0], "stopped": True}])
+    assert whole["rmse"] == [2.0, 2.0]
+    assert whole["stopped"] == 1
+    assert whole["chosen"] is None
+    assert whole["sizes"] == [fold["sizes"]] * 2
+    longer = joined([fold | {"rmse": [3.0, 2.0, 1.0], "stopped": False}, fold | {"rmse": [1.0], "stopped": False}])
+    assert longer["stopped"] == 1  # of two that began alike
+    without = joined([fold | {"rmse": None, "stopped": False}] * 2)
+    assert without["rmse"] is None
+    assert without["stopped"] == 0
+
+
+def test_sizes_count_all_members():
+    bags = musk_like(n_features=3)
+    model = normalized_rules(2, max_epochs=1, n_estimators=3, random_state=0).fit(bags)
+    assert size_of(model) == {"n_rules": 6, "n_conditions": 18}
+
+
+def test_normalized_rules_are_those_of_the_paper():
+    model = normalized_rules()
+    assert (model.n_rules, model.init, model.normalize, model.loss) == (10, "kmeans", True, "squared_error")
+    assert normalized_rules(init="search", max_terms=2).get_params()["init"] == "search"
+
+
 def test_recipes_follow_the_paper():
     for name, printed in PRINTED.items():
         recipe = recipes(name)["paper", "mi"]
@@ -134,6 +187,18 @@ def test_recipes_follow_the_paper():
         naive = recipes(name)["paper", "naive"].estimator
         assert (naive.optimizer, naive.batch_size, naive.init) == ("sgd", 1, "fcm")
     assert recipes("musk2")["committee", "mi"].estimator.n_estimators == 10
+    default = recipes("musk2")["default", "mi"].estimator
+    assert default.get_params() == MIANFISClassifier().get_params()
+
+
+def test_benchmarks_have_one_unit_per_fold(monkeypatch, tmp_path):
+    bags = musk_like(n_bags=40)
+    monkeypatch.setattr(benchmarks, "LOADERS", dict.fromkeys(benchmarks.LOADERS, lambda data: bags))
+    units = BENCHMARK.units(Options(repeats=2))
+    assert len(units) == 5 * 9 * 2 * 10
+    assert len({Parts(tmp_path).path(unit) for unit in units}) == len(units)  # all settings tell them apart
+    assert all(unit.parallel for unit in units)
+    assert len(BENCHMARK.units(Options())) == 5 * 9 * 5 * 10
 
 
 def test_seeds_and_rounding():
@@ -214,16 +279,6 @@ def test_interrupted_runs_go_on(tmp_path, monkeypatch, quiet):
     assert resumed.ran == [1, 2]
     whole = run(monkeypatch, tmp_path / "other", quiet)
     assert resumed.results.read_bytes() == whole.results.read_bytes()
-
-
-def test_a_model_cut_short_by_ctrl_c_is_no_result(tmp_path):
-    parts = Parts(tmp_path)
-    unit = Unit("cut", {"n": 1}, 1.0, lambda: {"value": 1})
-    heard = threading.Event()
-    heard.set()  # pressed while training, which answered by returning what it had
-    with pytest.raises(KeyboardInterrupt):
-        _runner._result(parts, unit, heard)
-    assert parts.find(unit) is None
 
 
 def test_a_damaged_part_is_made_again(tmp_path, monkeypatch, quiet):

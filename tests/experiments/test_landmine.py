@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani, Variant
@@ -19,7 +20,6 @@ from fuzzymil.experiments._experiment import Unit
 from fuzzymil.experiments._parts import Parts
 from fuzzymil.experiments._recipe import splits
 from fuzzymil.experiments.landmine import experiment as landmine
-from fuzzymil.experiments.landmine import methods
 from fuzzymil.experiments.landmine.analysis import CAUSES
 from fuzzymil.experiments.landmine.figures import draw, shown_alarms
 from fuzzymil.experiments.landmine.methods import (
@@ -196,15 +196,10 @@ def rows_of(x):
     return np.asarray(x.instances if isinstance(x, Bags) else x).tolist()
 
 
-def embedded(cube):
-    return np.hstack([cube.mean(axis=1), cube.min(axis=1), cube.max(axis=1)])
-
-
 @pytest.mark.parametrize("name", ["bags", "windows", "loudest", "embedding"])
-def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarms, monkeypatch):
+def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarms):
     log = []
     estimator = Recorder(log)
-    monkeypatch.setattr(methods, "make_pipeline", lambda *steps: Recorder(log))
     cube, labels = alarms.bags.instances.reshape(24, 15, 4), np.asarray(alarms.bags.labels)
     loudest = cube[np.arange(24), alarms.energies.argmax(axis=1)]
     method, wanted, told = {
@@ -215,7 +210,7 @@ def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarm
             lambda inside: np.repeat(labels[inside], 15),
         ),
         "loudest": (OnLoudest(estimator), lambda inside: loudest[inside], lambda inside: labels[inside]),
-        "embedding": (Embedding(), lambda inside: embedded(cube[inside]), lambda inside: labels[inside]),
+        "embedding": (Embedding(estimator), lambda inside: cube[inside].reshape(-1, 4), lambda inside: labels[inside]),
     }[name]
     parts = splits(alarms.asked, 3, 0)
     method(alarms, parts, [11, 12, 13])
@@ -227,7 +222,20 @@ def test_models_are_trained_on_the_alarms_of_the_training_folds_only(name, alarm
         assert fit[2] == wanted(inside).tolist()
         assert fit[3] == told(inside).tolist()
         assert test[2] == wanted(outside).tolist()
-        assert name == "embedding" or fit[1] == test[1] == seed
+        assert fit[1] == test[1] == seed
+
+
+def test_logistic_regression_sees_standardized_statistics_of_the_training_alarms(alarms):
+    cube, labels = alarms.bags.instances.reshape(24, 15, 4), np.asarray(alarms.bags.labels)
+    table = np.hstack([cube.mean(axis=1), cube.min(axis=1), cube.max(axis=1)])
+    parts, expected = splits(alarms.asked, 3, 0), np.empty(24)
+    for inside, outside in parts:
+        mean, deviation = table[inside].mean(axis=0), table[inside].std(axis=0)
+        model = LogisticRegression().fit((table[inside] - mean) / deviation, labels[inside])
+        expected[outside] = model.decision_function((table[outside] - mean) / deviation)
+    answers = METHODS["logistic regression on bag statistics"](alarms, parts, [11, 12, 13])
+    np.testing.assert_allclose(answers.scores, expected, rtol=1e-3, atol=1e-3)
+    assert answers.windows is None
 
 
 def test_all_methods_of_a_difficulty_and_repeat_have_the_same_folds():

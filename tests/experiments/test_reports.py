@@ -9,12 +9,13 @@ from rich.console import Console
 from scipy import stats
 from typer.testing import CliRunner
 
+from fuzzymil._utils.statistics import corrected_t_test
 from fuzzymil.cli import app
 from fuzzymil.experiments import Options, _experiment, _runner, convergence, dropout, reproduce, synthetic
 from fuzzymil.experiments._document import Table
 from fuzzymil.experiments._page import render
 from fuzzymil.experiments._published import DIFFERENCES
-from fuzzymil.experiments._statistics import corrected_t_test, paired_difference, quartiles, spread
+from fuzzymil.experiments._statistics import paired_difference, quartiles, spread
 from fuzzymil.experiments.benchmarks.experiment import GRID
 from fuzzymil.experiments.benchmarks.report import compared, draw, section
 
@@ -145,44 +146,57 @@ def test_dropout_measures_test_bags_without_learning_from_them(monkeypatch):
     assert plain["train"][-1] < plain["train"][0]
 
 
-def made_up_benchmarks(tmp_path):
-    def entry(level, tuned, naive):
+def made_up_benchmarks():
+    def entry(column, method, level):
         accuracy = np.full((2, 10), level) + np.linspace(-0.02, 0.02, 10)
-        found = {"accuracy": accuracy.tolist(), "auc": accuracy.tolist(), "stopped": 0, "rmse": [[0.5, 0.4]] * 2}
-        if naive:
+        found = {"accuracy": accuracy.tolist(), "auc": (accuracy + 0.05).tolist(), "stopped": 0}
+        found["sizes"] = (
+            {"n_rules": 3.0, "n_conditions": 4.5} if column == "default" else {"n_rules": 10, "n_conditions": 90}
+        )
+        if column not in ("default", "committee"):  # rules that are selected have no such curve
+            found["rmse"] = [[0.5, 0.4]] * 2
+        if method == "naive":
             found |= {"accuracy_mean_pool": (accuracy + 0.2).tolist(), "auc_mean_pool": accuracy.tolist()}
-        if tuned:
+        if column == "tuned":
             found["chosen"] = [{"settings": GRID[0], "folds": 20}]
         return found
 
     own = {
-        column: {method: entry(level, column == "tuned", method == "naive") for method, level in levels.items()}
+        column: {method: entry(column, method, level) for method, level in levels.items()}
         for column, levels in {
-            "paper": {"mi": 0.6, "naive": 0.5}, "default": {"mi": 0.9, "naive": 0.8},
-            "committee": {"mi": 0.91}, "tuned": {"mi": 0.9, "naive": 0.8},
+            "default": {"mi": 0.9}, "committee": {"mi": 0.91}, "normalized": {"mi": 0.87, "naive": 0.8},
+            "short": {"mi": 0.9}, "tuned": {"mi": 0.9, "naive": 0.8}, "paper": {"mi": 0.6, "naive": 0.5},
         }.items()
     }  # fmt: skip
-    settings = {"n_folds": 10, "n_repeats": 2, "seeds": [1, 2], "members": 10, "grid": list(GRID)}
+    settings = {"n_folds": 10, "n_repeats": 2, "seeds": [1, 2], "members": 10, "short": 2, "grid": list(GRID)}
     settings["grid_sizes"] = {"musk1": 3, "fox": 2}
     return {"settings": settings, "sets": {"musk1": own, "fox": own}}
 
 
 def test_benchmark_report(tmp_path):
-    results = made_up_benchmarks(tmp_path)
+    results = made_up_benchmarks()
     draw(results, tmp_path)
     assert (tmp_path / "accuracy.svg").exists()
     report = section(results)
     tables = [block for block in report.blocks if isinstance(block, Table)]
     first = tables[0]
-    assert first.columns == ["method", "MUSK 1", "Fox"]
-    assert first.rows[0] == ["MI-ANFIS, printed in the paper", "93.5 ± 0.8", "66.4 ± 2.8"]
-    assert ["MI-ANFIS, default", "90.0 ± 0.0", "90.0 ± 0.0"] in [list(row) for row in first.rows]
-    assert compared(results, "musk1", "default").mean == pytest.approx(10)
+    assert first.columns == ["method", "MUSK 1", "Fox", "mean", "rules", "conditions"]
+    assert first.rows[0] == ["MI-ANFIS, printed in the paper", "93.5 ± 0.8", "66.4 ± 2.8", "", "", ""]
+    assert ["MI-ANFIS, default", "90.0 ± 0.0", "90.0 ± 0.0", "90.0 ± 0.0", "3", "4"] in [list(r) for r in first.rows]
+    areas = next(table for table in tables if table.title.startswith("Area"))
+    assert areas.rows[0][:2] == ["MI-ANFIS, default", "95.0 ± 0.0"]
+    sizes = next(table for table in tables if "conditions of a model" in table.title)
+    assert sizes.rows[0] == ["MI-ANFIS, default", "3.0 / 4.5", "3.0 / 4.5"]
+    naive = ("normalized", "naive")
+    assert compared(results, "musk1", ("default", "mi"), naive).mean == pytest.approx(10)
+    assert compared(results, "musk1", ("default", "mi"), naive, "auc", "_mean_pool").mean == pytest.approx(15)
     findings = [block.words for block in report.blocks if getattr(block, "finding", False)]
-    assert "maximum pooling" in findings[1]
-    assert "MUSK 1 better (+10.0" in findings[1]
-    assert "mean pooling" in findings[2]
-    assert "MUSK 1 worse (-10.0" in findings[2]
+    assert "90.0 / 95.0 (3 rules, 4 conditions)" in findings[0]
+    assert "normalized rules: accuracy: MUSK 1 better (+3.0" in findings[2]
+    assert "at most 2 conditions: accuracy: MUSK 1 no clear difference (+0.0" in findings[3]
+    assert "maximum pooling: accuracy: MUSK 1 better (+10.0" in findings[4]
+    assert "mean pooling: accuracy: MUSK 1 worse (-10.0" in findings[5]
+    assert "| MI-ANFIS, default | 90.0 ± 0.0; 95.0 ± 0.0 |" in (tmp_path / "tables.md").read_text("utf-8")
     page = render([(report, tmp_path, {"Seed": "1"})], {})
     assert "93.5 ± 0.8" in page
     assert "3 settings (2 on Fox" in page
@@ -235,7 +249,7 @@ def test_command_interrupted(tmp_path, command, monkeypatch):
     def stop(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_runner, "_result", stop)
+    monkeypatch.setattr(_runner, "results_of", stop)
     result = command("synthetic", "--quick", "-o", tmp_path)
     assert result.exit_code == 130
     assert "same command again" in result.stderr

@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 from scipy import stats
+from sklearn.model_selection import ParameterGrid
 
 from fuzzymil import Bags
+from fuzzymil._utils.statistics import holm
 from fuzzymil.comparators import APR, CitationKNN, MIKernel
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.experiments import Options, reproduce
 from fuzzymil.experiments._document import Table, Text
 from fuzzymil.experiments._published import PRINTED, QUOTED
-from fuzzymil.experiments._recipe import splits
-from fuzzymil.experiments._statistics import holm, ranking
+from fuzzymil.experiments._recipe import normalized_rules, splits
+from fuzzymil.experiments._statistics import ranking
 from fuzzymil.experiments.table import experiment as table
-from fuzzymil.experiments.table.methods import OWN, Contestant, contestants
-from fuzzymil.experiments.table.report import against_own, ranks, section
+from fuzzymil.experiments.table.methods import MEMBERS, NORMALIZED, OWN, Contestant, contestants
+from fuzzymil.experiments.table.report import against_own, mean_areas, ranks, section
 from fuzzymil.plots import RanksDisplay
 
 METHODS = {OWN: Contestant(APR()), "Citation-KNN": Contestant(CitationKNN(), {"n_references": [1, 2]})}
@@ -36,10 +38,47 @@ def test_methods_of_the_paper_come_first_in_its_order():
     assert QUOTED[OWN] == {name: printed.mi[0] for name, printed in PRINTED.items()}
 
 
-def test_grids_hold_settings_of_their_estimators():
-    for contestant in contestants().values():
+def test_grids_hold_settings_of_their_estimators_and_are_of_like_size():
+    for name, contestant in contestants().items():
         for grid in (contestant.grid, *contestant.grids.values()):
             assert set(grid) <= set(contestant.estimator.get_params())
+            # The default of MI-ANFIS chooses inside the training bags by itself.
+            n_points = len(ParameterGrid(dict(grid))) if grid else 0
+            assert n_points == 0 if name in (OWN, MEMBERS) else 2 <= n_points <= 4
+
+
+def test_every_method_sees_features_scaled_alike(bags):
+    split = splits(np.asarray(bags.labels), 5, seed=1)[0]
+    train, test = (bags[side] for side in split)
+    far = test.map_instances(lambda x: 100.0 * x)
+    for contestant in contestants().values():
+        method = contestant.estimator
+        network = method.estimator if hasattr(method, "estimator") else method
+        assert contestant.scales == hasattr(network, "variant")
+        if contestant.scales:
+            assert (network._variant.standardize, network._variant.clip) == (True, 3.0)
+    scale = table._prepared(METHODS["MI-kernel"], 0)["scale"].fit(train)
+    mean, deviation = train.instances.mean(axis=0), train.instances.std(axis=0)
+    low, high = (end(train.instances, axis=0) for end in (np.min, np.max))
+    low, high = np.maximum(low, mean - 3 * deviation), np.minimum(high, mean + 3 * deviation)
+    slow = (np.clip(far.instances, low, high) - mean) / deviation
+    np.testing.assert_allclose(scale.transform(far).instances, slow, rtol=1e-12)
+    # A network does the same to what it sees: far outside the range, its answers no longer change.
+    model = normalized_rules(2, max_epochs=2, random_state=0).fit(train)
+    clipped = far.map_instances(lambda x: np.clip(x, low, high))
+    np.testing.assert_allclose(model.decision_function(far), model.decision_function(clipped), rtol=1e-6)
+
+
+def test_one_unit_per_method_dataset_repeat_and_fold(monkeypatch, tmp_path, bags):
+    monkeypatch.setattr(table, "LOADERS", dict.fromkeys(table.LOADERS, lambda data: bags))
+    monkeypatch.setattr(table, "contestants", lambda: METHODS)
+    units = table.TABLE.units(Options())
+    assert len(units) == len(METHODS) * 5 * 3 * 10
+    assert all(unit.parallel for unit in units)
+    assert len(table.TABLE.units(Options(quick=True))) == len(METHODS) * 10
+    smaller = {unit.label: unit.settings["grid"] for unit in units if "MI-kernel" in unit.label}
+    assert smaller["MUSK 1, MI-kernel, repeat 1, fold 1"] == {"C": [1.0]}
+    assert smaller["Fox, MI-kernel, repeat 3, fold 10"] == {"C": [1.0, 10.0]}
 
 
 def test_fold_is_scored_on_bags_that_no_step_has_seen(bags):
@@ -77,9 +116,10 @@ def test_nothing_is_learned_from_the_test_bags(bags, monkeypatch):
 
 
 def test_nested_seeds_are_set():
-    model = table._prepared(contestants()["Naive-ANFIS, mean"].estimator, 17)
+    model = table._prepared(contestants()["Naive-ANFIS, mean"], 17)
     assert model.get_params()["method__estimator__random_state"] == 17
-    assert table._prepared(contestants()[OWN].estimator, 5)["method"].random_state == 5
+    assert table._prepared(contestants()[OWN], 5)["method"].random_state == 5
+    assert table._prepared(contestants()["MIForest"], 7)["method"].random_state == 7
 
 
 # ---------------------------------------------------------------------- statistics
@@ -190,12 +230,46 @@ def test_twins_of_the_own_method_are_not_ranked():
     assert "among 3 methods" in words_of(results)
 
 
+def test_leaders_are_named_by_rank_and_by_area():
+    results = made_up(0.9, 0.7)
+    for own in results["sets"].values():
+        own["MILES"]["auc"] = [[0.95] * 10]
+        own[NORMALIZED] = {**own[OWN], "auc": [[0.99] * 10]}
+    words = words_of(results)
+    assert "MI-ANFIS (1.0)" in words
+    assert "MILES (95.0); MI-ANFIS is in place 2 of 3 (90.0)" in words
+    assert list(mean_areas(results)) == [NORMALIZED, "MILES", OWN, "mi-Net"]
+
+
+def test_areas_are_tested_too():
+    results = made_up(0.8, 0.8)
+    results["sets"]["musk1"]["MILES"]["auc"] = [list(0.8 + 0.01 * np.cos(np.arange(10)))]
+    test, p = against_own(results, "musk1", "auc")["MILES"]
+    assert test.mean == pytest.approx(10, abs=0.5)
+    assert p < 0.001
+    assert "in AUC (p < 0.05 after Holm's correction): MUSK 1 better than MILES, worse than none; MUSK 2 " in words_of(
+        results
+    )
+
+
 def test_quoted_figures_stand_beside_measured_ones():
     first = next(block for block in section(made_up(0.9, 0.7)).blocks if isinstance(block, Table))
-    assert first.columns == ["method", "MUSK 1", "quoted", "MUSK 2", "quoted"]
+    assert first.columns == ["method", "MUSK 1", "quoted", "MUSK 2", "quoted", "mean"]
     by_method = {row[0]: row for row in first.rows}
-    assert by_method["MILES"][2::2] == ["86.3", "87.7"]
-    assert by_method["mi-Net"][2::2] == ["", ""]
+    assert by_method["MILES"][2:5:2] == ["86.3", "87.7"]
+    assert by_method["mi-Net"][2:5:2] == ["", ""]
+    assert by_method["MILES"][5] == "70.0 ± 0.8"  # both sets are alike: 0.7 - cos(0..9) / 100
+
+
+def test_the_grids_are_reported():
+    results = made_up(0.9, 0.7)
+    results["settings"]["methods"]["MILES"]["grids"] = {"musk1": {"C": [1.0, 10.0]}, "musk2": {"C": [1.0, 10.0]}}
+    results["settings"]["methods"]["mi-Net"]["grids"] = {"musk1": {"of": [("a", "b"), ("c",)]}, "musk2": {}}
+    (grids,) = [b for b in section(results).blocks if isinstance(b, Table) and "grids" in b.title]
+    rows = [list(row) for row in grids.rows]
+    assert ["MILES", "X", "C: 1.0, 10.0"] in rows
+    assert ["mi-Net", "X", "of: a + b, c / defaults"] in rows
+    assert "second is for MUSK 2" in grids.note
 
 
 # ---------------------------------------------------------------------- a small run
@@ -208,10 +282,12 @@ def test_run_writes_goes_on_and_does_not_depend_on_jobs(tmp_path, monkeypatch):
     found = reproduce(["table"], tmp_path / "one", Options(quick=True, jobs=1), Console(quiet=True))["table"]
     for name in ("ranks.png", "ranks.svg", "tables.md", "results.json"):
         assert (tmp_path / "one" / "table" / name).stat().st_size > 0
-    assert "| Citation-KNN |" in (tmp_path / "one" / "table" / "tables.md").read_text()
+    tables = (tmp_path / "one" / "table" / "tables.md").read_text("utf-8")
+    assert "| Citation-KNN | " in tables
+    assert "*(92.4)*" in tables  # the number that the paper quotes
     assert json.loads((tmp_path / "one" / "table" / "results.json").read_text())["sets"] == found["sets"]
     with monkeypatch.context() as patch:  # everything is kept: nothing is measured again
-        patch.setattr(table, "measure_fold", None)
+        patch.setattr(table, "measure_fold", lambda *_: 1 / 0)
         again = reproduce(["table"], tmp_path / "one", Options(quick=True, jobs=1), Console(quiet=True))["table"]
     assert again["sets"] == found["sets"]
     two = reproduce(["table"], tmp_path / "two", Options(quick=True, jobs=2), Console(quiet=True))["table"]

@@ -45,6 +45,20 @@ def mixed_rules():
     )  # fmt: skip
 
 
+def scorecard():
+    """Return additive rules with every quantifier, alone and joined."""
+    return RuleBase.parse("""
+    VARIABLE width [m] FROM 0 TO 2: low = Sigmoid(0.8, -6), high = Sigmoid(1.2, 6)
+    VARIABLE größe: peak = Triangular(-2, 0.7, 4), about = Gaussian(1, 0.5)
+    Default: cost = -2.9, gain = 0.5
+    IF SOME (width is high AND größe is about) AND MOST width is low THEN cost += 2.2, gain -= 1
+    IF NOT (AT LEAST 3 width is very high) THEN cost -= 1.4, gain += 0.25
+    IF AT LEAST 8 instances OR ON AVERAGE größe is peak THEN cost += 0.5, gain += 1 WITH 0.5
+    IF ALL NOT (width is low OR größe is somewhat about) THEN cost += 3, gain -= 0.75
+    IF width is low THEN cost += 0.125, gain += 0.5
+    """)
+
+
 def cases(bags):
     """Yield file name, saved value, feature names, and bags to try it on."""
     words = np.array([str(name).split("-")[0] for name in bags.ids])
@@ -62,6 +76,7 @@ def cases(bags):
     bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)
     yield "plain_bell_hinge.json", bell, None, [[row] for row in rows[:10].tolist()]
     yield "mixed_rules.json", mixed_rules(), ["width", "größe"], [*few, [[100.0, -100.0]]]
+    yield "scorecard.json", scorecard(), ["width", "größe"], [*few, [[100.0, -100.0]]]
 
 
 def main():

@@ -12,9 +12,10 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import S_NORMS, T_NORMS
 from fuzzymil.network.premises import HEDGES
+from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.language.printer import keywords
-from fuzzymil.rules.premise import And, Is, Not, Or
+from fuzzymil.rules.premise import And, Is, Not, Or, Quantified
 
 words = st.sampled_from(
     ["x", "depth", "low", "variable", "inf", "été", "two words", 'a"b', "\\", "\n", "1", *sorted(keywords())]
@@ -69,13 +70,29 @@ def premises(known):
     )
 
 
+def bag_premises(known):
+    """Premises about a bag: quantified parts, joined."""
+
+    def quantified(name, part, count):
+        return Quantified(name, part, count if name in COUNTING else None)
+
+    part = st.builds(quantified, st.sampled_from(sorted(QUANTIFIERS)), premises(known), st.integers(1, 12))
+    return st.recursive(
+        part,
+        lambda inner: st.one_of(
+            st.builds(Not, inner), *(st.builds(kind, st.lists(inner, min_size=1, max_size=3)) for kind in (And, Or))
+        ),
+        max_leaves=4,
+    )
+
+
 @st.composite
 def rule_bases(draw, number=numbers, n_variables=(1, 3)):
     known = draw(variables(number, n_variables))
     outputs = draw(distinct(names, 1, 2))
     order = draw(st.sampled_from([0, 1]))
     row = st.lists(number, min_size=1 + order * len(known), max_size=1 + order * len(known))
-    premise = premises(known)
+    premise = st.one_of(premises(known), bag_premises(known))
     weight = st.one_of(st.just(1.0), number.map(abs))
     rules = [Rule(draw(premise), [draw(row) for _ in outputs], draw(weight)) for _ in range(draw(st.integers(1, 3)))]
     alpha = st.one_of(
@@ -108,9 +125,8 @@ def operators_of(rules):
         "alpha",
         "combine",
         "consequent_alpha",
-        "normalize",
-        "default",
         "limited",
+        *(("normalize", "default") if rules.normalize else ()),  # the text of additive rules says it
     )
     return {name: getattr(rules, name) for name in told}
 
@@ -130,6 +146,8 @@ def assert_same(found, rules, rtol):
     assert found.outputs == rules.outputs
     assert [rule.premise for rule in found.rules] == [rule.premise for rule in rules.rules]
     assert operators_of(found) == operators_of(rules)
+    assert found.normalize == rules.normalize
+    np.testing.assert_allclose(found.default, rules.default, rtol=rtol, atol=0)
 
 
 many = settings(

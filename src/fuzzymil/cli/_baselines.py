@@ -4,40 +4,65 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from fuzzymil._utils.errors import known_name
-from fuzzymil.comparators import COMPARATORS
+from fuzzymil.bags import Bags
+from fuzzymil.comparators import COMPARATORS, EmbeddingForest, standardized
+from fuzzymil.comparators.embedding_forest import bag_statistics
 from fuzzymil.estimators import NaiveMIL, PerInstance
+
+FOREST = EmbeddingForest.__name__
+"""The method to compare with by default: quick, and hard to beat. For regression, a forest of regression trees."""
+
+NONE = "none"
+"""The name for no method at all."""
 
 
 def baseline_names(*, classes: bool) -> dict[str, str]:
     """Return the name of each method and its title; comparators are listed by class name."""
     if not classes:
-        return {"mean": "mean of the labels", "naive": "NaiveMIL(Ridge)"}
+        return {"mean": "mean of the labels", "naive": "NaiveMIL(Ridge)", FOREST: FOREST}
     simple = {"majority": "majority class", "naive": "NaiveMIL(LogisticRegression)"}
     return simple | {name: name for name in COMPARATORS}
 
 
-def baseline(name: str, seed: int, *, classes: bool) -> Any:
-    """Return a method by its name; all but the trivial ones standardize the features.
+def baseline(name: str, bags: Bags, seed: int, *, classes: bool) -> Any:
+    """Return a method by its name, ready for these bags.
+
+    All but the trivial ones standardize the features. Missing values are replaced by the mean of the feature, since
+    most methods cannot handle them. Methods for two classes decide about more by one model per class.
 
     Examples
     --------
-    >>> baseline("MISVM", 0, classes=True)[-1]
+    >>> bags = Bags.from_list([[[0.0]], [[1.0]]], labels=["no", "yes"])
+    >>> baseline("MISVM", bags, 0, classes=True)[-1]
     MISVM()
     """
-    known_name("method", name, baseline_names(classes=classes), "to compare with")
+    known_name("method", name, [*baseline_names(classes=classes), NONE], "to compare with")
     if name in ("majority", "mean"):
         return DummyClassifier(strategy="most_frequent") if classes else DummyRegressor()
     method: Any
     if name == "naive":
         method = NaiveMIL(LogisticRegression(max_iter=1000), pool="max") if classes else NaiveMIL(Ridge(), pool="mean")
-    else:
+    elif classes:
         method = COMPARATORS[name]()
+    else:
+        method = RandomForestRegressor(EmbeddingForest().n_estimators)
     if "random_state" in method.get_params():
         method.set_params(random_state=seed)
-    return make_pipeline(PerInstance(StandardScaler()), method)
+    if name in COMPARATORS and classes and len(np.unique(np.asarray(bags.labels))) > 2:
+        method = OneVsRestClassifier(method)
+    if name == FOREST and not classes:
+        method = make_pipeline(FunctionTransformer(bag_statistics), method)
+    model = standardized(method)
+    if np.isnan(bags.instances).any():
+        model = Pipeline([("impute", PerInstance(SimpleImputer(keep_empty_features=True))), *model.steps])
+    return model

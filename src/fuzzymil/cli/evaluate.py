@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +17,7 @@ from fuzzymil.cli._models import Columns
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator
 
 if TYPE_CHECKING:
+    from fuzzymil._utils.statistics import PairedTest
     from fuzzymil.bags import Bags
     from fuzzymil.estimators import Fold
 
@@ -25,9 +26,10 @@ __all__ = ["evaluate"]
 
 def method_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a method to compare with."""
-    from fuzzymil.cli._baselines import baseline_names
+    from fuzzymil.cli._baselines import NONE, baseline_names
 
-    return (name for name in baseline_names(classes=True) if name.lower().startswith(incomplete.lower()))
+    names = [*baseline_names(classes=True), NONE]
+    return (name for name in names if name.lower().startswith(incomplete.lower()))
 
 
 @dataclasses.dataclass
@@ -43,8 +45,8 @@ class Trial:
 @app.command(
     rich_help_panel=LEARN,
     epilog=examples(
-        "fuzzymil evaluate visits.csv --bag user --label converted --max-terms 2",
-        "fuzzymil evaluate visits.csv --bag user --label converted --compare majority --compare naive --repeats 5",
+        "fuzzymil evaluate visits.csv --bag user --label converted --repeats 5",
+        "fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest",
     ),
 )
 def evaluate(
@@ -62,7 +64,7 @@ def evaluate(
             metavar="METHOD",
             autocompletion=method_names,
             help="Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such "
-            "as MISVM (repeatable).",
+            "as MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
         ),
     ] = None,
     n_rules: _options.NRules = None,
@@ -78,9 +80,10 @@ def evaluate(
     seed: _options.Seed = 0,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Estimate held-out accuracy by cross-validation.
+    """Estimate held-out accuracy by cross-validation, and compare with other methods.
 
-    Everything is fitted on the training folds only. To score an existing model on new labeled bags, use predict.
+    Everything is fitted on the training folds only. The differences from each other method are tested on the same
+    folds. To score an existing model on new labeled bags, use predict.
     """
     source = read_data(data, Columns.from_options(bag, label, drop), format, labels=True)
     kind = chosen_task(task, source.bags)
@@ -95,7 +98,7 @@ def evaluate(
         learning_rate=learning_rate,
     )
     model = new_estimator(kind, chosen, settings or (), init, seed).set_params(verbose=not as_json and is_terminal())
-    trials = [Trial(type(model).__name__, model), *_others(compare or [], seed, kind)]
+    trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind)]
     n_folds = _possible(folds, source.bags, kind)
     finished = _run(trials, source.bags, n_folds, repeats, seed, kind)
     some = any(trial.results for trial in trials)
@@ -106,12 +109,19 @@ def evaluate(
         raise typer.Exit(130)
 
 
-def _others(names: list[str], seed: int, kind: Task) -> list[Trial]:
-    from fuzzymil.cli._baselines import baseline, baseline_names
+def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task) -> list[Trial]:
+    """Return the methods to compare with, by default the embedding forest."""
+    from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
     classes = kind is Task.classification
-    wanted = dict.fromkeys(part.strip() for name in names for part in name.split(",") if part.strip())
-    found = [(name, baseline(name, seed, classes=classes)) for name in wanted]
+    given = [FOREST] if names is None else names
+    wanted = list(dict.fromkeys(part.strip() for name in given for part in name.split(",") if part.strip()))
+    if wanted == [NONE]:
+        return []
+    if NONE in wanted:
+        others = ", ".join(name for name in wanted if name != NONE)
+        raise InputError(f"--compare {NONE} means no other method, but {others} is also given: omit one of them.")
+    found = [(name, baseline(name, bags, seed, classes=classes)) for name in wanted]
     return [Trial(baseline_names(classes=classes)[name], estimator) for name, estimator in found]
 
 
@@ -166,23 +176,30 @@ def _cross_validate(trial: Trial, bags: Bags, splits: list[Any], kind: Task, bat
 
 def _scores(fold: Fold, kind: Task) -> dict[str, float]:
     """Return accuracy, AUC and, for probabilities, the Brier score on the test bags; or R² and mean absolute error."""
-    from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+    from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
 
     from fuzzymil.plots import brier_score
 
     truth, found = fold.truth, fold.predictions
     if kind is Task.regression:
         return {"R2": float(r2_score(truth, found)), "MAE": float(mean_absolute_error(truth, found))}
-    classes = fold.model.classes_
-    if len(classes) > 2:
-        auc = roc_auc_score(truth, fold.probabilities, multi_class="ovr", labels=classes)
-    else:
-        sure = fold.probabilities[:, 1] if fold.decisions is None else fold.decisions  # type: ignore[index]
-        auc = roc_auc_score(truth == classes[1], sure)
-    scores = {"accuracy": float(accuracy_score(truth, found)), "AUC": float(auc)}
+    scores = {"accuracy": float(accuracy_score(truth, found)), "AUC": _area(fold)}
     if fold.probabilities is not None:
-        scores["Brier"] = brier_score(truth, fold.probabilities, classes)
+        scores["Brier"] = brier_score(truth, fold.probabilities, fold.model.classes_)
     return scores
+
+
+def _area(fold: Fold) -> float:
+    """Return the area under the ROC curve; of more than two classes, the mean over each against the others."""
+    import numpy as np
+    from sklearn.metrics import roc_auc_score
+
+    classes, decisions, probabilities = fold.model.classes_, fold.decisions, fold.probabilities
+    if len(classes) == 2:
+        sure = probabilities[:, 1] if decisions is None else decisions  # type: ignore[index]
+        return float(roc_auc_score(fold.truth == classes[1], sure))
+    scores = np.asarray(decisions if probabilities is None else probabilities)
+    return float(np.mean([roc_auc_score(fold.truth == label, scores[:, k]) for k, label in enumerate(classes)]))
 
 
 def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -197,8 +214,14 @@ def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
     return found
 
 
+def _shown(measures: Iterable[str]) -> list[str]:
+    """Return the measures to show: all but the Brier score, which not every method has, nor the table room for."""
+    return [name for name in measures if name != "Brier"]
+
+
 def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_json: bool) -> None:
     found = [(trial, _summary(trial.results)) for trial in trials]
+    comparisons = [_compared(trials[0], other, n_folds) for other in trials[1:]]
     if as_json:
         emit_json(
             {
@@ -209,10 +232,11 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
                     {"method": trial.title, "seconds": trial.seconds, "measures": measures, "folds": trial.results}
                     for trial, measures in found
                 ],
+                "comparisons": [dataclasses.asdict(each) for each in comparisons if each is not None],
             }
         )
         return
-    names = [name for name in found[0][1] if name != "Brier"]  # which not every method has, nor the table room for
+    names = _shown(found[0][1])
     rows = [
         [
             trial.title,
@@ -225,3 +249,65 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
     ]
     emit_table(["method", *names, "folds", "s/fit"], rows)
     emit(f"Mean ± standard deviation over the test folds ({n_repeats} x {n_folds}-fold, {bags.n_bags} bags).")
+    verdicts = [comparison.verdict for comparison in comparisons if comparison is not None]
+    for words in verdicts:
+        emit(words)
+    if verdicts:
+        emit(f"Differences: {trials[0].title} minus the other method, fold by fold (corrected resampled t-test).")
+
+
+# ---------------------------------------------------------------------- comparisons
+
+_LESS_IS_BETTER = ("MAE",)
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """The differences of the evaluated model from another method on the same folds."""
+
+    method: str
+    differences: dict[str, Any]  # by measure: mean, 95% interval, p-value and number of folds
+    verdict: str
+
+
+def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
+    """Test the differences on the folds that both have finished; None if there are fewer than two."""
+    from fuzzymil._utils.statistics import corrected_t_test
+
+    pairs = [*zip(own.results, other.results, strict=False)]
+    if len(pairs) < 2:
+        return None
+    tests = {
+        name: corrected_t_test([one[name] - two[name] for one, two in pairs], 1 / (n_folds - 1))
+        for name in _shown(pairs[0][0])
+    }
+    differences = {name: dataclasses.asdict(test) for name, test in tests.items()}
+    return Comparison(other.title, differences, _verdict(own.title, other.title, tests))
+
+
+def _verdict(own: str, other: str, tests: Mapping[str, PairedTest]) -> str:
+    """Say in words which of two methods is better, and by how much.
+
+    Examples
+    --------
+    >>> from fuzzymil._utils.statistics import PairedTest
+    >>> tests = {"accuracy": PairedTest(0.02, -0.03, 0.07, 0.4, 10), "AUC": PairedTest(0.05, 0.01, 0.09, 0.02, 10)}
+    >>> print(_verdict("A", "B", tests))
+    A is better than B in AUC: accuracy +0.020 (95%: -0.030 to +0.070), AUC +0.050 (95%: +0.010 to +0.090).
+    >>> print(_verdict("A", "B", {"MAE": PairedTest(0.5, -0.3, 1.3, 0.2, 10)}))
+    A and B cannot be told apart on these folds: MAE +0.500 (95%: -0.300 to +1.300).
+    """
+    better: list[str] = []
+    worse: list[str] = []
+    for name, test in tests.items():
+        if test.low > 0 or test.high < 0:
+            (better if (test.mean > 0) != (name in _LESS_IS_BETTER) else worse).append(name)
+    if better and worse:
+        words = f"{own} is better than {other} in {' and '.join(better)}, and worse in {' and '.join(worse)}"
+    elif better or worse:
+        first, second = (own, other) if better else (other, own)
+        words = f"{first} is better than {second} in {' and '.join(better or worse)}"
+    else:
+        words = f"{own} and {other} cannot be told apart on these folds"
+    numbers = [f"{name} {test.mean:+.3f} (95%: {test.low:+.3f} to {test.high:+.3f})" for name, test in tests.items()]
+    return f"{words}: {', '.join(numbers)}."

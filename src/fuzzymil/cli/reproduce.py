@@ -49,12 +49,13 @@ def reproduce(
         int | None,
         typer.Option(
             min=1,
-            help="Repeats of each cross-validation (default: 5; table: 1; landmine: 3; with --quick: 1), "
+            help="Repeats of each cross-validation (default: 5; table and landmine: 3; with --quick: 1), "
             "or datasets of each kind (planted: 10; with --quick: 2).",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes for planted, table and landmine (default: one per core).")
+        int | None,
+        typer.Option(min=1, help="Processes for benchmarks, planted, table and landmine (default: one per core)."),
     ] = None,
     sizes: Annotated[
         str | None,

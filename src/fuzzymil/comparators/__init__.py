@@ -1,12 +1,9 @@
 """Other methods of multiple-instance learning behind one interface, one file each.
 
-They classify bags into two classes. None of them scales its features; combine them with a scaler:
+They classify bags into two classes. None of them scales its features; `standardized` does so as MI-ANFIS does:
 
->>> from sklearn.pipeline import make_pipeline
->>> from sklearn.preprocessing import StandardScaler
->>> from fuzzymil import PerInstance
->>> from fuzzymil.comparators import CitationKNN
->>> model = make_pipeline(PerInstance(StandardScaler()), CitationKNN())
+>>> from fuzzymil.comparators import CitationKNN, standardized
+>>> model = standardized(CitationKNN())
 
 Most methods are not symmetric: a positive bag has at least one positive instance. The positive class is the label that
 sorts last: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive".
@@ -17,6 +14,7 @@ the decorator `comparator` in a new file of this folder.
 
 from fuzzymil._utils.discovery import import_modules
 from fuzzymil.comparators._base import COMPARATORS, BagClassifier, InstanceScores, comparator
+from fuzzymil.comparators._scaling import standardized
 from fuzzymil.comparators.alp_svm import ALPSVM
 from fuzzymil.comparators.apr import APR, BaggingAPR
 from fuzzymil.comparators.attention import GatedAttention
@@ -25,8 +23,11 @@ from fuzzymil.comparators.bp_mip import BPMIP
 from fuzzymil.comparators.citation_knn import CitationKNN
 from fuzzymil.comparators.dd_svm import DDSVM
 from fuzzymil.comparators.diverse_density import EMDD, DiverseDensity
+from fuzzymil.comparators.embedding_boosting import EmbeddingBoosting
 from fuzzymil.comparators.embedding_forest import EmbeddingForest
+from fuzzymil.comparators.embedding_logistic import EmbeddingLogistic
 from fuzzymil.comparators.mi_forest import MIForest
+from fuzzymil.comparators.mi_fv import MiFV
 from fuzzymil.comparators.mi_net import MINet, MiNet
 from fuzzymil.comparators.mi_nn import MINN
 from fuzzymil.comparators.migraph import MIGraph, MiGraph
@@ -41,6 +42,7 @@ __all__ = [
     "BagClassifier",
     "InstanceScores",
     "comparator",
+    "standardized",
     "APR",
     "BaggingAPR",
     "DiverseDensity",
@@ -56,7 +58,10 @@ __all__ = [
     "MIGraph",
     "MiGraph",
     "MIForest",
+    "MiFV",
     "EmbeddingForest",
+    "EmbeddingBoosting",
+    "EmbeddingLogistic",
     "MINN",
     "BPMIP",
     "RBFMIP",

@@ -168,7 +168,7 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
     return low, high
 
 
-@comparator("APR", fit_seconds=0.1)
+@comparator("APR", search_grid={"tau": [0.99, 0.999], "margin": [0.25, 0.5]}, fit_seconds=0.1)
 class APR(InstanceScores):
     """APR: an axis-parallel rectangle that contains an instance of every positive bag and of no negative bag.
 
@@ -259,7 +259,7 @@ def _on_unit_ranges(bags: Bags, features: Array, spans: Array) -> Bags:
     return bags.map_instances(lambda x: x[:, features] / spans[features])
 
 
-@comparator("Bagging-APR", fit_seconds=0.57)
+@comparator("Bagging-APR", search_grid={"margin": [0.25, 0.5]}, fit_seconds=0.57)
 class BaggingAPR(APR):
     """Bagging-APR: an ensemble of axis-parallel rectangles, each learned from a bootstrap sample of the bags.
 

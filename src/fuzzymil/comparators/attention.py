@@ -29,7 +29,7 @@ def attended(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     return Outputs(linear(weights["output"], bag)[:, 0], attention[:, 0])
 
 
-@comparator("Gated attention", fit_seconds=0.27)
+@comparator("Gated attention", search_grid={"weight_decay": [0.1, 1.0]}, fit_seconds=0.27)
 class GatedAttention(BagNetwork):
     """Gated attention: an attention-based multiple-instance network.
 

@@ -23,7 +23,7 @@ def maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))
 
 
-@comparator("BP-MIP", fit_seconds=0.11)
+@comparator("BP-MIP", search_grid={"weight_decay": [0.1, 1.0]}, fit_seconds=0.11)
 class BPMIP(InstanceNetwork):
     """BP-MIP: a sigmoid network on instances, trained on the highest-scoring instance of each bag.
 

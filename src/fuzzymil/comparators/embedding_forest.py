@@ -1,7 +1,8 @@
-"""A random forest on simple statistics of bags, as a baseline."""
+"""A random forest on statistics of bags, as a baseline."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,29 +10,16 @@ from sklearn.ensemble import RandomForestClassifier
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, checks, comparator
-from fuzzymil.comparators.svm import bag_means
+from fuzzymil.comparators._base import checks, comparator
+from fuzzymil.comparators._statistics import FIVE, THREE, StatisticsClassifier, bag_statistics
 from fuzzymil.estimators.parameters import integer
 
 __all__ = ["EmbeddingForest", "bag_statistics"]
 
 
-def bag_statistics(bags: Bags) -> Array:
-    """Return the mean, minimum and maximum of each feature in each bag, shape (n_bags, 3 * n_features).
-
-    Examples
-    --------
-    >>> bag_statistics(Bags.from_list([[[1.0, 5.0], [3.0, 5.0]]])).tolist()
-    [[2.0, 5.0, 1.0, 5.0, 3.0, 5.0]]
-    """
-    starts = bags.offsets[:-1]
-    ends = [over.reduceat(bags.instances, starts) for over in (np.minimum, np.maximum)]
-    return np.hstack([bag_means(bags), *ends])
-
-
-@comparator("Embedding forest", fit_seconds=0.37)
-class EmbeddingForest(BagClassifier):
-    """A random forest on the mean, minimum and maximum of each feature in a bag.
+@comparator("Embedding forest", search_grid={"statistics": [THREE, FIVE]}, fit_seconds=0.37)
+class EmbeddingForest(StatisticsClassifier):
+    """A random forest on statistics of bags: by default the mean, minimum and maximum of each feature.
 
     Not a method of multiple-instance learning, but a baseline that is hard to beat.
 
@@ -39,14 +27,20 @@ class EmbeddingForest(BagClassifier):
     ----------
     n_estimators : int
         Number of trees.
+    statistics : tuple of str
+        What to tell about a bag: "mean", "min", "max" and "std" of each feature, and "size", the number of instances.
     random_state : int, RandomState or None
         Random seed of the forest.
 
     Attributes
     ----------
-    forest_ : sklearn.ensemble.RandomForestClassifier
-        Fitted on `bag_statistics`.
+    classifier_ : sklearn.ensemble.RandomForestClassifier
+        Fitted on the statistics.
     classes_ : array of shape (2,)
+
+    Notes
+    -----
+    The decision value is the forest's probability minus 1/2.
 
     References
     ----------
@@ -60,15 +54,15 @@ class EmbeddingForest(BagClassifier):
     [1, 0]
     """
 
-    _checks = checks(n_estimators=integer(1))
+    _checks = StatisticsClassifier._checks | checks(n_estimators=integer(1))
 
-    def __init__(self, n_estimators: int = 300, *, random_state: Any = None) -> None:
+    def __init__(self, n_estimators: int = 300, *, statistics: Sequence[str] = THREE, random_state: Any = None) -> None:
         self.n_estimators = n_estimators
+        self.statistics = statistics
         self.random_state = random_state
 
-    def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        forest = RandomForestClassifier(self.n_estimators, random_state=self.random_state)
-        self.forest_ = forest.fit(bag_statistics(bags), positive)
+    def _unfitted(self) -> Any:
+        return RandomForestClassifier(self.n_estimators, random_state=self.random_state)
 
     def _decide(self, bags: Bags) -> Array:
-        return np.asarray(self.forest_.predict_proba(bag_statistics(bags))[:, 1] - 0.5)
+        return np.asarray(self.classifier_.predict_proba(bag_statistics(bags, self.statistics))[:, 1] - 0.5)

@@ -159,7 +159,7 @@ class MiNet(_PooledNetwork, InstanceNetwork):
     _checks = BagNetwork._checks | checks(pool=choice(POOLED_LOGITS))
 
 
-@comparator("MI-Net", fit_seconds=0.24)
+@comparator("MI-Net", search_grid={"pool": ["max", "mean"]}, fit_seconds=0.24)
 class MINet(_PooledNetwork):
     """MI-Net: a deep network that pools the features of the instances of a bag.
 

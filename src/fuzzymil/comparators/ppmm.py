@@ -66,7 +66,7 @@ def alignment(kernel: Array, positive: BoolArray) -> float:
     return float(target @ centered @ target / (size * (target @ target))) if size > 0 else 0.0
 
 
-@comparator("PPMM-kernel", fit_seconds=0.3)
+@comparator("PPMM-kernel", search_grid={"n_components": [30, 100]}, fit_seconds=0.3)
 class PPMMKernel(BagKernelSVM):
     """PPMM kernel: a support vector machine with an adaptive kernel on mixture posteriors.
 

@@ -115,7 +115,7 @@ def responses(distances: Array, width: float) -> Array:
     return np.asarray(np.exp(-0.5 * np.square(distances / width)))
 
 
-@comparator("RBF-MIP", fit_seconds=0.07)
+@comparator("RBF-MIP", search_grid={"fraction": [0.7, 1.0]}, fit_seconds=0.07)
 class RBFMIP(BagClassifier):
     """RBF-MIP: Gaussian units around clusters of bags, and a linear second layer.
 

@@ -62,6 +62,7 @@ class Unit:
     cost: float  # approximate duration in seconds, for the estimate of the remaining time
     work: Callable[..., Results]
     needs: tuple[int, ...] = ()  # positions of earlier units, whose results are the arguments of ``work``
+    parallel: bool = False  # whether it may run in another process, at the same time as others
 
 
 @dataclasses.dataclass(frozen=True)

@@ -77,7 +77,7 @@ DIFFERENCES = (
     Difference(
         ("benchmarks", "dropout", "convergence"),
         "All rules start with conclusion 1.",
-        "Kept in the “paper” columns. By default, each rule starts at the mean label of the bags that fire it.",
+        "Kept in the “paper” columns. Otherwise, each rule starts at the mean label of the bags that fire it.",
         "With equal conclusions the output is 1 whatever the premises, so the exact gradient with respect to centers "
         "and widths is zero at the first step.",
     ),
@@ -92,7 +92,7 @@ DIFFERENCES = (
     Difference(
         ("benchmarks",),
         "Rules, widths and learning rates were found by trial and error on the reported data.",
-        "Three columns: the paper's settings, one default for all datasets, and settings tuned by cross-validation "
+        "Separate rows: the paper's settings, one default for all datasets, and settings tuned by cross-validation "
         "inside each training fold.",
         "Tuning on the reported folds biases the results in favor of a method.",
     ),
@@ -147,8 +147,8 @@ DIFFERENCES = (
         ("table",),
         "The numbers of 19 other methods are copied from other papers: other folds, other preprocessing, settings "
         "often chosen on the reported data.",
-        "Every method is measured: the same folds, features standardized by the training folds, parameters tuned "
-        "inside them on small grids.",
+        "Every method is measured: the same folds, features standardized and clipped by the training folds, parameters "
+        "tuned inside them on small grids of like size.",
         "Numbers from different protocols cannot be ranked.",
     ),
     Difference(

@@ -15,12 +15,33 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import Fold, NaiveMIL, PerInstance, cross_validate
+from fuzzymil.estimators import Fold, MIANFISClassifier, NaiveMIL, PerInstance, cross_validate
 from fuzzymil.experiments._experiment import Results, described, rounded
 from fuzzymil.experiments._statistics import padded
 from fuzzymil.rules.premise import Expression, conditions, parts_of
 
 INNER_FOLDS = 3
+
+
+def normalized_rules(n_rules: int = 10, **changes: Any) -> MIANFISClassifier:
+    """Return a classifier with the paper's normalized rules, initialized by k-means, trained as this library does.
+
+    Every parameter that matters is given, so that the row of these rules does not follow the library's defaults.
+
+    Examples
+    --------
+    >>> normalized_rules(4).normalize
+    True
+    """
+    settings: dict[str, Any] = {
+        "init": "kmeans",
+        "normalize": True,
+        "loss": "squared_error",
+        "rule_keep_prob": "auto",
+        "learning_rate": 0.03,
+        "max_epochs": 150,
+    }
+    return MIANFISClassifier(n_rules, **(settings | changes))
 
 
 @dataclass(frozen=True)
@@ -59,8 +80,8 @@ def network_of(model: Any) -> Any:
 
 
 def size_of(model: Any) -> Results:
-    """Return the number of rules and the total number of their conditions."""
-    counts = [_n_conditions(rule.premise) for rule in network_of(model).rules_.rules]
+    """Return the number of rules and the total number of their conditions, of all members together."""
+    counts = [_n_conditions(rule.premise) for member in network_of(model).members_ for rule in member.rules]
     return {"n_rules": len(counts), "n_conditions": sum(counts)}
 
 
@@ -100,39 +121,65 @@ def splits(labels: Array, n_folds: int, seed: int) -> list[tuple[Array, Array]]:
 
 
 def evaluate(recipe: Recipe, bags: Bags, labels: Array, n_folds: int, seeds: Sequence[int]) -> Results:
-    """Run one stratified cross-validation.
+    """Run one stratified cross-validation, all folds at once, and return `joined` results.
 
-    The first of ``n_folds + 1`` seeds shuffles the bags into folds, the others are those of the folds' models. The
-    results are ``accuracy`` and ``auc`` of each fold (for a naive model also with mean pooling), the ``chosen``
-    parameters and the ``sizes`` of the rule bases of each fold, the number of models that diverged (``stopped``), and
-    the mean training ``rmse`` per epoch.
+    The first of ``n_folds + 1`` seeds shuffles the bags into folds, the others are those of the folds' models.
     """
-    parts, own_seeds = splits(labels, n_folds, seeds[0]), seeds[1:]
-    chosen = [{} for _ in parts] if not recipe.grid else _chosen(recipe, bags, labels, parts, own_seeds)
+    return joined(evaluate_folds(recipe, bags, labels, splits(labels, n_folds, seeds[0]), seeds[1:]))
+
+
+def evaluate_folds(
+    recipe: Recipe, bags: Bags, labels: Array, parts: Sequence[tuple[Array, Array]], seeds: Sequence[int]
+) -> list[Results]:
+    """Fit and measure the model of each fold, given its training and test bags and a seed.
+
+    The results of a fold are its ``accuracy`` and ``auc`` (for a naive model also with mean pooling), the ``chosen``
+    parameters, the ``sizes`` of the model, its training ``rmse`` per epoch (None if training has no such curve), and
+    whether it diverged and was ``stopped``.
+    """
+    chosen = _chosen(recipe, bags, labels, parts, seeds) if recipe.grid else [{} for _ in parts]
     folds: dict[int, Fold] = {}
     for choice in {str(choice): choice for choice in chosen}.values():
-        places = [f for f in range(n_folds) if chosen[f] == choice]
+        places = [f for f in range(len(parts)) if chosen[f] == choice]
         (found,) = cross_validate(
             [recipe.model(**choice)],
             bags,
             labels,
             cv=[parts[f] for f in places],
-            seeds=[own_seeds[f] for f in places],
+            seeds=[seeds[f] for f in places],
         )
         folds |= zip(places, found, strict=True)
-    ordered = [folds[f] for f in range(n_folds)]
-    results: Results = {"chosen": chosen if recipe.grid else None, "sizes": [size_of(fold.model) for fold in ordered]}
+    return [_measured(recipe, folds[f], chosen[f] if recipe.grid else None) for f in range(len(parts))]
+
+
+def _measured(recipe: Recipe, fold: Fold, chosen: dict[str, Any] | None) -> Results:
+    results: Results = {"chosen": chosen, "sizes": size_of(fold.model)}
     for pool in ("max", "mean") if recipe.naive else ("max",):
-        measured = [measure(fold.truth, scores_of(fold.model, fold.X, pool)) for fold in ordered]
-        for name, values in zip(("accuracy", "auc"), zip(*measured, strict=True), strict=True):
-            results[name + ("_mean_pool" if pool == "mean" else "")] = list(values)
-    histories = [network_of(fold.model).history_["rmse"] for fold in ordered]
-    n_epochs = max(int(recipe.estimator.max_epochs), *map(len, histories))  # more where rules are shortened in steps
-    curves = padded(histories, n_epochs)
-    results["stopped"] = int(np.isnan(curves[:, -1]).sum())
-    alive = ~np.isnan(curves).all(axis=0)
-    results["rmse"] = rounded(np.nanmean(curves[:, alive], axis=0))
+        ending = "_mean_pool" if pool == "mean" else ""
+        accuracy, auc = measure(fold.truth, scores_of(fold.model, fold.X, pool))
+        results |= {f"accuracy{ending}": accuracy, f"auc{ending}": auc}
+    curve = network_of(fold.model).history_.get("rmse")
+    results["rmse"] = None if curve is None else rounded(np.asarray(curve))
+    results["stopped"] = curve is not None and len(curve) < int(recipe.estimator.max_epochs)
     return results
+
+
+def joined(folds: Sequence[Results]) -> Results:
+    """Return the results of the folds of one cross-validation together.
+
+    They are lists with one entry per fold, except ``stopped``, the number of models that diverged, and ``rmse``, the
+    mean per epoch. ``chosen`` is None if there is no choice, and ``rmse`` is None if training has no such curve.
+    """
+    found: Results = {name: [fold[name] for fold in folds] for name in folds[0]}
+    if folds[0]["chosen"] is None:
+        found["chosen"] = None
+    if None in found["rmse"]:
+        return found | {"rmse": None, "stopped": sum(found["stopped"])}
+    curves = padded(found["rmse"])
+    cut = np.isnan(curves[:, -1])  # where rules are shortened in steps, there are more than the epochs asked for
+    alive = ~np.isnan(curves).all(axis=0)
+    rmse = rounded(np.nanmean(curves[:, alive], axis=0))
+    return found | {"rmse": rmse, "stopped": int((cut | found["stopped"]).sum())}
 
 
 def _chosen(

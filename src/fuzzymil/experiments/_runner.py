@@ -8,7 +8,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -17,13 +16,12 @@ from typing import Any
 import matplotlib as mpl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil._version import __version__
 from fuzzymil.experiments._document import show
+from fuzzymil.experiments._execution import results_of
 from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit
 from fuzzymil.experiments._page import render
 from fuzzymil.experiments._parts import Parts
@@ -96,15 +94,16 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
         done = 0
         for experiment in chosen:
             parts, units = plans[experiment.name]
-            results: list[Results] = []
-            for unit in units:
-                bar.update(task, description=f"{experiment.name}: {unit.label}")
-                try:
-                    results.append(_result(parts, unit, pressed, [results[place] for place in unit.needs]))
-                except KeyboardInterrupt:
-                    raise Stopped(done, sum(len(units) for _, units in plans.values())) from None
-                done += 1
-                bar.advance(task, unit.cost)
+
+            def announce(unit: Unit, finished: bool, name: str = experiment.name) -> None:
+                nonlocal done
+                done += finished
+                bar.update(task, description=f"{name}: {unit.label}", advance=unit.cost if finished else None)
+
+            try:
+                results = results_of(units, parts, options.jobs, pressed, announce)
+            except KeyboardInterrupt:
+                raise Stopped(done, sum(len(units) for _, units in plans.values())) from None
             found[experiment.name] = _finish(experiment, output / experiment.name, options, results)
             show(experiment.section(found[experiment.name]), bar.console)
     storage.write_atomically(output / "index.html", _page(output))
@@ -166,20 +165,6 @@ def _ctrl_c() -> Iterator[threading.Event]:
         yield event
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _result(parts: Parts, unit: Unit, pressed: threading.Event, given: Sequence[Results] = ()) -> Results:
-    saved = parts.find(unit)
-    if saved is not None:
-        return saved
-    # One BLAS thread: more gain nothing at these sizes and compete with the compiled code for the cores.
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # divergence is counted in the results
-        warnings.filterwarnings("ignore", "Training was interrupted", UserWarning)
-        result = unit.work(*given)
-    if pressed.is_set():
-        raise KeyboardInterrupt
-    return parts.keep(unit, result)
 
 
 def _finish(experiment: Experiment, folder: Path, options: Options, parts: list[Results]) -> Results:

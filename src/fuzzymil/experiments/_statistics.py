@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from fuzzymil._utils.statistics import PairedTest, t_test
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -35,44 +37,11 @@ def spread(values: npt.ArrayLike) -> Spread:
     )
 
 
-@dataclass(frozen=True)
-class PairedTest:
-    """The difference of two methods on the same data."""
-
-    mean: float
-    low: float  # 95% interval of the mean difference
-    high: float
-    p: float
-    n: int
-
-
-def corrected_t_test(differences: npt.ArrayLike, test_share: float) -> PairedTest:
-    """Compare two methods over repeated cross-validation (Nadeau and Bengio's corrected resampled t-test).
-
-    Folds share training bags, so their ``differences`` (n,) are not independent. The variance of the mean difference is
-    therefore taken as ``1/n + test_share`` times the sample variance instead of ``1/n``; the share is the number of
-    test bags divided by the number of training bags. If all differences are equal, p is 1 for a difference of zero and
-    0 otherwise.
-    """
-    values = np.asarray(differences, float).ravel()
-    n = len(values)
-    error = float(np.sqrt((1 / n + test_share) * values.var(ddof=1)))
-    return _tested(float(values.mean()), error, n)
-
-
-def _tested(mean: float, error: float, n: int) -> PairedTest:
-    if error == 0:
-        return PairedTest(mean, mean, mean, 1.0 if mean == 0 else 0.0, n)
-    reach = float(stats.t.ppf(0.975, n - 1)) * error
-    p = 2 * float(stats.t.sf(abs(mean / error), n - 1))
-    return PairedTest(mean, mean - reach, mean + reach, p, n)
-
-
 def paired_difference(one: npt.ArrayLike, other: npt.ArrayLike) -> PairedTest:
     """Compare paired results: the mean of ``one - other``, its t-interval, and Wilcoxon's signed-rank p-value."""
     differences = np.asarray(one, float) - np.asarray(other, float)
     n = len(differences)
-    interval = _tested(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(n)), n)
+    interval = t_test(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(n)), n)
     p = float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
     return PairedTest(interval.mean, interval.low, interval.high, p, n)
 
@@ -103,16 +72,6 @@ def ranking(scores: npt.ArrayLike) -> Ranking:
     p = float(stats.friedmanchisquare(*array.T).pvalue) if n > 1 and k > 2 else float("nan")
     quantile = stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2)
     return Ranking(tuple(ranks.tolist()), p, float(quantile * np.sqrt(k * (k + 1) / (6 * n))))
-
-
-def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return p-values (n,) corrected for n simultaneous tests by Holm's method."""
-    values = np.asarray(p_values, float)
-    order = np.argsort(values, kind="stable")
-    raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted
 
 
 def padded(curves: Sequence[npt.ArrayLike], length: int | None = None) -> npt.NDArray[np.float64]:

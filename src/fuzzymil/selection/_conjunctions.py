@@ -16,7 +16,7 @@ from fuzzymil.selection._premises import Condition, Part, Premise
 
 __all__ = ["Intervals"]
 
-_MOST_INTERVALS = 2400
+_MOST_INTERVALS = 1500
 _SOFT = 0.04  # width of the fuzzy border of an interval, relative to the range of its feature
 _EXTENSIONS = 8  # kept of each conjunction
 _WORTH = 1.1  # by which factor another condition must increase the gain
@@ -70,7 +70,7 @@ class Intervals:
         return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
 
     def search(
-        self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 60, keep: int = 12
+        self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 40, keep: int = 12
     ) -> list[Premise]:
         """Return the conjunctions that reduce the loss most, best first.
 

@@ -20,7 +20,7 @@ from fuzzymil.selection._premises import Condition, Part, Premise, order_statist
 
 __all__ = ["Dictionary", "bag_sizes", "joined", "thresholds"]
 
-_MOST_COLUMNS = 12_000  # of thresholds: with many features, fewer thresholds of each
+_MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
 _LEAST_SHARE = 0.1  # of the bags must be large enough for a count
 _EASE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k

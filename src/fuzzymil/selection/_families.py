@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +21,11 @@ __all__ = ["Family", "Problem", "Validation", "dictionary_of", "fitted", "protot
 PENALTIES = np.geomspace(1.0, 0.004, 12)  # relative to the least penalty with which no rule is chosen
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _COUNTS = (1, 2, 3, 4, 5)
-_N_PROTOTYPES = 800
+_N_PROTOTYPES = 500
 _PROTOTYPES = (
-    ("some", 0.4),
     ("some", 0.7),
     ("some", 1.1),
+    ("some", 0.4),
     ("on average", 0.7),
 )  # quantifier, and width over sqrt(n_features)
 _EASE_PER_CONDITION = 0.9
@@ -90,11 +90,10 @@ def statements(bags: Bags, max_terms: int | None) -> list[Family]:
     return found
 
 
-def prototypes(standardized: Bags, rng: np.random.RandomState) -> list[Family]:
-    """Return the families of rules over all features at once."""
+def prototypes(standardized: Bags, rng: np.random.RandomState) -> Iterator[Family]:
+    """Yield the families of rules over all features at once, the most promising first."""
     centers = typical_instances(standardized.instances, _N_PROTOTYPES, rng)
     n, d = centers.shape
-    found = []
     for quantifier, width in _PROTOTYPES:
         if quantifier != "some" and standardized.sizes.max() == 1:
             continue
@@ -106,8 +105,7 @@ def prototypes(standardized: Bags, rng: np.random.RandomState) -> list[Family]:
             lengths=np.full(n, float(d)),
             ease=np.ones(n),
         )
-        found.append(Family(f"prototypes, {quantifier}, {width}", dictionary))
-    return found
+        yield Family(f"prototypes, {quantifier}, {width}", dictionary)
 
 
 def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int) -> Dictionary:

@@ -37,6 +37,7 @@ __all__ = ["Chosen", "Ingredient", "Plan", "chosen", "plan", "premises_of"]
 
 _SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _STANDARD_ERRORS = 0.5  # by which the cost may exceed the least, in favor of shorter rules
+_HOPELESS = 4.0  # standard errors by which the first prototypes are worse than short rules
 _NEGLIGIBLE = 0.015  # the same, as a share of what the rules explain
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
 _STEPS = 15  # of refinement: more would fit noise
@@ -114,20 +115,27 @@ def plan(
         columns = family.dictionary.columns * family.dictionary.ease
         greatest = max(greatest_penalty(columns, target, problem.weights) for target in problem.targets.T)
         return Plan((Ingredient(family, greatest * PENALTIES[: _FALLBACK + 1], n_rules),), (), {})
-    long = prototypes(problem.standardized, rng) if max_terms is None or max_terms >= problem.bags.n_features else []
-    validations = [validated(family, problem, folds, terms, tick) for family in (*short, *long)]
     weights = problem.weights
+    validations = [validated(family, problem, folds, terms, tick) for family in short]
     null = float(np.average(validations[0].costs[0], weights=weights))
     places = [_place(each, weights, null) for each in validations]
     cost = [each.costs[place] for each, place in zip(validations, places, strict=True)]
-    mean = [float(np.average(each, weights=weights)) for each in cost]
     n_short = len(short)
     first = 0
     for f in range(1, n_short):  # families with more ways to be right by chance must be clearly better
         first = first if _as_good(cost[first], cost[f], weights, null) else f
+    if max_terms is None or max_terms >= problem.bags.n_features:
+        for family in prototypes(problem.standardized, rng):
+            each = validated(family, problem, folds, terms, tick)
+            validations.append(each)
+            places.append(_place(each, weights, null))
+            cost.append(each.costs[places[-1]])
+            if not _as_good(cost[-1], cost[first], weights, null, standard_errors=_HOPELESS):
+                break  # other widths would not make up for that
+    mean = [float(np.average(each, weights=weights)) for each in cost]
     options = {each.family.name: value for each, value in zip(validations, mean, strict=True)}
     used: tuple[int, ...] = (first,)
-    if long:
+    if len(validations) > n_short:
         second = min(range(n_short, len(validations)), key=lambda f: mean[f])
         both = sum(validations[f].outputs[places[f]] for f in (first, second)) / 2
         joint = problem.costs(both)

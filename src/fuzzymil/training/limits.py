@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.network.premises import Place
-from fuzzymil.rules import RuleBase
+from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.training._step import Limits
 
 __all__ = ["limits_of", "unmoved"]
@@ -47,14 +47,22 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     return Limits(owner, sets, conclusions, default)
 
 
-def unmoved(start: RuleBase, trained: RuleBase, frozen: Iterable[str]) -> RuleBase:
-    """Return the trained rules with the frozen terms exactly as they were, without rounding errors."""
-    held, _ = _held(start, frozen)
+def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBase:
+    """Return the trained rules with all that is frozen exactly as it was, without rounding errors."""
+    held, moves = _held(start, frozen)
     variables = [
         dataclasses.replace(v, terms={t: old.terms[t] if (v.name, t) in held else s for t, s in v.terms.items()})
         for v, old in zip(trained.variables, start.variables, strict=True)
     ]
-    return dataclasses.replace(trained, variables=tuple(variables))
+    coefs = np.where(moves > 0, trained.coefs, start.coefs)
+    # Rule Dropout as printed scales every conclusion, also a frozen one: that is no rounding error.
+    coefs = np.where(np.isclose(coefs, trained.coefs, rtol=1e-4), coefs, trained.coefs)
+    rules = [Rule(rule.premise, rows.tolist(), rule.weight) for rule, rows in zip(trained.rules, coefs, strict=True)]
+    default = [
+        before if output in frozen else after
+        for output, before, after in zip(start.outputs, start.default, trained.default, strict=True)
+    ]
+    return dataclasses.replace(trained, variables=tuple(variables), rules=tuple(rules), default=tuple(default))
 
 
 def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:

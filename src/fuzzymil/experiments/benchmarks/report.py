@@ -6,66 +6,97 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil.experiments._document import Figure, Section, Table, Text
+from fuzzymil._utils import storage
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.statistics import PairedTest, corrected_t_test
+from fuzzymil.experiments._document import Figure, Section, Table, Text, as_markdown
 from fuzzymil.experiments._experiment import REPORTED_SEED, Results
 from fuzzymil.experiments._published import PRINTED
-from fuzzymil.experiments._statistics import PairedTest, Spread, corrected_t_test, padded, spread
+from fuzzymil.experiments._statistics import Spread, padded, spread
 from fuzzymil.experiments._words import difference, p_value, plural, verdict
 from fuzzymil.plots import CurvesDisplay, Line, ScoresDisplay, save_figure
 
-__all__ = ["compared", "draw", "section"]
+__all__ = ["Row", "compared", "draw", "section"]
 
-POOLS = {"max": "maximum", "mean": "mean"}
-METHODS = {"mi": "MI-ANFIS", "naive": "Naive-ANFIS"}
+Row = tuple[str, str]  # column and method of the results, such as ("default", "mi")
+
+DEFAULT: Row = ("default", "mi")
+COMMITTEE: Row = ("committee", "mi")
+NORMALIZED: Row = ("normalized", "mi")
+SHORT: Row = ("short", "mi")
+NAIVE: Row = ("normalized", "naive")
+POOLS = {"": "maximum", "_mean_pool": "mean"}  # the endings of measures, and how Naive-ANFIS pools instances
+MEASURES = {"accuracy": "accuracy", "auc": "AUC"}
+CLEAR = {1: "better", 0: "no clear difference", -1: "worse"}
 
 
-def _columns(results: Results) -> dict[tuple[str, str], str]:
-    members = results["settings"]["members"]
+def _rows(results: Results) -> dict[Row, str]:
+    settings = results["settings"]
     return {
+        DEFAULT: "MI-ANFIS, default",
+        COMMITTEE: f"MI-ANFIS, default, {settings['members']} members",
+        NORMALIZED: "MI-ANFIS, normalized rules",
+        SHORT: f"MI-ANFIS, normalized rules of at most {plural(settings['short'], 'condition')}",
+        ("tuned", "mi"): "MI-ANFIS, normalized rules, tuned",
         ("paper", "mi"): "MI-ANFIS, the paper's settings",
-        ("default", "mi"): "MI-ANFIS, default",
-        ("committee", "mi"): f"MI-ANFIS, default, {members} members",
-        ("tuned", "mi"): "MI-ANFIS, tuned",
-        ("paper", "naive"): "Naive-ANFIS, the paper's settings",
-        ("default", "naive"): "Naive-ANFIS, default",
+        NAIVE: "Naive-ANFIS",
         ("tuned", "naive"): "Naive-ANFIS, tuned",
+        ("paper", "naive"): "Naive-ANFIS, the paper's settings",
     }
 
 
-def compared(results: Results, name: str, column: str, pool: str = "max") -> PairedTest:
-    """Test MI-ANFIS against Naive-ANFIS with one kind of pooling on the folds of one dataset, in percentage points."""
-    own = results["sets"][name][column]
-    naive = own["naive"]["accuracy" if pool == "max" else "accuracy_mean_pool"]
-    differences = 100 * (np.asarray(own["mi"]["accuracy"]) - np.asarray(naive))
-    return corrected_t_test(differences, 1 / (results["settings"]["n_folds"] - 1))
+def _folds(results: Results, name: str, row: Row, measure: str) -> Array:
+    """Return a measure of a row on a dataset in percent, shape (n_repeats, n_folds)."""
+    column, method = row
+    return 100 * np.asarray(results["sets"][name][column][method][measure])
 
 
-def _spread(results: Results, name: str, column: str, method: str, measure: str = "accuracy") -> Spread:
-    """Summarize a measure of a method on a dataset, in percent."""
-    return spread(100 * np.asarray(results["sets"][name][column][method][measure]))
+def compared(
+    results: Results, name: str, one: Row, other: Row, measure: str = "accuracy", ending: str = ""
+) -> PairedTest:
+    """Test one row against another on the folds of a dataset, in percentage points.
+
+    ``ending`` is that of the other row's measure: "_mean_pool" for Naive-ANFIS with mean pooling.
+    """
+    apart = _folds(results, name, one, measure) - _folds(results, name, other, measure + ending)
+    return corrected_t_test(apart, 1 / (results["settings"]["n_folds"] - 1))
+
+
+def _spread(results: Results, name: str, row: Row, measure: str = "accuracy") -> Spread:
+    return spread(_folds(results, name, row, measure))
+
+
+def _over_sets(results: Results, row: Row, measure: str) -> Spread:
+    """Summarize the mean over the datasets, repeat by repeat."""
+    return spread(np.mean([_folds(results, name, row, measure) for name in results["sets"]], axis=0))
+
+
+# ---------------------------------------------------------------------- figures and files
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Write the figures."""
+    """Write the figures, and the tables as Markdown."""
     panels: dict[str, dict[str, tuple[float, float | None]]] = {}
     curves: dict[str, list[Line]] = {}
     for name, own in results["sets"].items():
         printed = PRINTED[name]
         panel: dict[str, tuple[float, float | None]] = {"MI-ANFIS, printed": printed.mi}
-        for (column, method), words in _columns(results).items():
-            found = _spread(results, name, column, method)
+        for row, words in _rows(results).items():
+            found = _spread(results, name, row)
             panel[words] = (found.mean, found.over_repeats)
         panel["Naive-ANFIS, printed"] = printed.naive
         panels[printed.title] = _naive_last(panel)
         curves[printed.title] = [
             Line(words, np.nanmean(padded(own[column][method]["rmse"]), axis=0))
-            for (column, method), words in _columns(results).items()
-            if column in ("paper", "default")
+            for (column, method), words in _rows(results).items()
+            if column in ("paper", "normalized", "default") and "rmse" in own[column][method]
         ]
     scores = ScoresDisplay(panels, "accuracy in percent", frozenset({"MI-ANFIS, printed", "Naive-ANFIS, printed"}))
     save_figure(scores.plot("Accuracy, compared with the paper"), folder / "accuracy.png")
     display = CurvesDisplay(curves, "training RMSE", "mean over folds and repeats")
     save_figure(display.plot("Training error by epoch"), folder / "rmse.png")
+    tables = [_summary_table(results), *(b for b in section(results).blocks if isinstance(b, Table))]
+    storage.write_atomically(folder / "tables.md", "\n".join(map(as_markdown, tables)))
 
 
 def _naive_last(panel: dict[str, tuple[float, float | None]]) -> dict[str, tuple[float, float | None]]:
@@ -73,39 +104,51 @@ def _naive_last(panel: dict[str, tuple[float, float | None]]) -> dict[str, tuple
     return dict(sorted(panel.items(), key=lambda entry: (entry[0].startswith("Naive"), "printed" not in entry[0])))
 
 
+# ---------------------------------------------------------------------- the section
+
+
 def section(results: Results) -> Section:
     """Return the section of the page."""
     settings, sets = results["settings"], results["sets"]
     titles = [PRINTED[name].title for name in sets]
-    over = f"mean ± standard deviation over {plural(settings['n_repeats'], 'repeat')}"
-    if settings["n_repeats"] == 1:
-        over = "mean over the folds of one run"
     return Section(
         "benchmarks",
         "The five benchmark datasets" if len(sets) == len(PRINTED) else f"Benchmark datasets: {', '.join(titles)}",
         [
             Text(
                 f"{settings['n_folds']}-fold stratified cross-validation, {plural(settings['n_repeats'], 'repeat')}; "
-                f"seeds of the shuffles: {', '.join(map(str, settings['seeds']))}. Scaling, PCA, initial rules and "
-                "tuned parameters come from the training folds only. “The paper's settings”: PCA, widths, rules and "
-                "on-line training as printed. “Default”: this library's defaults, the same for all datasets. "
-                f"“{settings['members']} members”: the same, averaging the outputs of {settings['members']} networks. "
+                f"seeds of the shuffles: {', '.join(map(str, settings['seeds']))}. Scaling, PCA, rules and "
+                "tuned parameters come from the training folds only. “Default”: this library's defaults, the same for "
+                f"all datasets, one rule base. “{settings['members']} members”: the same, averaging the outputs of "
+                f"{settings['members']} rule bases. “Normalized rules”: the paper's network, ten rules with a "
+                "condition on every feature, initialized by k-means and trained with the exact gradient; or rules "
+                f"with at most {plural(settings['short'], 'condition')} each, found by search. "
                 f"“Tuned”: the best of {_grid_words(settings)} by 3-fold cross-validation inside each training fold. "
+                "“The paper's settings”: PCA, widths, rules and on-line training as printed. "
                 "Naive-ANFIS gives every instance the label of its bag; a bag's score is the maximum over its "
                 "instances. All methods use the same folds."
             ),
             Text(_honesty(settings["seeds"])),
-            _scores_table(results, "accuracy", f"Accuracy in percent, {over}"),
+            _scores_table(results, "accuracy", f"Accuracy in percent, {_deviation_words(results)}"),
             *[Text(words, finding=True) for words in _findings(results)],
             Figure("accuracy", "Accuracy (bars: standard deviation over repeats). Hollow: printed in the paper."),
-            _scores_table(results, "auc", f"Area under the ROC curve in percent, {over}"),
+            _scores_table(results, "auc", f"Area under the ROC curve in percent, {_deviation_words(results)}"),
+            _sizes_table(results),
+            _default_table(results),
             _folds_table(results),
-            _tests_table(results),
+            _naive_table(results),
             _pooling_table(results),
             _chosen_table(results),
             Figure("rmse", "Training error by epoch: over instances for Naive-ANFIS, over bags for MI-ANFIS."),
         ],
     )
+
+
+def _deviation_words(results: Results) -> str:
+    n_repeats, n_folds = results["settings"]["n_repeats"], results["settings"]["n_folds"]
+    if n_repeats == 1:
+        return f"mean over the {n_folds} folds of one run"
+    return f"mean ± standard deviation over {n_repeats} repeats of {n_folds} folds"
 
 
 def _grid_words(settings: Results) -> str:
@@ -118,10 +161,13 @@ def _grid_words(settings: Results) -> str:
 def _honesty(seeds: list[int]) -> str:
     here = "" if seeds[0] == REPORTED_SEED else " This run uses different seeds from the reported ones."
     return (
-        "The defaults were chosen on other splits (seeds 100 to 102) and fixed before the reported seeds "
+        "The defaults were chosen on other splits and fixed before the reported seeds "
         f"({REPORTED_SEED} onwards) were drawn. They were chosen on the same five datasets, however, so results on "
         f"new data may be slightly worse.{here}"
     )
+
+
+# ---------------------------------------------------------------------- tables
 
 
 def _cell(found: Spread) -> str:
@@ -132,24 +178,45 @@ def _titles(results: Results) -> list[str]:
     return [PRINTED[name].title for name in results["sets"]]
 
 
+def _printed_row(results: Results, method: str) -> list[str]:
+    """Return the numbers of the paper: "mi" or "naive"."""
+    name = {"mi": "MI-ANFIS", "naive": "Naive-ANFIS"}[method]
+    cells = [
+        f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in (getattr(PRINTED[n], method) for n in results["sets"])
+    ]
+    return [f"{name}, printed in the paper", *cells]
+
+
 def _scores_table(results: Results, measure: str, title: str) -> Table:
-    sets = results["sets"]
     rows = []
-    if measure == "accuracy":
-        rows.append(
-            ["MI-ANFIS, printed in the paper", *(f"{PRINTED[n].mi[0]:.1f} ± {PRINTED[n].mi[1]:.1f}" for n in sets)]
-        )
-    for (column, method), words in _columns(results).items():
-        if measure == "accuracy" and (column, method) == ("paper", "naive"):
-            printed = (PRINTED[n].naive for n in sets)
-            rows.append(["Naive-ANFIS, printed in the paper", *(f"{m:.1f} ± {d:.1f}" for m, d in printed)])
-        rows.append([words, *(_cell(_spread(results, name, column, method, measure)) for name in sets)])
+    for row, words in _rows(results).items():
+        if measure == "accuracy" and row in (DEFAULT, NAIVE):
+            printed = _printed_row(results, row[1])
+            rows.append([*printed, *[""] * 3])
+        cells = [_cell(_spread(results, name, row, measure)) for name in results["sets"]]
+        rows.append([words, *cells, _cell(_over_sets(results, row, measure)), *_mean_size(results, row)])
     return Table(
         title,
-        ["method", *_titles(results)],
+        ["method", *_titles(results), "mean", "rules", "conditions"],
         rows,
         _diverged(results) if measure == "accuracy" else "",
-        frozenset(f"{name}, printed in the paper" for name in METHODS.values()),
+        frozenset(row[0] for row in rows if row[0].endswith("printed in the paper")),
+    )
+
+
+def _summary_table(results: Results) -> Table:
+    """Return accuracy and AUC in one table, for a page of the documentation."""
+    rows = [[*_printed_row(results, "mi"), *[""] * 3]]
+    for row, words in _rows(results).items():
+        cells = [
+            "; ".join(_cell(_spread(results, name, row, measure)) for measure in MEASURES) for name in results["sets"]
+        ]
+        over = "; ".join(_cell(_over_sets(results, row, measure)) for measure in MEASURES)
+        rows.append([words, *cells, over, *_mean_size(results, row)])
+    return Table(
+        f"Accuracy; AUC in percent, {_deviation_words(results)}",
+        ["method", *_titles(results), "mean", "rules", "conditions"],
+        rows,
     )
 
 
@@ -158,11 +225,60 @@ def _diverged(results: Results) -> str:
     n_fits = settings["n_folds"] * settings["n_repeats"]
     found = [
         f"{words} on {PRINTED[name].title} {own[column][method]['stopped']}"
-        for (column, method), words in _columns(results).items()
+        for (column, method), words in _rows(results).items()
         for name, own in results["sets"].items()
         if own[column][method]["stopped"]
     ]
     return f"Trainings (of {n_fits} each) that diverged and were stopped: {'; '.join(found)}." if found else ""
+
+
+def _size(results: Results, name: str, row: Row) -> tuple[float, float]:
+    column, method = row
+    found = results["sets"][name][column][method]["sizes"]
+    return found["n_rules"], found["n_conditions"]
+
+
+def _mean_size(results: Results, row: Row) -> list[str]:
+    """Return the number of rules and of conditions, averaged over the datasets."""
+    return [f"{number:.0f}" for number in np.mean([_size(results, name, row) for name in results["sets"]], axis=0)]
+
+
+def _sizes_table(results: Results) -> Table:
+    def cell(name: str, row: Row) -> str:
+        n_rules, n_conditions = _size(results, name, row)
+        return f"{n_rules:.1f} / {n_conditions:.1f}"
+
+    return Table(
+        "Rules / conditions of a model, mean over folds and repeats",
+        ["method", *_titles(results)],
+        [[words, *(cell(name, row) for name in results["sets"])] for row, words in _rows(results).items()],
+        "All members of a committee together.",
+    )
+
+
+def _default_table(results: Results) -> Table:
+    rows = []
+    others = [(COMMITTEE, ""), (NORMALIZED, ""), (SHORT, ""), *((NAIVE, ending) for ending in POOLS)]
+    words = _rows(results)
+    for other, ending in others:
+        title = words[other] + (f", {POOLS[ending]} of instances" if other == NAIVE else "")
+        for name in results["sets"]:
+            tests = [compared(results, name, DEFAULT, other, measure, ending) for measure in MEASURES]
+            cells = [cell for test in tests for cell in (difference(vars(test), digits=1), p_value(test.p))]
+            rows.append([f"{title}: {PRINTED[name].title}", *cells])
+    return Table(
+        "MI-ANFIS, default, minus another row, in percentage points",
+        ["row and dataset", "accuracy (95%)", "p", "AUC (95%)", "p"],
+        rows,
+        _test_words(results),
+    )
+
+
+def _test_words(results: Results) -> str:
+    return (
+        f"n = {results['settings']['n_folds'] * results['settings']['n_repeats']} folds. Nadeau and Bengio's corrected "
+        "resampled t-test on the paired differences of all folds and repeats."
+    )
 
 
 def _folds_table(results: Results) -> Table:
@@ -172,36 +288,35 @@ def _folds_table(results: Results) -> Table:
         f"(n = {settings['n_folds'] * settings['n_repeats']})",
         ["method", *_titles(results)],
         [
-            [words, *(f"{_spread(results, name, column, method).over_folds:.1f}" for name in results["sets"])]
-            for (column, method), words in _columns(results).items()
+            [words, *(f"{_spread(results, name, row).over_folds:.1f}" for name in results["sets"])]
+            for row, words in _rows(results).items()
         ],
         "How much a single fold of so few bags varies. Most printed ± are smaller than is possible over ten folds.",
     )
 
 
-def _tests_table(results: Results) -> Table:
+def _naive_table(results: Results) -> Table:
     rows = []
-    for column, words in (("paper", "the paper's settings"), ("default", "default"), ("tuned", "tuned")):
+    titles = {"normalized": "normalized rules", "tuned": "tuned", "paper": "the paper's settings"}
+    for column, words in titles.items():
         for name in results["sets"]:
-            tests = [compared(results, name, column, pool) for pool in POOLS]
+            tests = [compared(results, name, (column, "mi"), (column, "naive"), ending=ending) for ending in POOLS]
             cells = [cell for test in tests for cell in (difference(vars(test), digits=1), p_value(test.p))]
             rows.append([f"{PRINTED[name].title}, {words}", *cells])
     return Table(
         "MI-ANFIS minus Naive-ANFIS, accuracy in percentage points",
         ["dataset and settings", "maximum pooling (95%)", "p", "mean pooling (95%)", "p"],
         rows,
-        f"n = {results['settings']['n_folds'] * results['settings']['n_repeats']} folds. Naive-ANFIS pools the scores "
-        "of its instances by their maximum or their mean. Nadeau and Bengio's corrected resampled t-test on the paired "
-        "differences of all folds and repeats.",
+        f"Naive-ANFIS pools the scores of its instances by their maximum or their mean. {_test_words(results)}",
     )
 
 
 def _pooling_table(results: Results) -> Table:
     rows = []
-    for (column, method), words in _columns(results).items():
-        if method == "naive":
-            for pool, key in (("maximum", "accuracy"), ("mean", "accuracy_mean_pool")):
-                cells = (_cell(_spread(results, name, column, method, key)) for name in results["sets"])
+    for row, words in _rows(results).items():
+        if row[1] == "naive":
+            for ending, pool in POOLS.items():
+                cells = (_cell(_spread(results, name, row, f"accuracy{ending}")) for name in results["sets"])
                 rows.append([f"{words}: {pool}", *cells])
     return Table(
         "Pooling in Naive-ANFIS: accuracy in percent",
@@ -214,7 +329,7 @@ def _pooling_table(results: Results) -> Table:
 def _chosen_table(results: Results) -> Table:
     rows = []
     for name, own in results["sets"].items():
-        for method, words in METHODS.items():
+        for method, words in {"mi": "MI-ANFIS", "naive": "Naive-ANFIS"}.items():
             entry = own["tuned"][method]["chosen"]
             shown = "; ".join(f"{_settings_words(c['settings'])}: {c['folds']}" for c in entry)
             rows.append([f"{PRINTED[name].title}, {words}", shown])
@@ -228,25 +343,47 @@ def _settings_words(settings: Results) -> str:
     return f"{settings['n_rules']} rules, {'no dropout' if keep is None else f'keep probability {keep:g}'}"
 
 
+# ---------------------------------------------------------------------- findings
+
+
 def _findings(results: Results) -> list[str]:
-    sets = results["sets"]
-    gaps = []
-    for name in sets:
-        best = {c: _spread(results, name, c, "mi").mean for c in ("paper", "default", "committee", "tuned")}
-        gaps.append(
-            f"{PRINTED[name].title}: printed {PRINTED[name].mi[0]:.1f}, the paper's settings {best['paper']:.1f}, "
-            f"default {best['default']:.1f}, {results['settings']['members']} members {best['committee']:.1f}, "
-            f"tuned {best['tuned']:.1f}"
-        )
-    found = [f"Accuracy of MI-ANFIS in percent. {'; '.join(gaps)}."]
-    for pool, words in POOLS.items():
-        verdicts = []
-        for name in sets:
-            test = compared(results, name, "default", pool)
-            clear = {1: "better", 0: "no clear difference", -1: "worse"}[verdict(vars(test))]
-            verdicts.append(f"{PRINTED[name].title} {clear} ({test.mean:+.1f} points, {p_value(test.p, name='p')})")
-        found.append(
-            f"MI-ANFIS compared with Naive-ANFIS with {words} pooling, both with default settings: "
-            f"{'; '.join(verdicts)} (n = {test.n} folds)."
-        )
+    words = _rows(results)
+    means = [
+        f"{words[row]} {_over_sets(results, row, 'accuracy').mean:.1f} / {_over_sets(results, row, 'auc').mean:.1f} "
+        f"({' rules, '.join(_mean_size(results, row))} conditions)"
+        for row in (DEFAULT, COMMITTEE, NORMALIZED, SHORT)
+    ]
+    n_sets = plural(len(results["sets"]), "dataset")
+    found = [f"Accuracy / AUC in percent, averaged over {n_sets}. {'; '.join(means)}.", _gaps(results)]
+    found += [
+        f"The default compared with {words[other].removeprefix('MI-ANFIS, ')}: "
+        f"{'; '.join(_verdicts(results, other, measure) for measure in MEASURES)}."
+        for other in (NORMALIZED, SHORT)
+    ]
+    for ending, pool in POOLS.items():
+        verdicts = _verdicts(results, NAIVE, "accuracy", ending)
+        found.append(f"The default compared with Naive-ANFIS with {pool} pooling: {verdicts}.")
     return found
+
+
+def _gaps(results: Results) -> str:
+    """Put the accuracies on each dataset next to the printed one."""
+    gaps = []
+    for name in results["sets"]:
+        best = {row: _spread(results, name, row).mean for row in _rows(results)}
+        gaps.append(
+            f"{PRINTED[name].title}: printed {PRINTED[name].mi[0]:.1f}, the paper's settings "
+            f"{best['paper', 'mi']:.1f}, normalized rules {best[NORMALIZED]:.1f}, default {best[DEFAULT]:.1f}, "
+            f"{results['settings']['members']} members {best[COMMITTEE]:.1f}"
+        )
+    return f"Accuracy of MI-ANFIS in percent. {'; '.join(gaps)}."
+
+
+def _verdicts(results: Results, other: Row, measure: str, ending: str = "") -> str:
+    """Say on which datasets the default is better or worse than another row."""
+    found = []
+    for name in results["sets"]:
+        test = compared(results, name, DEFAULT, other, measure, ending)
+        clear = CLEAR[verdict(vars(test))]
+        found.append(f"{PRINTED[name].title} {clear} ({test.mean:+.1f} points, {p_value(test.p, name='p')})")
+    return f"{MEASURES[measure]}: {', '.join(found)}"

@@ -85,7 +85,7 @@ def _units(options: Options) -> list[Unit]:
                     def work(*chunks: Results, method: Method = method, seeds: list[int] = seeds) -> Results:
                         return _answers(method, alarms_of(chunks), seeds)
 
-                    units.append(Unit(label, settings, _cost(method, options), work, chunks))
+                    units.append(Unit(label, settings, _cost(method, options), work, chunks, parallel=True))
     return units
 
 

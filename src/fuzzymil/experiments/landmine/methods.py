@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.comparators import EmbeddingLogistic
 from fuzzymil.datasets.gpr.alarms import AlarmSet
 from fuzzymil.estimators import ANFISClassifier, Fold, MIANFISClassifier, MIMamdani, Variant, cross_validate
 from fuzzymil.experiments._experiment import Results, described
@@ -224,17 +222,16 @@ class OnLoudest:
 
 @dataclass(frozen=True)
 class Embedding:
-    """Logistic regression on the mean, minimum and maximum of each feature in a bag, standardized."""
+    """A classifier of whole bags, such as one of their statistics, which points to no window."""
+
+    estimator: Any
 
     def __call__(self, alarms: AlarmSet, splits: Splits, seeds: Sequence[int]) -> Answers:
-        cube = alarms.bags.instances.reshape(*alarms.energies.shape, -1)
-        table = np.hstack([cube.mean(axis=1), cube.min(axis=1), cube.max(axis=1)])
-        model = make_pipeline(StandardScaler(), LogisticRegression())
-        (folds,) = cross_validate([model], table, np.asarray(alarms.bags.labels), cv=splits)
-        return Answers(_decisions(folds, len(table)))
+        (folds,) = cross_validate([self.estimator], alarms.bags, cv=splits, seeds=seeds)
+        return Answers(_decisions(folds, len(alarms.bags)))
 
     def settings(self) -> Results:
-        return {"embedding": ["mean", "min", "max"]}
+        return {"estimator": described(self.estimator)}
 
 
 def _decisions(folds: Sequence[Fold], n: int) -> Array:
@@ -283,7 +280,7 @@ METHODS: dict[str, Method] = {
     "EHDCT alone": Single("EHDCT"),
     "energy alone": Single("energy"),
     "ANFIS on the loudest window": OnLoudest(ANFISClassifier()),
-    "logistic regression on bag statistics": Embedding(),
+    "logistic regression on bag statistics": Embedding(EmbeddingLogistic()),
 }
 
 VARIANTS: dict[str, Method] = {

@@ -12,12 +12,13 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.statistics import corrected_t_test
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, fit_together
 from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, seeds_of
 from fuzzymil.experiments._recipe import Recipe, evaluate, network_of, scores_of, size_of
-from fuzzymil.experiments._statistics import corrected_t_test, paired_difference
+from fuzzymil.experiments._statistics import paired_difference
 from fuzzymil.experiments.rules.report import draw, section
 from fuzzymil.experiments.synthetic import RADIUS
 from fuzzymil.rules import RuleBase

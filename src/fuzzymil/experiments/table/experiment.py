@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.comparators import standardized
 from fuzzymil.datasets import BENCHMARKS
-from fuzzymil.estimators import PerInstance
 from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, seeds_of
 from fuzzymil.experiments._published import PRINTED
 from fuzzymil.experiments._recipe import INNER_FOLDS, best_candidates, measure, splits
@@ -46,15 +42,13 @@ def measure_fold(
     inside, outside = split
     training, test = bags[inside], bags[outside]
     truth = np.asarray(training.labels)
-    model = _prepared(contestant.estimator, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch counts
-        chosen = _chosen(model, grid, training, truth, n_inner, seed)
-        model.set_params(**chosen)
-        before = time.process_time()
-        model.fit(training, truth)
-        seconds = time.process_time() - before
-        scores = np.asarray(model.decision_function(test))
+    model = _prepared(contestant, seed)
+    chosen = _chosen(model, grid, training, truth, n_inner, seed)
+    model.set_params(**chosen)
+    before = time.process_time()
+    model.fit(training, truth)
+    seconds = time.process_time() - before
+    scores = np.asarray(model.decision_function(test))
     accuracy, auc = measure(np.asarray(test.labels), scores)
     return {
         "accuracy": accuracy,
@@ -64,10 +58,10 @@ def measure_fold(
     }
 
 
-def _prepared(estimator: Any, seed: int) -> Pipeline:
-    method = clone(estimator)
-    seeded = {name: seed for name in method.get_params() if name.split("__")[-1] == "random_state"}
-    return Pipeline([("scale", PerInstance(StandardScaler())), ("method", method.set_params(**seeded))])
+def _prepared(contestant: Contestant, seed: int) -> Pipeline:
+    method = clone(contestant.estimator)
+    method.set_params(**{name: seed for name in method.get_params() if name.split("__")[-1] == "random_state"})
+    return Pipeline([("method", method)]) if contestant.scales else standardized(method)
 
 
 def _chosen(model: Pipeline, grid: Grid, bags: Bags, truth: Array, n_inner: int, seed: int) -> dict[str, Any]:
@@ -81,25 +75,12 @@ def _chosen(model: Pipeline, grid: Grid, bags: Bags, truth: Array, n_inner: int,
     return dict(points[best])
 
 
-def _cross_validated(
-    contestant: Contestant, grid: Grid, bags: Bags, n_folds: int, seeds: Sequence[int], jobs: int | None
-) -> Results:
-    labels = np.asarray(bags.labels)
-    # One thread per process: most methods hold the interpreter's lock, and the times of fits should be comparable.
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        folds = Parallel(n_jobs=jobs or -1)(
-            delayed(measure_fold)(contestant, grid, bags, split, INNER_FOLDS, seed)
-            for split, seed in zip(splits(labels, n_folds, seeds[0]), seeds[1:], strict=True)
-        )
-    return {key: [fold[key] for fold in folds] for key in ("accuracy", "auc", "seconds", "chosen")}
-
-
 def _sets(options: Options) -> list[str]:
     return ["musk1"] if options.quick else list(LOADERS)
 
 
 def _n_repeats(options: Options) -> int:
-    return options.repeats or 1
+    return options.repeats or (1 if options.quick else 3)
 
 
 def _grid(contestant: Contestant, name: str, options: Options) -> Grid:
@@ -113,6 +94,7 @@ def _check(options: Options) -> None:
 
 
 def _units(options: Options) -> list[Unit]:
+    """Return one unit per fold: fine enough to keep many cores busy to the end."""
     units = []
     for name in _sets(options):
         bags = LOADERS[name](options.data)
@@ -121,29 +103,29 @@ def _units(options: Options) -> list[Unit]:
             for repeat in range(_n_repeats(options)):
                 # The same folds as in the benchmark experiment.
                 seeds = seeds_of(N_FOLDS + 1, options.seed + repeat, name)
-
-                def work(
-                    contestant: Contestant = contestant,
-                    grid: Grid = grid,
-                    bags: Bags = bags,
-                    seeds: Sequence[int] = seeds,
-                ) -> Results:
-                    return _cross_validated(contestant, grid, bags, N_FOLDS, seeds, options.jobs)
-
-                settings = {
-                    "experiment": "table",
-                    "data": BENCHMARKS[name].content_checksum,
-                    "estimator": described(contestant.estimator),
-                    "grid": dict(grid),
-                    "inner_folds": INNER_FOLDS if grid else None,
-                    "n_folds": N_FOLDS,
-                    "seeds": seeds,
-                }
-                n_points = int(np.prod([len(values) for values in grid.values()])) if grid else 0
-                fits = N_FOLDS * (1 + 2 * n_points)
-                label = f"{PRINTED[name].title}, {method}, repeat {repeat + 1}"
-                units.append(Unit(label, settings, contestant.cost * COST[name] * fits, work))
+                parts = splits(np.asarray(bags.labels), N_FOLDS, seeds[0])
+                for fold, (part, seed) in enumerate(zip(parts, seeds[1:], strict=True)):
+                    settings = {
+                        "experiment": "table",
+                        "data": BENCHMARKS[name].content_checksum,
+                        "estimator": described(contestant.estimator),
+                        "scales": contestant.scales,
+                        "grid": dict(grid),
+                        "inner_folds": INNER_FOLDS if grid else None,
+                        "n_folds": N_FOLDS,
+                        "shuffle": seeds[0],
+                        "fold": fold,
+                        "seed": seed,
+                    }
+                    cost = contestant.cost * COST[name] * (1 + 2 * _n_points(grid))
+                    label = f"{PRINTED[name].title}, {method}, repeat {repeat + 1}, fold {fold + 1}"
+                    work = partial(measure_fold, contestant, grid, bags, part, INNER_FOLDS, seed)
+                    units.append(Unit(label, settings, cost, work, parallel=True))
     return units
+
+
+def _n_points(grid: Grid) -> int:
+    return len(ParameterGrid(dict(grid))) if grid else 0
 
 
 def _collect(options: Options, parts: list[Results]) -> Results:
@@ -152,8 +134,8 @@ def _collect(options: Options, parts: list[Results]) -> Results:
     for name in _sets(options):
         sets[name] = {}
         for method in methods:
-            runs = [next(rest) for _ in range(_n_repeats(options))]
-            sets[name][method] = {key: [run[key] for run in runs] for key in runs[0]}
+            runs = [[next(rest) for _ in range(N_FOLDS)] for _ in range(_n_repeats(options))]
+            sets[name][method] = {key: [[fold[key] for fold in run] for run in runs] for key in runs[0][0]}
     settings = {
         "n_folds": N_FOLDS,
         "inner_folds": INNER_FOLDS,

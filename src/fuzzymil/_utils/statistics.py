@@ -1,0 +1,65 @@
+"""Tests of the difference between two methods that were measured on the same folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """The difference of two methods on the same data."""
+
+    mean: float
+    low: float  # 95% interval of the mean difference
+    high: float
+    p: float
+    n: int
+
+
+def corrected_t_test(differences: npt.ArrayLike, test_share: float) -> PairedTest:
+    """Compare two methods over repeated cross-validation (Nadeau and Bengio's corrected resampled t-test).
+
+    Folds share training bags, so their ``differences`` (n,) are not independent. The variance of the mean difference is
+    therefore taken as ``1/n + test_share`` times the sample variance instead of ``1/n``; the share is the number of
+    test bags divided by the number of training bags. If all differences are equal, p is 1 for a difference of zero and
+    0 otherwise.
+
+    Examples
+    --------
+    >>> found = corrected_t_test([0.1, 0.0, 0.2, 0.1, 0.1], 1 / 4)
+    >>> print(f"{found.mean:.2f} ({found.low:.2f} to {found.high:.2f}), p = {found.p:.3f}")
+    0.10 (-0.03 to 0.23), p = 0.103
+    """
+    values = np.asarray(differences, float).ravel()
+    n = len(values)
+    error = float(np.sqrt((1 / n + test_share) * values.var(ddof=1)))
+    return t_test(float(values.mean()), error, n)
+
+
+def t_test(mean: float, error: float, n: int) -> PairedTest:
+    """Return the t-test of the mean of n differences with this standard error, and its interval."""
+    if error == 0:
+        return PairedTest(mean, mean, mean, 1.0 if mean == 0 else 0.0, n)
+    reach = float(stats.t.ppf(0.975, n - 1)) * error
+    p = 2 * float(stats.t.sf(abs(mean / error), n - 1))
+    return PairedTest(mean, mean - reach, mean + reach, p, n)
+
+
+def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return p-values (n,) corrected for n simultaneous tests by Holm's method.
+
+    Examples
+    --------
+    >>> holm([0.02, 0.01, 0.5, 0.03]).round(3).tolist()
+    [0.06, 0.04, 0.5, 0.06]
+    """
+    values = np.asarray(p_values, float)
+    order = np.argsort(values, kind="stable")
+    raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted

@@ -1,0 +1,548 @@
+"""Rules with quantifiers and rules that are added up: as values, text, tables, files, and in editing."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
+from fuzzymil.bags import Bags
+from fuzzymil.membership import Gaussian, Sigmoid
+from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
+from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
+from fuzzymil.rules.formats import what_is_lost, write_rules
+from fuzzymil.rules.premise import (
+    ANYTHING,
+    MAX_CONDITIONS,
+    And,
+    Is,
+    Not,
+    Or,
+    Quantified,
+    conditions,
+    depth,
+    is_quantified,
+    negations,
+    parts_of,
+    premise_key,
+)
+
+BLUE, RED, SMOOTH, ROUGH = Is("hue", "blue"), Is("hue", "red"), Is("texture", "smooth"), Is("texture", "rough")
+DECLARED = """
+VARIABLE hue FROM 0 TO 1: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+VARIABLE texture FROM -1 TO 1: smooth = Sigmoid(0, -5), rough = Sigmoid(0, 5)
+"""
+SCORECARD = (
+    DECLARED
+    + """
+Default: sky = -2.9
+IF SOME (hue is blue AND texture is smooth) AND MOST texture is rough THEN sky += 2.2
+IF NOT (AT LEAST 3 hue is red) THEN sky -= 1.4
+IF AT LEAST 8 instances OR ON AVERAGE hue is blue THEN sky += 0.5 WITH 0.5
+"""
+)
+
+
+def scorecard(**changes):
+    return dataclasses.replace(RuleBase.parse(SCORECARD), **changes)
+
+
+def some_bags(seed=0):
+    rng = np.random.default_rng(seed)
+    return Bags.from_list([rng.uniform([0, -1], [1, 1], size=(size, 2)) for size in (3, 9, 1, 5, 12, 2)])
+
+
+# ---------------------------------------------------------------------- values
+
+
+def test_the_parts_of_a_rule_base():
+    rules = scorecard()
+    assert [(part.rule, part.quantifier, part.count, part.negated) for part in rules.parts] == [
+        (0, "some", None, False),
+        (0, "most", None, False),
+        (1, "at least", 3, True),
+        (2, "at least", 8, False),
+        (2, "on average", None, False),
+    ]
+    assert [part.premise for part in rules.parts] == [And((BLUE, SMOOTH)), ROUGH, RED, ANYTHING, BLUE]
+    plain = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    assert [(part.rule, part.quantifier) for part in plain.parts] == [(0, None), (1, None)]
+    assert plain.arrangement.parts is None
+    assert plain.compile()[2].parts is None
+
+
+def test_a_quantified_premise_is_read_like_any_other():
+    premise = And((Quantified("some", And((BLUE, Not(ROUGH)))), Not(Quantified("all", RED))))
+    assert list(conditions(premise)) == [BLUE, ROUGH, RED]
+    assert list(negations(premise)) == [False, True, True]
+    assert depth(premise) == 5
+    assert is_quantified(premise)
+    assert not Rule(premise, [[1.0]]).is_plain
+    assert not Rule(Quantified("some", BLUE), [[1.0]]).is_plain
+    assert Rule(premise, [[1.0]]).antecedent == {"hue": "blue", "texture": "rough"}
+    assert [part.negated for part in parts_of(0, premise)] == [False, True]
+
+
+def test_ands_of_one_part_are_dropped_also_under_quantifiers():
+    rule = Rule(And((Quantified("some", And((Or((BLUE,)),))),)), [[1.0]])
+    assert rule.premise == Quantified("some", BLUE)
+
+
+def test_premises_with_the_same_parts_in_another_order_share_a_key():
+    one = And((Quantified("some", And((BLUE, SMOOTH))), Quantified("all", RED)))
+    other = And((Quantified("all", RED), Quantified("some", And((SMOOTH, BLUE)))))
+    assert premise_key(one) == premise_key(other)
+    assert premise_key(one) != premise_key(Or(one.parts))
+    assert premise_key(Quantified("at least", RED, 2)) != premise_key(Quantified("at least", RED, 3))
+    assert premise_key(And((RED, RED))) != premise_key(And((RED,)))
+
+
+@pytest.mark.parametrize("count", [None, 0, -1, 2.5, True, "3", np.nan])
+def test_a_count_is_a_whole_number_of_at_least_one(count):
+    with pytest.raises(ParameterError, match="count"):
+        Quantified("at least", RED, count)
+
+
+def test_only_at_least_takes_a_count():
+    assert {"at least"} == COUNTING
+    assert Quantified("at least", RED, np.int64(2)).count == 2
+    assert type(Quantified("at least", RED, np.int64(2)).count) is int
+    with pytest.raises(ParameterError, match=r"'some'.* 3"):
+        Quantified("some", RED, 3)
+
+
+def test_an_unknown_quantifier_is_refused_with_a_suggestion():
+    with pytest.raises(ParameterError, match=r"mots.*most"):
+        Quantified("mots", RED)
+    with pytest.raises(ParameterError, match="got 'x is low'"):
+        Quantified("some", "x is low")
+
+
+def test_a_quantifier_inside_another_is_refused():
+    with pytest.raises(ParameterError, match="inside another"):
+        Rule(Quantified("some", Not(Quantified("all", RED))), [[1.0]])
+
+
+@pytest.mark.parametrize(
+    "beside", [lambda p: And((p, SMOOTH)), lambda p: Or((Not(SMOOTH), p)), lambda p: And((p, And((SMOOTH,))))]
+)
+def test_a_bare_condition_beside_a_quantified_one_is_named(beside):
+    with pytest.raises(ParameterError, match=r"'texture' is 'smooth'.*quantif"):
+        Rule(beside(Quantified("some", RED)), [[1.0]])
+
+
+def test_long_conjunctions_may_be_quantified_but_long_alternatives_may_not():
+    many = tuple(Is(f"x{n}", "low") for n in range(MAX_CONDITIONS + 1))
+    assert len(Rule(Quantified("some", And(many)), [[1.0]]).conditions) == MAX_CONDITIONS + 1
+    with pytest.raises(ParameterError, match="1,000"):
+        Rule(Quantified("some", Or(many)), [[1.0]])
+
+
+def test_rows_belong_to_parts_and_a_second_condition_gets_a_further_one():
+    premise = And((Quantified("some", And((BLUE, SMOOTH))), Quantified("all", Or((BLUE, RED)))))
+    rules = RuleBase(scorecard().variables, [Rule(premise, [[1.0]]), Rule(Quantified("some", RED), [[2.0]])])
+    found = rules.arrangement
+    assert found.n_rows == 4
+    assert found.places == (((0, 0), (0, 1)), ((1, 0), (3, 0)), ((2, 0),))
+    assert found.terms[3, 0] == ("hue", "red")
+    assert found.premises is None
+    assert found.parts.quantifiers == (("some", 1), ("all", 1), ("some", 1))
+    assert found.parts.rules == (0, 0, 1)
+    assert rules.centers.tolist() == [[0.6, -0.4], [0.1, pytest.approx(np.nan, nan_ok=True)]]
+
+
+# ---------------------------------------------------------------------- JSON
+
+
+def test_json_keeps_everything():
+    rules = scorecard()
+    told = json.loads(json.dumps(rules.to_dict()))
+    assert RuleBase.from_dict(told) == rules
+    assert told["rules"][1] == {
+        "premise": {"not": {"at least": [3, {"is": ["hue", "red"]}]}},
+        "then": [[-1.4]],
+    }
+    assert told["rules"][2]["premise"]["or"][0] == {"at least": [8, {"and": []}]}
+    assert told["rules"][0]["premise"]["and"][1] == {"most": {"is": ["texture", "rough"]}}
+
+
+@pytest.mark.parametrize(
+    "premise",
+    [
+        {"at least": {"is": ["hue", "red"]}},
+        {"at least": [0, {"is": ["hue", "red"]}]},
+        {"at least": [2.5, {"is": ["hue", "red"]}]},
+        {"some": [3, {"is": ["hue", "red"]}]},
+        {"few": {"is": ["hue", "red"]}},
+        {"some": {"all": {"is": ["hue", "red"]}}},
+        {"and": [{"some": {"is": ["hue", "red"]}}, {"is": ["hue", "red"]}]},
+    ],
+)
+def test_damaged_premises_are_refused(premise):
+    content = scorecard().to_dict()
+    content["rules"][0]["premise"] = premise
+    with pytest.raises(ModelFileError):
+        RuleBase.from_dict(content)
+
+
+# ---------------------------------------------------------------------- text
+
+
+def test_a_scorecard_prints_and_reads_back():
+    rules = scorecard()
+    assert str(rules).splitlines() == [
+        "Default: sky = -2.9",
+        "Rule 1: IF SOME (hue is blue AND texture is smooth) AND MOST texture is rough THEN sky += 2.2",
+        "Rule 2: IF NOT (AT LEAST 3 hue is red) THEN sky -= 1.4",
+        "Rule 3: IF AT LEAST 8 instances OR ON AVERAGE hue is blue THEN sky += 0.5 WITH 0.5",
+    ]
+    assert not rules.normalize
+    assert rules.default == (-2.9,)
+    assert [rule.coefs[0][0] for rule in rules.rules] == [2.2, -1.4, 0.5]
+    assert RuleBase.parse(rules.to_source()) == rules
+    assert "normalize" not in rules.to_source()
+    assert RuleBase.parse(str(rules), rules.variables) == rules
+
+
+def test_keywords_may_be_written_in_any_case_and_anything_stands_for_instances():
+    text = DECLARED + "if at least 8 anything and Some not (hue is red) then y -= 1 + 2*hue - texture"
+    (rule,) = RuleBase.parse(text).rules
+    assert rule.premise == And((Quantified("at least", ANYTHING, 8), Quantified("some", Not(RED))))
+    assert rule.coefs == ((-1.0, -2.0, 1.0),)
+
+
+def test_normalized_rules_may_be_quantified_and_have_no_default_line():
+    rules = RuleBase.parse(DECLARED + "IF SOME hue is red THEN y = 1  IF ALL hue is blue THEN y = 0")
+    assert rules.normalize
+    assert str(rules).startswith("Rule 1: IF SOME hue is red THEN y = 1\n")
+    again = RuleBase.parse(DECLARED + "Default: y = 0.25  IF SOME hue is red THEN y = 1")
+    assert again.default == (0.25,)
+    assert again.normalize
+
+
+def test_sums_may_also_be_chosen_by_a_setting():
+    by_setting = RuleBase.parse(DECLARED + "USING normalize = no, default = 2  IF SOME hue is red THEN y = 1")
+    by_sign = RuleBase.parse(DECLARED + "Default: y = 2  IF SOME hue is red THEN y += 1")
+    assert by_setting == by_sign
+    assert RuleBase.parse(DECLARED + "IF hue is red THEN y += 1", normalize=False, default=2.0).default == (2.0,)
+
+
+def test_several_outputs_have_several_defaults():
+    rules = RuleBase.parse(DECLARED + "Default: b = 1, a = -2  IF SOME hue is red THEN a += 1, b -= 0.5")
+    assert rules.outputs == ("a", "b")
+    assert rules.default == (-2.0, 1.0)
+    assert str(rules).splitlines()[0] == "Default: a = -2, b = 1"
+    assert RuleBase.parse(rules.to_source()) == rules
+
+
+def test_names_that_are_words_of_quantifiers_are_quoted_except_as_terms():
+    names = ("some", "Most", "average", "instances", "least")
+    variables = [Variable(name, {"all": Gaussian(0, 1), "average": Gaussian(1, 1)}) for name in names]
+    rules = RuleBase(variables, [Rule(dict.fromkeys(names, "average"), [[1.0]], 1.0)])
+    text = str(rules)
+    assert '"some" is average AND "Most" is average' in text
+    assert RuleBase.parse(rules.to_source()) == rules
+    assert RuleBase.parse('IF "least" is all THEN y = 1', variables).rules[0].premise == Is("least", "all")
+
+
+def test_long_parts_are_shortened_by_selectivity():
+    terms = {"wide": Gaussian(0, 1), "narrow": Gaussian(0, 0.1)}
+    variables = [Variable(f"x{d}", terms, -1, 1) for d in range(20)]
+    asked = tuple(Is(f"x{d}", "narrow" if d in (3, 7) else "wide") for d in range(20))
+    premise = And((Quantified("some", And(asked)), Quantified("all", Is("x1", "wide"))))
+    rules = RuleBase(variables, [Rule(premise, [[1.0]])], normalize=False)
+    assert rules.to_text(max_terms=2).splitlines()[1] == (
+        "Rule 1: IF SOME (x3 is narrow AND x7 is narrow AND ... (18 less selective)) AND ALL x1 is wide THEN y += 1"
+    )
+    assert "(12 less selective)" in str(rules)  # as for all rules over many features
+    assert rules.to_text().count(" is ") == 21
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "facts"),
+    [
+        ("IF AT LEAST hue is red THEN y += 1", "hue", ["count", "AT LEAST 3", "'hue'"]),
+        ("IF AT LEAST THEN y += 1", "THEN", ["count", "'THEN'"]),
+        ("IF AT LEAST 0 hue is red THEN y += 1", "0", ["at least 1", "got 0"]),
+        ("IF AT LEAST 2.5 hue is red THEN y += 1", "2.5", ["whole number", "2.5"]),
+        ("IF AT LEAST half hue is red THEN y += 1", "half", ["count", "MOST", "ON AVERAGE"]),
+        ("IF AT LEAST -1 hue is red THEN y += 1", "-1", ["count", "'-'"]),
+        ("IF SOME 3 hue is red THEN y += 1", "3", ["SOME", "AT LEAST 3"]),
+        ("IF SOME (MOST hue is red) THEN y += 1", "MOST", ["MOST", "SOME", "inside"]),
+        ("IF ALL NOT SOME hue is red THEN y += 1", "SOME", ["SOME", "ALL", "inside"]),
+        ("IF SOME hue is red AND texture is smooth THEN y += 1", "texture", ["'texture'", "no quantifier", "SOME"]),
+        ("IF NOT (texture is smooth) OR ALL hue is red THEN y += 1", "texture", ["'texture'", "no quantifier"]),
+        ("IF MOST THEN y += 1", "THEN", ["MOST", "condition", "instances"]),
+        ("IF MOST", None, ["MOST", "end of the text"]),
+        ("IF AT LEAST 3 THEN y += 1", "THEN", ["AT LEAST", "condition"]),
+        ("IF AT hue is red THEN y += 1", "AT", ["AT LEAST", "quotes"]),
+        ("IF ON hue is red THEN y += 1", "ON", ["ON AVERAGE"]),
+        ("IF instances THEN y += 1", "instances", ["AT LEAST 8 instances"]),
+        ("IF EVERY hue is red THEN y += 1", "EVERY", ["'EVERY'", "ALL"]),
+        ("IF any (hue is red) THEN y += 1", "any", ["'any'", "SOME"]),
+        ("IF none (hue is red) THEN y += 1", "none", ["NOT (SOME ...)"]),
+        ("IF hue is red THEN y += 1 IF hue is blue THEN y = 0", "= 0", ["'+='"]),
+        ("IF hue is red THEN y = 1, z -= 1", "= 1", ["'+='"]),
+        ("IF hue is red THEN y += 1 USING normalize = yes", "+=", ["normalize=True"]),
+        ("IF hue is red THEN y +=", None, ["number"]),
+        ("IF hue is red THEN y + 1", "+ 1", ["'+='", "'+'"]),
+        ("Default: z = 1 IF hue is red THEN y += 1", "z", ["'z'", "y"]),
+        ("Default: y = 1 Default: y = 2 IF hue is red THEN y += 1", "y = 2", ["twice"]),
+        ("Default: y = 1 USING default = 2 IF hue is red THEN y += 1", "y = 1", ["USING"]),
+        ("Default: y = 1 IF hue is red THEN y += 1, z += 1", "y = 1", ["'z'"]),
+        ("Default: y = hue IF hue is red THEN y += 1", "hue", ["number", "'hue'"]),
+    ],
+)
+def test_a_mistake_is_named_and_pointed_at(text, at, facts):
+    with pytest.raises(RuleSyntaxError) as caught:
+        RuleBase.parse(text, scorecard().variables)
+    message, _, caret = str(caught.value).rpartition("\n")
+    for fact in facts:
+        assert fact in message
+    place = len(text) if at is None else text.index(at)
+    assert caret == "  " + " " * place + "^"
+
+
+def test_arguments_that_contradict_the_text_are_refused():
+    variables = scorecard().variables
+    with pytest.raises(RuleSyntaxError, match="normalize=True"):
+        RuleBase.parse("IF SOME hue is red THEN y += 1", variables, normalize=True)
+    with pytest.raises(RuleSyntaxError, match="default is set twice"):
+        RuleBase.parse("Default: y = 1 IF SOME hue is red THEN y += 1", variables, default=2.0)
+
+
+def test_a_registered_quantifier_has_its_words_in_the_language():
+    register_quantifier("nearly all", lambda log_r, grouping, count: 2 * on_average(log_r, grouping, count))
+    register_quantifier(
+        "at most", lambda log_r, grouping, count: -0.1 * count + 0 * on_average(log_r, grouping, 1), counts=True
+    )
+    try:
+        text = (
+            "IF NEARLY ALL hue is red AND AT MOST 4 instances AND ALL hue is red AND AT LEAST 2 hue is red THEN y += 1"
+        )
+        rules = RuleBase.parse(text, scorecard().variables)
+        assert str(rules).splitlines()[1] == f"Rule 1: {text}"
+        assert RuleBase.from_dict(rules.to_dict()) == rules
+        assert rules.infer(some_bags()).output.shape == (6, 1)
+    finally:
+        for name in ("nearly all", "at most"):
+            del QUANTIFIERS[name]
+        COUNTING.discard("at most")
+
+
+# ---------------------------------------------------------------------- tables and other programs
+
+
+def test_tables_show_the_default_and_what_rules_add():
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in scorecard().to_markdown().splitlines()]
+    assert table[0] == ["rule", "if", "sky", "weight"]
+    assert table[2] == ["default", "", "-2.9", ""]
+    assert [row[2:] for row in table[3:6]] == [["+2.2", "1"], ["-1.4", "1"], ["+0.5", "0.5"]]
+    assert table[4][1] == "NOT (AT LEAST 3 hue is red)"
+    latex = scorecard().to_latex().splitlines()
+    assert latex[4] == r"default &  & $-2.9$ &  \\"
+    assert latex[5].endswith(r"& +$2.2$ & $1$ \\")
+
+
+def test_a_grid_of_additive_rules_has_the_default_in_its_first_row():
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [2.0, -1.0], normalize=False, default=[0.5])
+    assert rules.to_markdown().splitlines()[2:] == [
+        "| default |  | 0.5 |",
+        "| 1 | low: Gaussian(0, 0.3) | +2 |",
+        "| 2 | high: Gaussian(1, 0.3) | -1 |",
+    ]
+
+
+@pytest.mark.parametrize(("format", "word"), [("fll", "FLL"), ("fis", ".fis")])
+def test_formats_without_bags_name_the_rule(format, word, tmp_path):
+    rules = scorecard().edit(add="IF hue is red THEN sky += 1", keep=[2]).edit(keep=[2, 1])
+    for write in (
+        getattr(rules, f"to_{format}"),
+        lambda: what_is_lost(rules, format),
+        lambda: write_rules(rules, tmp_path / f"rules.{format}"),
+    ):
+        with pytest.raises(ParameterError, match=r"Rule 2 .*quantifier.*AT LEAST 3 hue is red.*JSON") as caught:
+            write()
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("format", ["fll", "fis"])
+def test_the_default_of_a_sum_becomes_a_rule_elsewhere(format):
+    rules = RuleBase.from_arrays(
+        [[0.0], [1.0]], [[0.3], [0.3]], [2.0, -1.0], normalize=False, default=[0.5], aggregation="max"
+    )
+    text = getattr(rules, f"to_{format}")()
+    assert "rule without conditions" in text
+    again = getattr(RuleBase, f"from_{format}")(text)
+    assert again.default == (0.0,)
+    assert again.n_rules == 3
+    bags = [[[0.1], [0.7]], [[50.0]]]
+    np.testing.assert_allclose(again.infer(bags).output, rules.infer(bags).output, rtol=1e-12)
+
+
+def test_a_default_that_replaces_a_sum_is_not_read():
+    text = RuleBase.from_arrays([[0.0]], [[0.3]], [2.0], normalize=False).to_fll()
+    with pytest.raises(RuleSyntaxError, match="weighted sum"):
+        RuleBase.from_fll(text.replace("default: 0", "default: 0.5"))
+    assert RuleBase.from_fll(text.replace("default: 0", "default: nan")).default == (0.0,)
+
+
+def test_mamdani_rules_may_be_quantified():
+    risk = Variable("risk", {"small": Gaussian(0, 0.2), "great": Gaussian(1, 0.2)}, 0, 1)
+    text = "IF AT LEAST 2 hue is red THEN risk is great\nIF NOT (SOME hue is red) THEN risk is small"
+    rules = MamdaniRules.parse(text, scorecard().variables, [risk])
+    assert MamdaniRules.parse(rules.to_source()) == rules
+    assert MamdaniRules.from_dict(rules.to_dict()) == rules
+    found = rules.infer([[[0.1, 0.0], [0.1, 0.0]], [[0.9, 0.0]]])
+    assert found.output[0, 0] > 0.8
+    assert found.output[1, 0] < 0.2
+    assert found.log_degrees.shape == (2, 2)
+
+
+# ---------------------------------------------------------------------- editing
+
+
+def test_edits_reach_into_quantifiers():
+    rules = scorecard().edit(
+        rename={"hue": "color", "color.red": "scarlet", "sky": "yes"},
+        sets={"color.blue": {"center": 0.7}},
+        without={1: "texture"},
+        conclusions={1: 3.0, 2: "-0.5"},
+        weights={3: 1.0},
+        add="IF ALL color is scarlet THEN yes -= 2",
+        default=-1,
+    )
+    assert str(rules).splitlines() == [
+        "Default: yes = -1",
+        "Rule 1: IF SOME color is blue THEN yes += 3",
+        "Rule 2: IF NOT (AT LEAST 3 color is scarlet) THEN yes -= 0.5",
+        "Rule 3: IF AT LEAST 8 instances OR ON AVERAGE color is blue THEN yes += 0.5",
+        "Rule 4: IF ALL color is scarlet THEN yes -= 2",
+    ]
+    assert rules.variables[0].terms["blue"] == Gaussian(0.7, 0.1)
+
+
+def test_an_added_rule_adds_as_the_others_do():
+    with pytest.raises(RuleSyntaxError, match=r"'\+='"):
+        scorecard().edit(add="IF SOME hue is red THEN sky = 1")
+    with pytest.raises(RuleSyntaxError, match="normalize"):
+        RuleBase.parse(DECLARED + "IF hue is red THEN y = 1").edit(add="IF hue is blue THEN y += 1")
+
+
+def test_the_default_of_several_outputs_is_edited_by_name():
+    rules = RuleBase.parse(DECLARED + "Default: a = 1, b = 2  IF SOME hue is red THEN a += 1, b += 1")
+    assert rules.edit(default={"b": -3}).default == (1.0, -3.0)
+    with pytest.raises(ParameterError, match=r"several outputs.*'a'"):
+        rules.edit(default=1)
+    with pytest.raises(ParameterError, match="'c'"):
+        rules.edit(default={"c": 1})
+    with pytest.raises(ParameterError, match="number"):
+        scorecard().edit(default="low")
+
+
+def test_rules_over_more_features_stay_the_same():
+    rules = scorecard()
+    wider = rules.over(["size", "texture", "hue"])
+    bags = some_bags()
+    again = bags.map_instances(lambda x: np.column_stack([x[:, 0] * 0, x[:, 1], x[:, 0]]))
+    np.testing.assert_allclose(wider.infer(again).output, rules.infer(bags).output, rtol=1e-12)
+
+
+def test_merged_additive_rules_add_what_they_added_together():
+    rules = RuleBase.parse(
+        DECLARED + "Default: y = 0  IF SOME (hue is red AND texture is rough) THEN y += 1.5 WITH 2"
+        " IF SOME (texture is rough AND hue is red) THEN y -= 1"
+    )
+    merged = rules.edit(merge=[(1, 2)])
+    assert str(merged).splitlines()[1:] == ["Rule 1: IF SOME (hue is red AND texture is rough) THEN y += 2"]
+    bags = some_bags()
+    np.testing.assert_allclose(merged.infer(bags).output, rules.infer(bags).output, rtol=1e-12)
+
+
+def test_rules_with_the_same_quantifier_are_merged_and_others_refused():
+    rules = RuleBase.parse(
+        DECLARED + "IF SOME hue is red THEN y += 1 IF SOME hue is blue THEN y += 2 IF ALL hue is blue THEN y += 3"
+    )
+    (merged, _) = rules.edit(merge=[(1, 2)]).rules
+    assert merged.premise == Quantified("some", Is("hue", "red_or_blue"))
+    assert merged.coefs == ((3.0,),)
+    with pytest.raises(ParameterError, match=r"Rule 2.*quantifier"):
+        rules.edit(merge=[(2, 3)])
+
+
+# ---------------------------------------------------------------------- diagnosis and simplification
+
+
+def kinds(found):
+    return [(finding.kind, finding.rules) for finding in found]
+
+
+def additive(text, **settings):
+    return RuleBase.parse(DECLARED + "Default: y = 0 " + text, **settings)
+
+
+def test_opposite_signs_of_overlapping_additive_rules_are_no_contradiction():
+    rules = additive("IF SOME hue is red THEN y += 2  IF ALL hue is red THEN y -= 2  IF MOST hue is blue THEN y -= 1")
+    assert kinds(rules.diagnose(some_bags()).of("contradiction")) == []
+    assert kinds(rules.diagnose(some_bags()).of("duplicate")) == []
+
+
+def test_additive_rules_with_one_premise_are_duplicates_to_add_up():
+    rules = additive(
+        "IF SOME (hue is red AND texture is rough) THEN y += 2  IF ALL hue is blue THEN y += 1"
+        "  IF SOME (texture is rough AND hue is red) THEN y -= 1"
+    )
+    found = rules.diagnose(some_bags()).of("duplicate")
+    assert kinds(found) == [("duplicate", (1, 3))]
+    assert "edit(merge=[(1, 3)])" in found[0].advice
+    assert kinds(rules.diagnose(some_bags()).of("contradiction")) == []
+
+
+def test_an_additive_rule_that_never_matters():
+    rules = additive("IF SOME hue is red THEN y += 2  IF SOME texture is rough THEN y += 0.001")
+    found = rules.diagnose(some_bags())
+    assert kinds(found.of("never matters")) == [("never matters", (2,))]
+    added = (rules.infer(some_bags()).firing[:, 1] * 0.001).max() / np.ptp(rules.infer(some_bags()).output)
+    assert f"{100 * added:.3g}%" in found.of("never matters")[0].message
+    assert rules.simplify(some_bags()).dropped == (2,)
+
+
+def test_an_additive_rule_that_adds_the_same_to_every_bag_belongs_to_the_default():
+    rules = additive("IF SOME hue is red THEN y += 2  IF NOT (AT LEAST 100 hue is red) THEN y += 1.5")
+    found = rules.diagnose(some_bags()).of("always fires")
+    assert kinds(found) == [("always fires", (2,))]
+    assert "1.5 to y" in found[0].message
+    assert "default" in found[0].advice
+
+
+def test_bags_where_no_additive_rule_fires_are_covered_by_the_default():
+    rules = additive("IF AT LEAST 5 hue is red THEN y += 2")
+    assert kinds(rules.diagnose(some_bags()).of("uncovered bags")) == []
+    assert rules.infer(some_bags()).uncovered.any()
+
+
+def test_simplifying_needs_bags_and_keeps_the_outputs():
+    rules = additive(
+        "IF SOME (hue is red AND texture is rough) THEN y += 2  IF SOME (texture is rough AND hue is red) THEN y += 1"
+        "  IF AT LEAST 2 (hue is blue AND texture is smooth) THEN y -= 1"
+    )
+    with pytest.raises(ParameterError, match="bags"):
+        rules.simplify()
+    found = rules.simplify(some_bags())
+    assert found.merged == ((1, 2),)
+    assert found.rules.n_rules == 2
+    assert found.change.greatest < 1e-12
+
+
+def test_conditions_that_always_hold_are_found_under_quantifiers():
+    variables = [Variable("a", {"any": Sigmoid(-100, 10), "high": Sigmoid(0.5, 10)}, 0, 1)]
+    variables.append(Variable("b", {"high": Sigmoid(0.5, 10)}, 0, 1))
+    rules = RuleBase.parse(
+        "Default: y = 0 IF SOME (a is any AND b is high) THEN y += 1 IF ALL a is high THEN y += 1", variables
+    )
+    bags = [np.random.default_rng(n).random((3, 2)) for n in range(9)]
+    assert kinds(rules.diagnose(bags).of("always true")) == [("always true", (1,))]
+    found = rules.simplify(bags)
+    assert found.conditions == ((1, "a is any"),)
+    assert found.rules.rules[0].premise == Quantified("some", Is("b", "high"))
