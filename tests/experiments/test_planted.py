@@ -40,6 +40,7 @@ class Told:
     """An estimator that knows the truth of "pair" instead of learning it."""
 
     rules_ = RuleBase.parse(TELLS, t_norm="min", aggregation="max")
+    members_ = (rules_,)
 
     def get_params(self, deep=True):
         return {}
