@@ -71,11 +71,11 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
             if len(estimator) > 1:
                 bags = estimator[:-1].fit_transform(bags, target)
             estimator = estimator[-1]
-        if isinstance(estimator, NaiveMIL) and isinstance(estimator.estimator, Network):
+        if isinstance(estimator, NaiveMIL) and _trains(estimator.estimator):
             network, instances, instance_labels, _ = estimator._prepare(bags, target)
             wrappers.append((estimator, network, as_bags(bags)))
             networks.append((network, _prepared(network, instances, instance_labels)))
-        elif isinstance(estimator, Network) and not estimator._selects:
+        elif _trains(estimator):
             networks.append((estimator, _prepared(estimator, bags, target)))
         else:
             estimator.fit(bags, getattr(bags, "labels", None) if target is None else target)
@@ -89,6 +89,13 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
     for wrapper, network, bags in wrappers:
         wrapper._finish(network, bags)
     return results
+
+
+def _trains(estimator: Any) -> bool:
+    """Return whether the next fit trains a network, rather than choosing rules or anything else."""
+    if not isinstance(estimator, Network):
+        return False
+    return not estimator._selects or (bool(estimator.warm_start) and hasattr(estimator, "members_"))
 
 
 def _prepared(network: Network, bags: Any, labels: Any) -> Job:

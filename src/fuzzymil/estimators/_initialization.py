@@ -124,14 +124,16 @@ def structure(settings: NetworkSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in (*names, "normalize", "n_estimators", "loss")}
 
 
-def keep_prob(settings: NetworkSettings, start: Params, masks: Masks, n_bags: int) -> float | None:
+def keep_prob(
+    settings: NetworkSettings, start: Params, masks: Masks, n_bags: int, *, given: bool = False
+) -> float | None:
     """Return the keep probability of Rule Dropout; "auto" uses it where parameters outnumber the bags.
 
-    "auto" never drops given rules: an expert's few rules complement each other.
+    "auto" never drops given or chosen rules: these few complement each other.
     """
     if settings.rule_keep_prob == "auto":
         n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
-        return 0.7 if n_numbers > n_bags and not isinstance(settings.init, RuleBase) else None
+        return 0.7 if n_numbers > n_bags and not given else None
     return None if settings.rule_keep_prob in (None, 1) else float(settings.rule_keep_prob)
 
 
@@ -307,7 +309,7 @@ def _from_rules(
         feature_names=bags.feature_names,
         default=given.default,
         loss=settings.loss,
-        keep_prob=keep_prob(settings, start, masks, n_bags),
+        keep_prob=keep_prob(settings, start, masks, n_bags, given=True),
         structure=structure(settings),
         n_runs=settings.n_init,
         template=given,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,17 +16,18 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
-from fuzzymil.bags import Bags, BagStream, as_bags
+from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, structure
 from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, plan_of, rule_base, training_weights
-from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.estimators._look import Look, as_stream, common_generator
+from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection import choose_rules
 from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
-from fuzzymil.training.distributed.census import Census, take_census
+from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.feed import Feed
 from fuzzymil.training.distributed.processes import ProcessGroup, current
 from fuzzymil.training.limits import limits_of
@@ -153,9 +153,10 @@ class Network(NetworkSettings, ExplainableModel):
     def _resumed(self, n_bags: int) -> Learned:
         """Return the present rules to train further, if the parameters still describe them."""
         before = self._learned
-        if len(before.params) > 1 and before.template is not None and self._selects:
+        if len(before.params) > 1 and before.template is not None and not isinstance(self.init, RuleBase):
             raise ParameterError(
-                "The members of a committee of chosen rules differ in shape and cannot be trained further."
+                "The members of a committee of chosen rules differ in shape and cannot be trained further: choose anew "
+                "(warm_start=False), or train one of them (init=model.members_[0])."
             )
         for name, then in before.structure.items():
             now = getattr(self, name)
@@ -164,16 +165,17 @@ class Network(NetworkSettings, ExplainableModel):
                     f"The fitted rules were made with {name}={then!r}, but now {name}={now!r}: restore it to resume "
                     "training, or fit a new model with warm_start=False."
                 )
-        learned = dataclasses.replace(before, keep_prob=keep_prob(self, before.params[0], before.masks[0], n_bags))
+        p = keep_prob(self, before.params[0], before.masks[0], n_bags, given=before.template is not None)
+        learned = dataclasses.replace(before, keep_prob=p)
         if learned.remembers == (plan_of(self, learned), self._run.precision):
             return learned
         return dataclasses.replace(learned, optimizer_state=None)  # of another optimizer
 
-    def _look(self, X: Any, y: Any, sample_weight: Any, *, resumes: bool) -> _Look:
+    def _look(self, X: Any, y: Any, sample_weight: Any, *, resumes: bool) -> Look:
         """Read a stream, or this process's share of the bags, once: a sample and what must be known of all bags."""
         processes = current() if self._run.distributed else ProcessGroup()
-        rng = _common_generator(self.random_state, processes)
-        stream, labels, own_weights = _as_stream(X, y, sample_weight, type(self).__name__)
+        rng = common_generator(self.random_state, processes)
+        stream, labels, own_weights = as_stream(X, y, sample_weight, type(self).__name__)
         with counting_bar("Reading", enabled=bool(self.verbose)) as look:
             census = take_census(stream, processes, functools.partial(self._bags_to_fit, resumes=resumes), look, labels)
         n_bags = len(census.labels)
@@ -184,7 +186,7 @@ class Network(NetworkSettings, ExplainableModel):
         stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
         coding = self._encode(stand_in, census.labels, all_weights, resumes=resumes, classes=None)
         overview = Overview(census.measures, coding.targets, coding.weights)
-        return _Look(stream, processes, census, coding, coding.only(census.places), overview, rng)
+        return Look(stream, processes, census, coding, coding.only(census.places), overview, rng)
 
     def _prepare_stream(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Feed]:
         """Prepare training on a stream, or on this process's share of the bags.
@@ -275,6 +277,8 @@ class Network(NetworkSettings, ExplainableModel):
         if not job.partial or self.coverage_ is None:  # part of the data is not what is usual
             self.coverage_ = Coverage.of(job.bags, used_features(members))
         self._set_fitted(kept, members, initial, result.history[best[0]])
+        if not job.resumes:
+            self.__dict__.pop("choice_", None)  # of an earlier fit
         return self
 
     def _set_fitted(
@@ -312,7 +316,8 @@ class Network(NetworkSettings, ExplainableModel):
         p = dropout_factor(self, keep_prob)
         params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
         params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
-        given = isinstance(self.init, RuleBase) or members[0].arrangement.premises is not None
+        arrangement = members[0].arrangement
+        given = isinstance(self.init, RuleBase) or (arrangement.premises, arrangement.parts) != (None, None)
         learned = Learned(
             params=params,
             masks=[rules.compile()[1] for rules in members],
@@ -390,18 +395,6 @@ class Network(NetworkSettings, ExplainableModel):
         return hasattr(self, "members_")
 
 
-class _Look(NamedTuple):
-    """What one pass over a stream finds out."""
-
-    stream: BagStream
-    processes: ProcessGroup
-    census: Census
-    coding: Coding
-    sample: Coding
-    overview: Overview
-    rng: np.random.RandomState
-
-
 def warn_interrupted(results: Iterable[Result]) -> None:
     """Warn if Ctrl-C ended training early."""
     epochs = [int(result.n_epochs.max()) for result in results if result.interrupted]
@@ -425,33 +418,3 @@ def checked_weights(sample_weight: Any, bags: Bags) -> Array:
 def _require_bags(n_bags: int, *, resumes: bool) -> None:
     if n_bags < 2 and not resumes:
         raise InputError("There is one sample, which means one bag: training needs at least two.")
-
-
-def _common_generator(random_state: Any, processes: ProcessGroup) -> np.random.RandomState:
-    """Return a generator that draws the same numbers in every process: without a seed, those of the first process."""
-    drawn: np.random.RandomState = check_random_state(random_state)
-    if processes.size == 1 or isinstance(random_state, numbers.Integral):
-        return drawn
-    seed = processes.gather({"seed": np.array(drawn.randint(2**31 - 1))})[0]["seed"]
-    return np.random.RandomState(int(seed))
-
-
-def _as_stream(X: Any, y: Any, sample_weight: Any, kind: str) -> tuple[BagStream, Array | None, Array | None]:
-    """Return a stream, labels that its bags do not carry, and weights."""
-    if isinstance(X, BagStream):
-        for name, given in (("y", y), ("sample_weight", sample_weight)):
-            if given is not None:
-                raise InputError(f"The bags of a stream carry their labels and have equal weights: leave {name} out.")
-        return X, None, None
-
-    @functools.cache
-    def whole(part: int) -> Bags:
-        # Called by the census, which informs the other processes if these bags cannot be used.
-        bags = as_bags(X)
-        bag_labels(bags, y, kind)
-        if weights is not None and weights.shape != (bags.n_bags,):
-            raise InputError(f"There are {bags.n_bags} bags but weights of shape {weights.shape}: pass one per bag.")
-        return bags
-
-    weights = None if sample_weight is None else np.asarray(sample_weight, float)
-    return BagStream(whole, 1), None if y is None else np.asarray(y), weights

@@ -334,7 +334,11 @@ class NetworkSettings(BaseEstimator):
     def _changed(self) -> list[str]:
         """Return the parameters of the network and its training that differ from their defaults."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}
-        return [name for name, default in fields.items() if name not in _OF_ALL and getattr(self, name) != default]
+        # Other ways to write the same: no frozen parts, and the standard variant.
+        now = {name: getattr(self, name) for name in fields} | {"frozen": tuple(self.frozen or ())}
+        if self._variant == VARIANTS["standard"]:
+            now["variant"] = "standard"
+        return [name for name, default in fields.items() if name not in _OF_ALL and now[name] != default]
 
     @property
     def _n_rules(self) -> int:

@@ -93,12 +93,13 @@ def choose_rules(
     """
     counting = weights > 0
     bags, targets, weights, groups = bags[counting], targets[counting], weights[counting], groups[counting]
-    seen = scaling.apply(bags.instances)[:, scaling.varies]
-    standardized = Bags(np.where(np.isnan(seen), 0.0, seen), bags.offsets)
+    seen = scaling.apply(bags.instances)
+    standardized = Bags(seen[:, scaling.varies] if scaling.varies.any() else 0 * seen[:, :1], bags.offsets)
     plain = Bags(bags.instances, bags.offsets)
     problem = Problem(plain, standardized, scaling.apply_to_targets(targets), weights, classes)
     if not classes:
-        groups = np.digitize(problem.targets[:, 0], np.quantile(problem.targets[:, 0], [0.2, 0.4, 0.6, 0.8]))
+        rank = np.argsort(np.argsort(problem.targets[:, 0], kind="stable"))
+        groups = 5 * rank // len(rank)
     done = 0
 
     def tick() -> None:
@@ -118,6 +119,7 @@ def choose_rules(
         members.append(rule_base(after, scaling, names, outputs))
         plans.append(made)
         costs.append(after.cost(part))
+    progress(done, done)
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
     return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0])
 

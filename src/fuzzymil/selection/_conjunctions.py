@@ -12,6 +12,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, Sigmoid
+from fuzzymil.selection._dictionary import limits
 from fuzzymil.selection._premises import Condition, Part, Premise
 
 __all__ = ["Intervals"]
@@ -31,20 +32,20 @@ class Intervals:
     """
 
     def __init__(self, bags: Bags) -> None:
-        x = bags.instances
         per_feature = _MOST_INTERVALS / bags.n_features
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
-        low, high = np.nanquantile(x, (0.1, 0.9), axis=0)
-        wide = np.where(high > low, high - low, np.nanmax(x, axis=0) - np.nanmin(x, axis=0))
-        edges = np.nanquantile(x, np.arange(1, n_edges + 1) / (n_edges + 1), axis=0)  # (e, d)
+        wide = np.ones(bags.n_features)
         found: dict[tuple[int, float, float], None] = {}
-        for d in np.flatnonzero(wide > 0):
-            bounds = np.r_[-np.inf, edges[:, d], np.inf]
-            for first, last in _pairs(n_edges):
-                if bounds[first] < bounds[last] < np.inf or (
-                    bounds[first] < np.nanmax(x[:, d]) and last == n_edges + 1
-                ):
-                    found[int(d), float(bounds[first]), float(bounds[last])] = None
+        for d, values in enumerate(bags.instances.T):
+            edges, _ = limits(values, n_edges)
+            if not len(edges):
+                continue
+            known = values[~np.isnan(values)]
+            low, high = np.quantile(known, (0.1, 0.9))
+            wide[d] = high - low if high > low else known.max() - known.min()
+            bounds = np.r_[-np.inf, edges, np.inf]
+            for first, last in _pairs(len(edges)):
+                found[d, float(bounds[first]), float(bounds[last])] = None
         self.intervals = list(found)
         self.feature = np.array([d for d, _, _ in found], int)
         self._soft = _SOFT * wide

@@ -17,13 +17,15 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Sigmoid
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
+from fuzzymil.training.scaling import Measures
 
-__all__ = ["Dictionary", "bag_sizes", "joined", "thresholds"]
+__all__ = ["Dictionary", "bag_sizes", "joined", "limits", "thresholds"]
 
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
 _LEAST_SHARE = 0.1  # of the bags must be large enough for a count
 _EASE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k
+_LEAST_RANGE = 1e-290  # of a feature: the slopes of its sets would overflow
 _TYPICAL_SPREAD = 0.4  # standard deviation over bags of a statement that is true in some and false in others
 
 
@@ -71,18 +73,19 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), *, average: bool = Fals
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
         for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
             for d in range(bags.n_features):
-                centers, slope = _limits(values[:, d], n_thresholds)
+                centers, slope = limits(values[:, d], n_thresholds)
                 if len(centers):
                     columns.append(expit(sign * slope * (values[:, d, None] - centers)))
                     found += [(quantifier, number, d, float(center), sign * slope) for center in centers]
     if average:
+        spread = Measures.of(bags.instances).deviation
         for d in range(bags.n_features):
             values = bags.instances[:, d]
-            centers, slope = _limits(values, n_thresholds // 2 + 1)
+            centers, slope = limits(values, n_thresholds // 2 + 1)
             if not len(centers):
                 continue
             # A wide set, too: its average is nearly the average of the feature.
-            wide = 1.4 / float(np.nanstd(values))
+            wide = 1.4 / spread[d]
             slopes = np.append(np.full(len(centers), slope), wide)
             centers = np.append(centers, np.nanmedian(values))
             truth = expit(slopes * (values[:, None] - centers))
@@ -115,12 +118,16 @@ def bag_sizes(bags: Bags) -> Dictionary:
     return Dictionary(columns, lambda number: (Part("at least", int(limits[number]), ()),), ones, ones)
 
 
-def _limits(values: Array, count: int) -> tuple[Array, float]:
+def limits(values: Array, count: int) -> tuple[Array, float]:
     """Return thresholds that divide the values into parts of equal size, and the slope of the sets at them."""
     known = np.sort(values[np.isfinite(values)])
-    if len(known) < 2 or known[0] == known[-1]:
+    if len(known) < 2 or known[-1] - known[0] < _LEAST_RANGE:
         return np.empty(0), 1.0
-    steps = np.flatnonzero(known[1:] > known[:-1])  # a threshold lies between two different values
+    # A threshold lies between two values that differ by more than rounding.
+    rounding = max(1e-12 * (known[-1] - known[0]), 8 * np.finfo(float).eps * np.abs(known[[0, -1]]).max())
+    steps = np.flatnonzero(np.diff(known) > rounding)
+    if not len(steps):
+        return np.empty(0), 1.0
     if len(steps) > count:
         places = np.linspace(0, len(known), count + 2)[1:-1]
         steps = np.unique(steps[np.clip(np.searchsorted(steps, places - 1), 0, len(steps) - 1)])

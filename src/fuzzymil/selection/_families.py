@@ -21,7 +21,8 @@ __all__ = ["Family", "Problem", "Validation", "dictionary_of", "fitted", "protot
 PENALTIES = np.geomspace(1.0, 0.004, 12)  # relative to the least penalty with which no rule is chosen
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _COUNTS = (1, 2, 3, 4, 5)
-_N_PROTOTYPES = 500
+_MOST_PROTOTYPES, _FEWEST_PROTOTYPES = 500, 100
+_MOST_DISTANCES = 4_000_000  # from all instances to all prototypes
 _PROTOTYPES = (
     ("some", 0.7),
     ("some", 1.1),
@@ -37,7 +38,7 @@ class Problem(NamedTuple):
     """What rules must explain."""
 
     bags: Bags
-    standardized: Bags  # the same, for prototypes: without missing values
+    standardized: Bags  # the same, for prototypes: only features that vary
     targets: Array  # (b, k): 0 or 1 if they are classes
     weights: Array  # (b,)
     classes: bool
@@ -82,8 +83,9 @@ def statements(bags: Bags, max_terms: int | None) -> list[Family]:
     """Return the families of short rules: SOME, counts and averages, conjunctions in one instance."""
     some = joined([thresholds(bags), bag_sizes(bags)])
     found = [Family("some", some)]
-    if (max_terms is None or max_terms > 1) and bags.n_features > 1:
-        found.append(Family("conjunctions", some, Intervals(bags)))
+    intervals = Intervals(bags)
+    if (max_terms is None or max_terms > 1) and len(np.unique(intervals.feature)) > 1:
+        found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if bags.sizes.max() > 1:
         found.append(Family("counts", joined([thresholds(bags, counts, average=True), bag_sizes(bags)])))
@@ -92,7 +94,9 @@ def statements(bags: Bags, max_terms: int | None) -> list[Family]:
 
 def prototypes(standardized: Bags, rng: np.random.RandomState) -> Iterator[Family]:
     """Yield the families of rules over all features at once, the most promising first."""
-    centers = typical_instances(standardized.instances, _N_PROTOTYPES, rng)
+    affordable = _MOST_DISTANCES // standardized.n_instances
+    count = int(np.clip(affordable, _FEWEST_PROTOTYPES, _MOST_PROTOTYPES))
+    centers = typical_instances(standardized.instances, count, rng)
     n, d = centers.shape
     for quantifier, width in _PROTOTYPES:
         if quantifier != "some" and standardized.sizes.max() == 1:

@@ -23,6 +23,7 @@ __all__ = ["Fit", "costs", "greatest_penalty", "residuals", "solutions"]
 _NEWTON_STEPS = 8
 _SWEEPS = 60  # of coordinate descent in a Newton step, which is warm-started
 _MOST_JOINING = 200  # columns at once
+_ROUNDS = 50  # of joining; inexact steps could go in circles
 _TOLERANCE = 0.01  # relative, of the conditions that a solution fulfills
 _CONVERGED = 0.01  # largest change of a coefficient in a Newton step, relative to the largest coefficient
 _LEAST_CURVATURE = 1e-3  # of the logistic loss, where a bag is explained perfectly
@@ -80,7 +81,7 @@ def solutions(
     output = np.full(len(target), default)
     solved = np.inf
     for penalty in penalties:
-        while True:
+        for _ in range(_ROUNDS):
             # Only columns that would improve the fit join; coordinate descent over all of them would take far longer.
             slopes = np.abs((share * residuals(output, target, logistic=logistic)) @ columns)
             joining = np.flatnonzero((slopes > penalty * (1 + _TOLERANCE) + 1e-12) & (coefs == 0))

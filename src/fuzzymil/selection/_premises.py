@@ -15,6 +15,7 @@ from scipy.special import expit
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
+from fuzzymil.training.scaling import Measures
 
 __all__ = ["Condition", "Part", "Premise", "Premises", "Statements", "order_statistics"]
 
@@ -99,7 +100,7 @@ class Statements:
         self._rule = np.array([r for r, premise in enumerate(premises) for _ in premise], int)
         self._conditions = [condition for part in self._parts for condition in part.conditions]
         self._part = np.array([p for p, part in enumerate(self._parts) for _ in part.conditions], int)
-        spread = np.nanstd(bags.instances, axis=0) if bags.n_instances else np.ones(bags.n_features)
+        spread = Measures.of(bags.instances).deviation
         self._unit = _STEP * np.array([spread[condition.feature] for condition in self._conditions], float)
         self._is_bell = np.array([isinstance(condition.set, Bell) for condition in self._conditions], bool)
         sets = [condition.set.parameters for condition in self._conditions]
@@ -227,9 +228,14 @@ class Statements:
                 degrees[:, p] = np.add.reduceat(np.exp(values), starts) / sizes
                 rows.append(None)
                 continue
-            order = np.lexsort((values if part.quantifier == "all" else -values, self._owner))
             nth = (part.number or 1) - 1
-            deciding = order[np.minimum(starts + nth, len(order) - 1)]
+            if nth == 0:
+                reduced = (np.minimum if part.quantifier == "all" else np.maximum).reduceat(values, starts)
+                rows_of_values = np.where(values == reduced[self._owner], np.arange(len(values)), len(values))
+                deciding = np.minimum.reduceat(rows_of_values, starts)
+            else:
+                order = np.lexsort((-values, self._owner))
+                deciding = order[np.minimum(starts + nth, len(order) - 1)]
             degrees[:, p] = np.where(sizes > nth, np.exp(values[deciding]), 0.0)
             rows.append(deciding)
         return rows

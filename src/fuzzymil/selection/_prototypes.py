@@ -25,10 +25,10 @@ class Prototype(NamedTuple):
 
 
 def typical_instances(instances: Array, count: int, rng: np.random.RandomState) -> Array:
-    """Return at most ``count`` of the instances, chosen at random."""
-    if len(instances) <= count:
-        return instances
-    return instances[np.sort(rng.choice(len(instances), count, replace=False))]
+    """Return at most ``count`` of the instances, chosen at random; missing values become 0, the mean."""
+    if len(instances) > count:
+        instances = instances[np.sort(rng.choice(len(instances), count, replace=False))]
+    return np.where(np.isnan(instances), 0.0, instances)
 
 
 class Prototypes:
@@ -40,13 +40,16 @@ class Prototypes:
         "some" or "on average", one per prototype.
     centers, widths : arrays of shape (r, d)
     bags : Bags
-        Standardized; without missing values.
+        Standardized. A missing value is near every point.
     """
 
     def __init__(self, quantifiers: list[str], centers: Array, widths: Array, bags: Bags) -> None:
         self.quantifiers, self.centers, self.widths, self.bags = quantifiers, centers, widths, bags
         self._average = np.array([name == "on average" for name in quantifiers], bool)
-        self._squares = np.square(bags.instances)
+        known = ~np.isnan(bags.instances)
+        self._known = None if known.all() else known.astype(float)
+        self._x = np.where(known, bags.instances, 0.0)
+        self._squares = np.square(self._x)
         self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
 
     @property
@@ -71,8 +74,9 @@ class Prototypes:
         """Return the truth (b, r) of the premises, and a function from its derivatives to those of the moves."""
         centers, widths = self._sets(moves)
         precision = 0.5 / np.square(widths)
-        x, starts, sizes = self.bags.instances, self.bags.offsets[:-1], self.bags.sizes
-        constant = (np.square(centers) * precision).sum(axis=1)
+        x, starts, sizes = self._x, self.bags.offsets[:-1], self.bags.sizes
+        constant: Array = np.square(centers) * precision
+        constant = constant.sum(axis=1) if self._known is None else self._known @ constant.T
         distance = self._squares @ precision.T - 2 * x @ (centers * precision).T + constant
         log_truth = -np.maximum(distance, 0.0)
         truth = np.empty((len(sizes), len(centers)))
@@ -95,7 +99,7 @@ class Prototypes:
                 mean = np.zeros(shape)
                 mean[average] = ((slopes[:, average] / sizes[:, None])[self._owner] * weights).T
                 share = sparse.csr_matrix(share + mean)
-            total = np.asarray(share.sum(axis=1))
+            total = np.asarray(share.sum(axis=1)) if self._known is None else share @ self._known
             near, nearer = share @ x, share @ self._squares
             by_center = 2 * precision * (near - total * centers)
             by_width = 2 * precision * (nearer - 2 * centers * near + total * np.square(centers))

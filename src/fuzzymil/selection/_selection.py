@@ -141,6 +141,8 @@ def plan(
         joint = problem.costs(both)
         options["both"] = float(np.average(joint, weights=weights))
         ways: dict[tuple[int, ...], Array] = {(first,): cost[first], (second,): cost[second], (first, second): joint}
+        if n_rules == 1:
+            del ways[first, second]
         best = min(ways, key=lambda way: float(np.average(ways[way], weights=weights)))
         used = (first,) if _as_good(ways[first,], ways[best], weights, null) else best
     ingredients = []
@@ -267,10 +269,15 @@ def _as_good(cost: Array, best: Array, weights: Array, null: float, standard_err
 
 
 def _folds(groups: Array, rng: np.random.RandomState) -> Array | None:
-    """Return the part in which each bag is held out, every part with bags of every group; None if there are too few."""
-    n_folds = min(_N_FOLDS, int(np.bincount(groups)[np.unique(groups)].min()))
-    if n_folds < 2 or len(groups) < 2 * _N_FOLDS:
+    """Return the part in which each bag is held out; None if there are too few.
+
+    Every part has bags of every group, except for groups of a single bag.
+    """
+    counts = np.bincount(groups)
+    counts, repeated = counts[counts > 0], counts[counts > 1]
+    if len(groups) < 2 * _N_FOLDS or len(repeated) < min(2, len(counts)):
         return None
+    n_folds = min(_N_FOLDS, int(repeated.min()))
     folds = np.empty(len(groups), int)
     for group in np.unique(groups):
         members = rng.permutation(np.flatnonzero(groups == group))
