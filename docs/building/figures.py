@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from fuzzymil import MIANFISClassifier
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
 from fuzzymil.experiments._statistics import ranking
-from fuzzymil.plots import ExplanationDisplay, MembershipDisplay, RanksDisplay, SpaceDisplay
+from fuzzymil.plots import ExplanationDisplay, MembershipDisplay, RanksDisplay, ShapesDisplay, SpaceDisplay
 
 DOCS = Path(__file__).parents[1]
 FIGURES = DOCS / "figures"
@@ -30,8 +30,9 @@ def save(figure: plt.Figure, name: str) -> None:
 def understanding() -> None:
     """Draw the model of the page on understanding rules."""
     bags = make_two_concepts(random_state=3)
-    model = MIANFISClassifier(max_terms=2, alpha=5, random_state=0).fit(bags[::2])
-    save(MembershipDisplay.from_rules(model, model.initial_rules_).plot(), "understanding-membership")
+    model = MIANFISClassifier(random_state=0).fit(bags[::2])
+    save(MembershipDisplay.from_rules(model).plot(), "understanding-membership")
+    save(ShapesDisplay.from_rules(model, bags=bags).plot(), "understanding-shapes")
     why = model.explain(bags, bag="concept1-2")
     save(ExplanationDisplay.from_explanation(why).plot(), "understanding-explanation")
 

@@ -324,17 +324,25 @@ def test_a_bag_on_which_nothing_fires_has_the_default():
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_long_conjunctions_inside_a_quantifier_are_shortened():
+def long_rule(terms):
     names = [f"x{d}" for d in range(40)]
-    variables = tuple(Variable(name, {"near": Gaussian(0, 3)}) for name in names)
-    prototype = Quantified("some", And(tuple(Is(name, "near") for name in names)))
-    rules = RuleBase(variables, (Rule(prototype, [[2.0]]),), ("y",), normalize=False)
-    bag = np.random.default_rng(0).normal(size=(3, 40))
-    text = explain(rules, [bag]).to_text(max_terms=3)
-    said = re.sub(r"\s+", " ", text)
-    assert re.search(r"Rule 1: SOME \(x\d+ is near AND x\d+ is near AND x\d+ is near AND \.\.\. \(37 more\)\)", said)
-    assert "and 37 more" in said
+    variables = tuple(Variable(name, {term: Gaussian(0, 3) for term in terms}) for name in names)
+    asked = And(tuple(Is(name, terms[d % len(terms)]) for d, name in enumerate(names)))
+    rules = RuleBase(variables, (Rule(Quantified("some", asked), [[2.0]]),), ("y",), normalize=False)
+    text = explain(rules, [np.random.default_rng(0).normal(size=(3, 40))]).to_text(max_terms=3)
     assert max(map(len, text.splitlines())) <= 80
+    return re.sub(r"\s+", " ", text)
+
+
+def test_long_conjunctions_inside_a_quantifier_are_shortened():
+    text = long_rule(["near", "close"])
+    condition = r"x\d+ is (near|close)"
+    assert re.search(rf"Rule 1: SOME \({condition} AND {condition} AND {condition} AND \.\.\. \(37 more\)\)", text)
+    assert "and 37 more" in text
+
+
+def test_conditions_with_the_same_term_are_counted():
+    assert "Rule 1: SOME (40 features are prototype1)" in long_rule(["prototype1"])
 
 
 def test_numbers_and_several_classes():

@@ -158,6 +158,15 @@ def test_the_grid_names_quantifiers_and_signs():
     assert figure.axes[1].get_xticklabels()[0].get_text() == "yes +="
 
 
+@pytest.mark.parametrize("kind", [MembershipDisplay, RuleGridDisplay])
+def test_rules_before_training_must_be_the_same_rules(kind):
+    with pytest.raises(ParameterError, match="expected 6, got 2"):
+        kind.from_rules(CARD, dataclasses.replace(CARD, rules=CARD.rules[:2]))
+    with pytest.raises(ParameterError, match="Rule 1 asks about other features"):
+        kind.from_rules(CARD, dataclasses.replace(CARD, rules=(*CARD.rules[1:], CARD.rules[0])))
+    kind.from_rules(CARD, CARD)
+
+
 def test_sets_are_named_by_what_their_rules_do():
     figure = MembershipDisplay.from_rules(CARD).plot()
     names = [text.get_text() for text in figure.legends[0].get_texts()]

@@ -125,7 +125,7 @@ def _figure(
         if source is None or bags is None:
             raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
         chosen = bag_with_id(bags, id, source.name)
-    before = getattr(model, "initial_rules_", None)
+    before = _before_training(model)
     display: Any
     if kind is Kind.membership:
         display = plots.MembershipDisplay.from_rules(model, before)
@@ -148,6 +148,13 @@ def _figure(
         display = _surface(model, bags, *features)
     figure: Figure = display.plot() if title is None else display.plot(title)
     return figure
+
+
+def _before_training(model: Any) -> Any:
+    """Return the rules before training, if they are the same rules; a choice of rules ends with others."""
+    before = getattr(model, "initial_rules_", None)
+    asked = [[set(rule.antecedent) for rule in rules.rules] for rules in (before, model.rules_) if rules is not None]
+    return before if asked[0] == asked[-1] else None
 
 
 def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:

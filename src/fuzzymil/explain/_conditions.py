@@ -44,7 +44,8 @@ def conditions_at(
     found = []
     for sight in sights:
         degrees = [next(log_mu) for _ in places[sight.part]]
-        found.append(_conditions(base, base.parts[sight.part], sight, degrees))
+        columns = [d for _, d in places[sight.part]]
+        found.append(_conditions(base, base.parts[sight.part], sight, columns, degrees))
     return found
 
 
@@ -66,10 +67,11 @@ def _log_memberships(
     return found
 
 
-def _conditions(base: RuleBase, part: Part, sight: Sight, log_mu: Sequence[float]) -> tuple[ConditionExplanation, ...]:
-    """Return the conditions of one part at one instance, given its log-memberships in their sets."""
+def _conditions(
+    base: RuleBase, part: Part, sight: Sight, columns: Sequence[int], log_mu: Sequence[float]
+) -> tuple[ConditionExplanation, ...]:
+    """Return the conditions of one part at one instance, given their columns and its log-memberships in their sets."""
     asked = list(premise.conditions(part.premise))
-    columns = [base.feature_names.index(condition.variable) for condition in asked]
     negated = [inside != part.negated for inside in premise.negations(part.premise)]
     known = ~np.isnan(sight.seen)
     degrees = [

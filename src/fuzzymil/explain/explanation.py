@@ -6,7 +6,8 @@ import dataclasses
 import math
 from typing import Any
 
-from fuzzymil.explain.coverage import UNUSUAL, Unusual
+from fuzzymil.explain._facts import Facts
+from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation, finite, plain
 from fuzzymil.explain.text import condition_table, degree, evenly, folded, named, number, percent, rest_in_words
 from fuzzymil.explain.words import rests_on, rule_in_words, score_name, scorecard, the_score
@@ -19,7 +20,7 @@ __all__ = ["Explanation"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Facts):
     """Why a bag got its prediction: print it, plot it with `plots.ExplanationDisplay`, or convert it with `to_dict`.
 
     Attributes
@@ -82,44 +83,6 @@ class Explanation:
     >>> round(found.baseline + sum(rule.contribution for rule in found.rules), 2)
     0.5
     """
-
-    bag: Any
-    n_instances: int
-    feature_names: tuple[str, ...]
-    outputs: tuple[str, ...]
-    output: tuple[float, ...]
-    prediction: Any
-    classes: tuple[Any, ...] | None
-    probability: tuple[float, ...] | None
-    target: int
-    threshold: float
-    score: float
-    scale: str
-    baseline: float
-    log_firing: float
-    coverage: float | None
-    unusual: Unusual | None
-    additive: bool
-    uncovered: tuple[int, ...]
-    default: tuple[float, ...] | None
-    n_estimators: int
-    centered: bool
-    rules: tuple[RuleExplanation, ...]
-    counterfactuals: tuple[Counterfactual, ...]
-
-    @property
-    def firing(self) -> float:
-        """Greatest firing strength of any rule."""
-        return math.exp(self.log_firing)
-
-    @property
-    def is_uncovered(self) -> bool:
-        """Whether no rule fires, so that the output is the default."""
-        return len(self.uncovered) == self.n_estimators
-
-    def without(self, instance: int) -> Counterfactual | None:
-        """Return the counterfactual without an instance, or None if it is not the witness of a rule."""
-        return next((found for found in self.counterfactuals if found.instance == instance), None)
 
     def __repr__(self) -> str:
         predicted = "" if self.classes is None else f"prediction={self.prediction!r}, "

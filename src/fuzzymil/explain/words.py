@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from fuzzymil.explain._facts import Facts
 from fuzzymil.explain.parts import ConditionExplanation, PartExplanation, RuleExplanation, Witness
 from fuzzymil.explain.text import degree, evenly, number, percent, rest_in_words, value_of
 from fuzzymil.network.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
-
-if TYPE_CHECKING:
-    from fuzzymil.explain.explanation import Explanation
 
 __all__ = [
     "outcome",
@@ -36,7 +33,7 @@ _ALIKE = 3  # conditions with the same term that are counted
 # ---------------------------------------------------------------------- the score
 
 
-def score_name(explanation: Explanation) -> str:
+def score_name(explanation: Facts) -> str:
     """Return the name of the explained score: ``sky``, ``decision value``, ``logit``, ``logit of fox``."""
     if explanation.classes is None:
         return printer.quoted(explanation.outputs[explanation.target])
@@ -45,12 +42,12 @@ def score_name(explanation: Explanation) -> str:
     return f"{explanation.scale} of {explanation.classes[explanation.target]}"
 
 
-def the_score(explanation: Explanation) -> str:
+def the_score(explanation: Facts) -> str:
     """Return `score_name` with its article, for use in a sentence: ``sky``, ``the decision value``."""
     return ("" if explanation.classes is None else "the ") + score_name(explanation)
 
 
-def outcome(explanation: Explanation) -> str:
+def outcome(explanation: Facts) -> str:
     """Return what the score means: ``probability of yes 0.67``; empty for numbers."""
     if explanation.classes is None or explanation.probability is None:
         return ""
@@ -61,7 +58,7 @@ def outcome(explanation: Explanation) -> str:
 # ---------------------------------------------------------------------- rules and their parts
 
 
-def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> tuple[str, str]:
+def rule_in_words(explanation: Facts, rule: RuleExplanation, max_terms: int) -> tuple[str, str]:
     """Return the premise and the conclusion of a rule as text.
 
     A long conjunction is shortened to the ``max_terms`` conditions with the least support. A premise with OR or NOT is
@@ -125,7 +122,7 @@ def rests_on(rule: RuleExplanation, part: PartExplanation, max_terms: int) -> st
     return f"{degree(part.log_degree)}: {found}" if len(rule.parts) > 1 else found
 
 
-def pieces(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> list[tuple[str, list[str]]]:
+def pieces(explanation: Facts, rule: RuleExplanation, max_terms: int) -> list[tuple[str, list[str]]]:
     """Return the premise of a rule in pieces, each with what it rests on.
 
     Parts that are joined by AND are pieces of their own. Other premises are a single piece, with all of their parts.
@@ -201,7 +198,7 @@ def _listed(words: list[str]) -> str:
 
 
 def scorecard(
-    explanation: Explanation, shown: list[RuleExplanation], rest: list[RuleExplanation], max_terms: int
+    explanation: Facts, shown: list[RuleExplanation], rest: list[RuleExplanation], max_terms: int
 ) -> list[str]:
     """Return the sum of an additive explanation: the default, what each rule adds and why, and the score."""
     firing = evenly([rule.strength for rule in shown], signed=False)
@@ -235,7 +232,7 @@ def scorecard(
     return lines
 
 
-def start_in_words(explanation: Explanation) -> str:
+def start_in_words(explanation: Facts) -> str:
     """Return what an additive explanation starts from."""
     mean = f" (mean of {explanation.n_estimators} members)" if explanation.n_estimators > 1 else ""
     less = f" - {number(explanation.threshold)}" if explanation.threshold else ""

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots._rules import border, conditions_about, quantifier_word, quantifiers_about, rules_of
+from fuzzymil.plots._rules import border, check_start, conditions_about, quantifier_word, quantifiers_about, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.premise import ANYTHING
@@ -85,6 +85,7 @@ class MembershipDisplay:
             Output whose conclusions are in the titles.
         """
         rules = rules_of(rule_base)
+        check_start(rules, initial)
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)

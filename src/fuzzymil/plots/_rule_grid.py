@@ -18,6 +18,7 @@ from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.text import evenly
 from fuzzymil.plots._rules import (
     border,
+    check_start,
     conclusions,
     conditions_about,
     influences,
@@ -145,7 +146,7 @@ class RuleGridDisplay:
         for name, value in (("max_features", max_features), ("max_rules", max_rules)):
             if value < 1:
                 raise ParameterError(f"{name} must be at least 1, got {value!r}.")
-        _check_start(rules, initial)
+        check_start(rules, initial)
         seen = None if bags is None else seen_bags(rules, bags)
         restricted, influence = restrictions(rules, seen), influences(rules)
         used = used_features([rules]) or [0]  # one column even if no rule has a condition
@@ -251,17 +252,6 @@ class RuleGridDisplay:
 
 
 # ---------------------------------------------------------------------- what to show
-
-
-def _check_start(rules: RuleBase, initial: RuleBase | None) -> None:
-    if initial is None:
-        return
-    if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
-        raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
-    if initial.n_rules != rules.n_rules:
-        raise ParameterError(
-            f"initial must have as many rules as after training: expected {rules.n_rules}, got {initial.n_rules}."
-        )
 
 
 def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:

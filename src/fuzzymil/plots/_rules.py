@@ -26,6 +26,21 @@ def rules_of(model: Any) -> RuleBase:
     raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
 
 
+def check_start(rules: RuleBase, initial: RuleBase | None) -> None:
+    """Raise `ParameterError` unless ``initial`` has rules with the same conditions, or is None."""
+    if initial is None:
+        return
+    if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
+        raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
+    if initial.n_rules != rules.n_rules:
+        raise ParameterError(
+            f"initial must have as many rules as after training: expected {rules.n_rules}, got {initial.n_rules}."
+        )
+    for number, (before, after) in enumerate(zip(initial.rules, rules.rules, strict=True), start=1):
+        if not set(after.antecedent) <= set(before.antecedent):
+            raise ParameterError(f"Rule {number} asks about other features than in initial: leave initial out.")
+
+
 def position(what: str, wanted: Any, known: Sequence[str]) -> int:
     """Return the position of a feature or output, given by name or position.
 

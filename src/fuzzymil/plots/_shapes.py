@@ -13,12 +13,12 @@ from matplotlib.transforms import Affine2D, blended_transform_factory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.words import in_short
 from fuzzymil.plots._rules import bags_of_equal, position, rules_of
 from fuzzymil.plots.style import FAINT, as_written, bare, distinct, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
-from fuzzymil.rules.language.printer import premise_text
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 
 _N_POINTS = 241
@@ -198,12 +198,14 @@ def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
 
 def _text(part: Part) -> str:
     whole = part.premise if part.quantifier is None else Quantified(part.quantifier, part.premise, part.count)
-    return premise_text(Not(whole) if part.negated else whole)
+    return in_short(Not(whole) if part.negated else whole)
 
 
 def _draw(axis: Any, panel: ShapePanel) -> None:
     axis.axhline(0, color="black", linewidth=0.6, zorder=1)
-    for shape, style in zip(panel.shapes, distinct(len(panel.shapes)), strict=True):
+    styles = distinct(max(shape.rule for shape in panel.shapes))  # a rule has the same color in every panel
+    for shape in panel.shapes:
+        style = styles[shape.rule - 1]
         dash = "-" if shape.alone else (0, (4, 2))
         label = shortened(f"{shape.rule}: {shape.text}", 40)
         axis.plot(panel.x, shape.y, color=style["color"], linestyle=dash, linewidth=1.8, label=as_written(label))
