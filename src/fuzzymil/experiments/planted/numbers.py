@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fuzzymil._utils.statistics import PairedTest, corrected_t_test, holm
 from fuzzymil.experiments._experiment import Results
-from fuzzymil.experiments._statistics import PairedTest, corrected_t_test, holm
 from fuzzymil.experiments.planted.methods import OWN
 
 __all__ = ["TOLERANCE", "correct", "mean", "verdict"]
