@@ -130,6 +130,7 @@ def test_another_seed_is_another_model(kind):
         (EmbeddingBoosting(max_depth=0), "max_depth .*at least 1"),
         (EmbeddingBoosting(subsample=1.5), "subsample .*at most 1"),
         (EmbeddingBoosting(learning_rate=0.0), "learning_rate .*above 0"),
+        (EmbeddingBoosting(max_features=2.0), "max_features .*at most 1"),
     ],
 )
 def test_settings_that_cannot_be(model, message):

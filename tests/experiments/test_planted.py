@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 from scipy import stats
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil import Bags, MIANFISClassifier, RuleBase
-from fuzzymil.comparators import APR, EmbeddingForest
+from fuzzymil.comparators import APR, EmbeddingForest, EmbeddingLogistic
 from fuzzymil.datasets import PLANTED, make_planted
 from fuzzymil.experiments import Options, reproduce
 from fuzzymil.experiments._document import Figure, Table, Text
@@ -20,7 +19,7 @@ from fuzzymil.experiments._recipe import Recipe, evaluate, size_of
 from fuzzymil.experiments.planted import experiment as planted
 from fuzzymil.experiments.planted import methods
 from fuzzymil.experiments.planted.measures import instance_auc, measure_fit, used_features, witness_hits
-from fuzzymil.experiments.planted.methods import BOOSTING, METHODS, OWN, Method, OnStatistics, methods_at, statistics_of
+from fuzzymil.experiments.planted.methods import BOOSTING, METHODS, OWN, Method, methods_at
 from fuzzymil.experiments.planted.numbers import correct, verdict
 from fuzzymil.experiments.planted.report import section
 from fuzzymil.experiments.planted.tradeoff import WAYS, draw_tradeoff, point, recipes
@@ -156,21 +155,13 @@ def test_only_parts_that_point_to_instances_count():
         assert witness_hits(explain_many(rules, marked), marked) == [False]
 
 
-def test_statistics_of_bags():
-    bags = make_planted("some", 30, 1, random_state=0)
-    table = statistics_of(bags)
-    for row, bag in zip(table, bags, strict=True):
-        expected = [bag.mean(axis=0), bag.min(axis=0), bag.max(axis=0), bag.std(axis=0), [len(bag)]]
-        np.testing.assert_allclose(row, np.concatenate(expected))
-
-
 def test_seeds_reach_all_methods():
     for method in METHODS.values():
         model = methods.model_of(method, 17)
         seeds = [v for name, v in model.get_params().items() if name.endswith("random_state")]
         assert set(seeds) <= {17}
     assert methods.model_of(METHODS[OWN], 17).random_state == 17
-    assert isinstance(METHODS[BOOSTING].estimator, OnStatistics)
+    assert methods.model_of(METHODS[BOOSTING], 17).random_state == 17
 
 
 # ---------------------------------------------------------------------- verdicts
@@ -250,7 +241,7 @@ def test_conditions_are_counted_as_they_are_read():
     text = """
         VARIABLE x: low = Gaussian(0, 1)    IF x is low THEN y = 1    IF anything THEN y = 2
     """
-    model = SimpleNamespace(rules_=RuleBase.parse(text))
+    model = SimpleNamespace(members_=[RuleBase.parse(text)])
     assert size_of(model) == {"n_rules": 2, "n_conditions": 1}
     text = """
         VARIABLE x: low = Gaussian(0, 1)    VARIABLE z: low = Gaussian(0, 1)
@@ -258,7 +249,7 @@ def test_conditions_are_counted_as_they_are_read():
         IF AT LEAST 8 instances THEN y += 2
         IF MOST x is low AND AT LEAST 2 instances THEN y -= 1
     """
-    assert size_of(SimpleNamespace(rules_=RuleBase.parse(text))) == {"n_rules": 3, "n_conditions": 3 + 1 + 2}
+    assert size_of(SimpleNamespace(members_=[RuleBase.parse(text)])) == {"n_rules": 3, "n_conditions": 3 + 1 + 2}
 
 
 def test_recipes_are_bounded():
@@ -274,7 +265,7 @@ SMALL = {
     OWN: Method(MIANFISClassifier(2, init="kmeans", max_epochs=3), rules=True),
     "forest": Method(EmbeddingForest(20), probability=lambda decision: decision + 0.5),
     "APR": Method(APR(), scaled=True),
-    BOOSTING: Method(OnStatistics(LogisticRegression())),
+    BOOSTING: Method(EmbeddingLogistic()),
 }
 KINDS = ("some", "size")
 

@@ -9,17 +9,22 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from fuzzymil.comparators._base import above_zero, checks, comparator
 from fuzzymil.comparators._statistics import FIVE, THREE, StatisticsClassifier
-from fuzzymil.estimators.parameters import integer, real
+from fuzzymil.estimators.parameters import either, integer, real
 
 __all__ = ["EmbeddingBoosting"]
 
 
-@comparator("Embedding boosting", search_grid={"statistics": [THREE, FIVE], "max_depth": [1, 3]}, fit_seconds=0.25)
+@comparator(
+    "Embedding boosting",
+    search_grid={"statistics": [THREE, FIVE], "max_features": ["sqrt", None]},
+    fit_seconds=0.3,
+)
 class EmbeddingBoosting(StatisticsClassifier):
     """Gradient boosting on statistics of bags: mean, minimum, maximum and deviation of each feature, and the size.
 
     Not a method of multiple-instance learning, but a baseline. Each tree is grown on a random part of the bags and
-    chooses each split among a random part of the columns, because bags are few and their statistics many.
+    chooses each split among a random part of the columns, because bags are few and their statistics many. Where only
+    few of many columns count, choose among all of them instead: ``max_features=None``.
 
     Parameters
     ----------
@@ -31,6 +36,8 @@ class EmbeddingBoosting(StatisticsClassifier):
         Shrinks the contribution of each tree.
     subsample : float
         Fraction of the bags that each tree is grown on.
+    max_features : "sqrt", float or None
+        Number of columns that a split chooses among: the square root of their number, a fraction of them, or all.
     statistics : tuple of str
         What to tell about a bag: "mean", "min", "max" and "std" of each feature, and "size", the number of instances.
     random_state : int, RandomState or None
@@ -44,7 +51,7 @@ class EmbeddingBoosting(StatisticsClassifier):
 
     Notes
     -----
-    Decision values are log-odds. A split chooses among the square root of the number of columns, as in a random forest.
+    Decision values are log-odds.
 
     scikit-learn's faster ``HistGradientBoostingClassifier`` needs 20 bags in every leaf by default and then hardly
     learns from 80 bags; with fewer it is no better than this one, and slower.
@@ -66,15 +73,17 @@ class EmbeddingBoosting(StatisticsClassifier):
         max_depth=integer(1),
         learning_rate=above_zero,
         subsample=real(low=0.0, high=1.0, open_low=True),
+        max_features=either("sqrt", None, otherwise=real(low=0.0, high=1.0, open_low=True)),
     )
 
     def __init__(
         self,
-        n_estimators: int = 200,
+        n_estimators: int = 100,
         *,
         max_depth: int = 3,
         learning_rate: float = 0.1,
         subsample: float = 0.5,
+        max_features: float | str | None = "sqrt",
         statistics: Sequence[str] = FIVE,
         random_state: Any = None,
     ) -> None:
@@ -82,6 +91,7 @@ class EmbeddingBoosting(StatisticsClassifier):
         self.max_depth = max_depth
         self.learning_rate = learning_rate
         self.subsample = subsample
+        self.max_features = max_features
         self.statistics = statistics
         self.random_state = random_state
 
@@ -91,6 +101,6 @@ class EmbeddingBoosting(StatisticsClassifier):
             max_depth=self.max_depth,
             learning_rate=self.learning_rate,
             subsample=self.subsample,
-            max_features="sqrt",
+            max_features=self.max_features,
             random_state=self.random_state,
         )
