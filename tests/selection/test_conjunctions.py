@@ -8,7 +8,7 @@ from premises_to_try import random_bags
 
 from fuzzymil import Bags
 from fuzzymil.membership import Bell, Sigmoid
-from fuzzymil.selection._conjunctions import Intervals
+from fuzzymil.selection._conjunctions import Intervals, joint_statements
 
 
 def gain(truth, residuals, curvature):
@@ -102,3 +102,23 @@ def test_intervals_of_odd_features():
     assert two
     for _, low, high in two:  # no interval that holds all instances or none
         assert 0 < ((instances[:, 3] > low) & (instances[:, 3] <= high)).sum() < 60
+
+
+def test_joint_statements_are_those_of_brute_force():
+    rng = np.random.default_rng(4)
+    columns = rng.random((60, 9)) > 0.5
+    target = (columns[:, 2] & columns[:, 7]).astype(float)
+    residuals = target - target.mean()
+    curvature = np.full(60, target.mean() * (1 - target.mean()))
+    assert joint_statements(columns.astype(float), residuals, curvature)[0] == (2, 7)
+
+    def gain(column):
+        centered = column - np.average(column, weights=curvature)
+        return (residuals @ column) ** 2 / max(curvature @ centered**2, 0.02 * curvature.sum())
+
+    found = joint_statements(columns.astype(float), residuals, curvature, keep=50)
+    alone = [gain(column) for column in columns.T.astype(float)]
+    pairs = {(a, b): gain((columns[:, a] & columns[:, b]).astype(float)) for a in range(9) for b in range(a + 1, 9)}
+    worth = {pair for pair, value in pairs.items() if value > 1.1 * max(alone[pair[0]], alone[pair[1]])}
+    assert set(found) == worth
+    assert [pairs[pair] for pair in found] == sorted((pairs[pair] for pair in found), reverse=True)

@@ -15,7 +15,7 @@ from fuzzymil.membership import Bell, Sigmoid
 from fuzzymil.selection._dictionary import limits
 from fuzzymil.selection._premises import Condition, Part, Premise
 
-__all__ = ["Intervals"]
+__all__ = ["Intervals", "joint_statements"]
 
 _MOST_INTERVALS = 1500
 _SOFT = 0.04  # width of the fuzzy border of an interval, relative to the range of its feature
@@ -148,3 +148,42 @@ def _pairs(n_edges: int) -> list[tuple[int, int]]:
     last = n_edges + 1
     inner = [(a, b) for a in range(1, last) for b in range(a + 2, last) if b - a <= max(3, n_edges // 2)]
     return [(a, last) for a in range(1, last)] + [(0, b) for b in range(1, last)] + inner
+
+
+def joint_statements(
+    columns: Array, residuals: Array, curvature: Array, *, beam: int = 60, keep: int = 12
+) -> list[tuple[int, int]]:
+    """Return pairs of statements whose conjunction reduces the loss most: each may hold in another instance.
+
+    Parameters
+    ----------
+    columns : array of shape (b, p)
+        Truth of the statements.
+    residuals, curvature : arrays of shape (b,)
+        As in `Intervals.search`.
+    beam : int
+        Number of statements that are joined with every other one.
+    keep : int
+        Number of pairs to return, best first.
+    """
+    total = curvature.sum()
+    slope = residuals - curvature * (residuals.sum() / total)
+
+    def gains(first: Array, second: Array) -> Array:
+        """Return by how much the products of two sets of columns, (m, n), reduce the loss."""
+        mean = first.T @ (curvature[:, None] * second)
+        square = np.square(first).T @ (curvature[:, None] * np.square(second))
+        return np.asarray(
+            np.square(first.T @ (slope[:, None] * second)) / np.maximum(square - mean * mean / total, 0.02 * total)
+        )
+
+    alone = gains(columns, np.ones((len(columns), 1)))[:, 0]
+    first = np.argsort(-alone, kind="stable")[:beam]
+    together = gains(columns[:, first], columns)
+    together[together <= _WORTH * np.maximum(alone[first][:, None], alone)] = 0.0
+    best = np.argsort(-together, axis=None, kind="stable")[: 2 * keep]
+    found: dict[tuple[int, int], None] = {}
+    for place, other in zip(*np.unravel_index(best, together.shape), strict=True):
+        if together[place, other] > 0:
+            found[min(int(first[place]), int(other)), max(int(first[place]), int(other))] = None
+    return list(found)[:keep]

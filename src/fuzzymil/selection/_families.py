@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.selection._conjunctions import Intervals
+from fuzzymil.selection._conjunctions import Intervals, joint_statements
 from fuzzymil.selection._dictionary import Dictionary, averages, bag_sizes, joined, thresholds
 from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
 from fuzzymil.selection._premises import Premise, Statements
@@ -140,12 +140,17 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
                 left = residuals(fit.predict(columns), target, logistic=problem.classes)
             likely = target - left
             curve = np.maximum(likely * (1 - likely), 1e-3) if problem.classes else np.ones(len(rows))
-            best = intervals.search(part.bags, part.weights * left, part.weights * curve, max_terms=max_terms)
-            found |= dict.fromkeys(best)
+            needed, curve = part.weights * left, part.weights * curve
+            found |= dict.fromkeys(intervals.search(part.bags, needed, curve, max_terms=max_terms))
+            if number and max_terms > 1:  # what the sum of two statements leaves to explain
+                pairs = joint_statements(family.dictionary.columns[rows], needed, curve)
+                found |= {
+                    (*family.dictionary.premise(one), *family.dictionary.premise(two)): None for one, two in pairs
+                }
         if not found:
             break
         new = list(found)
-        lengths = np.array([float(sum(len(each.conditions) for each in premise)) for premise in new])
+        lengths = np.array([float(sum(max(len(each.conditions), 1) for each in premise)) for premise in new])
         columns = Statements(new, problem.bags).columns()
         ease = np.power(_EASE_PER_CONDITION, lengths - 1)
         dictionary = joined([dictionary, Dictionary(columns, new.__getitem__, lengths, ease)])
