@@ -1,9 +1,9 @@
-"""Make ``visits.csv``, a small dataset of bags: the visits of 60 users to a web shop, and who bought something.
+"""Make ``visits.csv``, a small dataset of bags: the visits of 100 users to a web shop, and who bought something.
 
 A user is a bag and a visit is an instance. Only users are labeled; which visit led to a purchase is unknown. In this
 made-up shop it is a *thorough* visit: many pages, with time spent on each. A long look at a single page does not lead
 to a purchase, nor does rushing through many pages, and both kinds of visit are common among buyers and others alike.
-Scroll depth and hour are irrelevant. One of the 24 buyers made no thorough visit, and one of the others did.
+Scroll depth and hour are irrelevant. One of the 40 buyers made no thorough visit, and one of the others did.
 
 Run this script to create the same file again::
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-N_BUYERS, N_OTHERS = 24, 36
+N_BUYERS, N_OTHERS = 40, 60
 SEED = 7
 COLUMNS = ("user", "converted", "seconds_per_page", "pages", "scroll_percent", "hour")
 
@@ -53,7 +53,7 @@ def rows(seed: int = SEED) -> list[list[object]]:
     for number, place in enumerate(rng.permutation(len(users)), 1):
         bought, thorough = users[place]
         for found in visits_of(thorough, rng):
-            table.append([f"u{number:02}", "yes" if bought else "no", *found])
+            table.append([f"u{number:03}", "yes" if bought else "no", *found])
     return table
 
 

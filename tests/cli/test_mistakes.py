@@ -210,4 +210,4 @@ def test_standard_input_cannot_be_both(desk):
 
 def test_model_and_data_swapped(desk, tmp_path):
     found = sentence(desk, tmp_path, "predict", model="good.csv", data="good.json")
-    assert "The model comes first, then the data." in found
+    assert "the model comes first, then the data" in found

@@ -11,6 +11,8 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil.cli._console import STANDARD, emit, local_copy
 
+_ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz", ".bz2", ".xz")
+
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
@@ -64,9 +66,12 @@ def _document(file: Path, kinds: dict[str, int]) -> dict[str, Any]:
     try:
         return storage.read_document(file, kinds)
     except ModelFileError as problem:
+        if file.suffix.lower() in _ENDINGS_OF_DATA:
+            raise ModelFileError(
+                f"{file} looks like data, but a model file is expected here. Create one with fuzzymil fit {file} -o "
+                "model.json. Where a command takes both, the model comes first, then the data."
+            ) from None
         message = str(problem).replace("Save the model again with model.save(path).", "Create one with fuzzymil fit.")
-        if file.suffix.lower() in (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".txt", ".gz"):
-            message += " The model comes first, then the data."
         raise ModelFileError(message) from None
 
 

@@ -27,8 +27,12 @@ def _column(name: str, help: str) -> Any:
     return typer.Option(f"--{name}", metavar="COLUMN", help=help, rich_help_panel="Data")
 
 
-def _setting(name: str, help: str, min: int | None = None) -> Any:
-    return typer.Option(f"--{name}", help=help, min=min, rich_help_panel="Model", show_default=False)
+def _setting(name: str, help: str, min: int | None = None, panel: str = "Model") -> Any:
+    return typer.Option(f"--{name}", help=help, min=min, rich_help_panel=panel, show_default=False)
+
+
+def _training(name: str, help: str, min: int | None = None) -> Any:
+    return _setting(name, help, min, panel="Training: any of these trains a network instead of choosing rules")
 
 
 Data = Annotated[
@@ -86,22 +90,27 @@ Settings = Annotated[
         rich_help_panel="Model",
     ),
 ]
-NRules = Annotated[int | None, _setting("n-rules", "Number of rules (default: 10).")]
-MaxTerms = Annotated[
-    int | None, _setting("max-terms", "Maximum number of conditions per rule; use 2 or 3 for readable rules.")
+NRules = Annotated[
+    int | None,
+    _setting("n-rules", "Most rules to choose (default: as many as pay off); the number of rules to train (default: 10)."),
 ]
+MaxTerms = Annotated[int | None, _setting("max-terms", "Most conditions in a rule (default: no limit).")]
 Alpha = Annotated[
     float | None,
-    _setting("alpha", "Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),
+    _training("alpha", "Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),
 ]
 Order = Annotated[
-    int | None, _setting("order", "Conclusions: 0 for constants (default), 1 for linear functions of the features.")
+    int | None, _training("order", "Conclusions: 0 for constants (default), 1 for linear functions of the features.")
 ]
 NEstimators = Annotated[int | None, _setting("n-estimators", "Number of rule bases to average (default: 1).")]
-NInit = Annotated[int | None, _setting("n-init", "Number of initializations; the best is kept (default: 1).")]
-MaxEpochs = Annotated[int | None, _setting("max-epochs", "Maximum number of training epochs (default: 150).", min=1)]
-LearningRate = Annotated[float | None, _setting("learning-rate", "Learning rate (default: 0.03).")]
+NInit = Annotated[int | None, _training("n-init", "Number of initializations; the best is kept (default: 1).")]
+MaxEpochs = Annotated[int | None, _training("max-epochs", "Maximum number of training epochs (default: 150).", min=1)]
+LearningRate = Annotated[float | None, _training("learning-rate", "Learning rate (default: 0.03).")]
 Init = Annotated[
     str | None,
-    _setting("init", "Initial rules: kmeans, fcm, random, grid, or a file of rules (.rules, .txt, .json, .fll, .fis)."),
+    _setting(
+        "init",
+        "Where rules come from: select chooses them (default, unless an option of training is given); kmeans, fcm, "
+        "random, grid and search train them, or a file of rules to train (.rules, .txt, .json, .fll, .fis).",
+    ),
 ]

@@ -23,6 +23,7 @@ MOST_CLASSES = 20
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
 _NOT_SET = ("init", "random_state", "run", "verbose", "warm_start")  # by --set: they have options of their own, or none
+_OPTIONS = {"init": "--init", "random_state": "--seed"}
 
 
 class Task(StrEnum):
@@ -97,6 +98,8 @@ def _parsed(texts: Iterable[str], task: Task) -> dict[str, Any]:
         if not equals:
             raise ParameterError(f"--set {text} has no value: write --set {text}=VALUE.")
         name = name.replace("-", "_")
+        if name in _OPTIONS:
+            raise ParameterError(f"{name} has an option of its own: use {_OPTIONS[name]} {value}.")
         known_name("setting", name, known_settings(task))
         found[name] = [part.strip() for part in value.split(",")] if name == "frozen" else _value(value)
     return found
@@ -126,7 +129,7 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
     texts : iterable of str
         More parameters, as ``name=value``.
     init : str, optional
-        Name of an initialization, or a file with rules or a model.
+        "select" to choose rules, the name of an initialization to train them from, or a file with rules or a model.
     seed : int
 
     Examples

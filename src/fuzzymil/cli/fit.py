@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
+_MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
+
 
 @app.command(
     rich_help_panel=LEARN,
     epilog=examples(
         "fuzzymil fit visits.csv --bag user --label converted -o model.json",
-        "fuzzymil fit visits.csv --bag user --label converted --n-rules 4 --max-terms 2",
+        "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-terms 2",
+        "fuzzymil fit visits.csv --bag user --label converted --init kmeans --alpha 5",
         'fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set "frozen=rule 1"',
         "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
     ),
@@ -86,7 +89,8 @@ def fit(
 ) -> None:
     """Learn rules from labeled bags and save the model.
 
-    Ctrl-C stops training and saves the rules learned so far.
+    By default, few rules that add up are chosen from many candidates. An option of training, or --init kmeans, trains
+    the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
     """
     from fuzzymil.estimators import RunOptions
     from fuzzymil.training.distributed.launcher import RANK
@@ -194,19 +198,31 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
     from fuzzymil.bags import BagStream
 
     say = note if output == STANDARD else emit
+    chosen = hasattr(model, "choice_")
     rules = f"{model.rules_.n_rules} rule{'' if model.rules_.n_rules == 1 else 's'}"
     if len(model.members_) > 1:
-        rules = f"{len(model.members_)} rule bases with {rules} each"
-    say(f"Learned {rules} in {seconds:.1f} s ({model.n_iter_} epochs).")
-    rmse = model.history_["rmse"]
-    if isinstance(bags, BagStream):  # scoring could take as long as training
-        if len(rmse):
-            say(f"Training RMSE {rmse[-1]:.3f} in the last epoch.")
+        each = "" if chosen else f" with {rules} each"
+        rules = f"{len(model.members_)} rule bases{each}"
+    if chosen:
+        say(f"Chose {rules} in {seconds:.1f} s{'; the first' if len(model.members_) > 1 else ''}:\n")
+        say(f"{_scorecard(model.rules_)}\n")
     else:
+        say(f"Learned {rules} in {seconds:.1f} s ({model.n_iter_} epochs).")
+    if not isinstance(bags, BagStream):
         score, digits = ("accuracy", ".1%") if hasattr(model, "classes_") else ("R2", ".3f")
         say(f"Training {score} {model.score(bags):{digits}}; run `fuzzymil evaluate` for held-out {score}.")
+    elif len(rmse := model.history_.get("rmse", ())):  # scoring could take as long as training
+        say(f"Training RMSE {rmse[-1]:.3f} in the last epoch.")
     if output != STANDARD:
-        say(f"Wrote {output}. To see the rules: fuzzymil rules {output}")
+        what = "rules with their fuzzy sets" if chosen else "rules"
+        say(f"Wrote {output}. To see the {what}: fuzzymil rules {output}")
+
+
+def _scorecard(rules: Any) -> str:
+    """Return the text of additive rules: the default, and those that come first."""
+    lines = str(rules.to_text(max_terms=_MOST_CONDITIONS)).splitlines()
+    left = len(lines) - 1 - _MOST_RULES
+    return "\n".join(lines if left <= 0 else [*lines[: 1 + _MOST_RULES], f"... and {left} more"])
 
 
 def _advise(model: Any, source: Source, output: Path, checkpoint: Path | None) -> None:

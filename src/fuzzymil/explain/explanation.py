@@ -248,6 +248,7 @@ def _would_be(explanation: Explanation, found: Counterfactual) -> str:
         text += ", the default, because no rule would fire"
     if explanation.classes is not None:
         text += f", {'still ' if found.prediction == explanation.prediction else ''}predicting {found.prediction}"
-    if not found.uncovered and found.log_firing < explanation.log_firing + math.log(_HARDLY):
+    hardly = found.log_firing < explanation.log_firing + math.log(_HARDLY)
+    if hardly and not (found.uncovered or explanation.additive):  # additive rules need not fire: the default decides
         text += f"; but then no rule would fire at more than {degree(found.log_firing)}"
     return f"{text}."
