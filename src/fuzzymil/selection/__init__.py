@@ -1,4 +1,4 @@
-"""Choosing short rules that explain the bags, from a dictionary of candidates, and what that tells about the data."""
+"""Choosing short rules that explain the bags, from a dictionary of candidates."""
 
 from fuzzymil.selection._choice import Choice, choose_rules
 from fuzzymil.selection._diagnosis import DataDiagnosis, Measure, Method, Sizes, diagnose
