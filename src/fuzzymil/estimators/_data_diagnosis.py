@@ -53,9 +53,9 @@ class DataDiagnosing(Network):
         >>> found.kind
         'conjunctions'
         >>> print(found.facts())
-        100 bags, 718 instances (4-10 per bag), 4 features, 0 missing values
-        0: 50 bags of 4-10 instances (median 6.5)
-        1: 50 bags of 4-10 instances (median 8)
+        100 bags, 713 instances (4-10 per bag), 4 features, 0 missing values
+        0: 50 bags, 4-10 instances each (median 6.5)
+        1: 50 bags, 4-10 instances each (median 7.5)
         """
         if isinstance(bags, BagStream):
             raise InputError("diagnose_data takes bags in memory: pass one part of the stream, or some joined.")

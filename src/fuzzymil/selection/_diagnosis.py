@@ -40,7 +40,13 @@ _WIDTH = 110
 
 
 class Measure(NamedTuple):
-    """Mean and standard deviation of a measure over n folds."""
+    """Mean and standard deviation of a measure over n folds.
+
+    Examples
+    --------
+    >>> Measure(0.9, 0.05, 5).mean
+    0.9
+    """
 
     mean: float
     std: float
@@ -48,7 +54,13 @@ class Measure(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The bags of a class: how many, and how many instances they have."""
+    """The bags of a class: how many, and how many instances they have.
+
+    Examples
+    --------
+    >>> Sizes("yes", n_bags=12, smallest=2, median=4.0, largest=6).largest
+    6
+    """
 
     label: str
     n_bags: int
@@ -70,6 +82,11 @@ class Method:
         share of the deviance (twice the cross-entropy) that the majority class leaves and this method explains; R2 is
         the same with squared errors, and the mean in place of the majority class. Both are negative for a method that
         is worse than that.
+
+    Examples
+    --------
+    >>> Method("majority class", True, {"accuracy": Measure(0.5, 0.0, 5)}).measures["accuracy"].n
+    5
     """
 
     name: str
@@ -101,6 +118,17 @@ class DataDiagnosis:
         Held-out results of each kind of rules and of the baselines, all on the same folds.
     rules : RuleBase
         Chosen from all bags.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_planted
+    >>> bags = make_planted("count", n_bags=80, n_noise=0, random_state=0)
+    >>> found = MIANFISClassifier(random_state=0).diagnose_data(bags)
+    >>> found.kind
+    'counts'
+    >>> [method.name for method in found.methods if method.is_baseline][-1]
+    'majority class'
     """
 
     n_bags: int
@@ -129,19 +157,19 @@ class DataDiagnosis:
         ]
         if len(self.sizes) > 1:
             lines += [
-                f"{each.label}: {_counted(each.n_bags, 'bag')} of {_range(each.smallest, each.largest)} instances "
+                f"{each.label}: {_counted(each.n_bags, 'bag')}, {_range(each.smallest, each.largest)} instances each "
                 f"(median {each.median:g})"
                 for each in self.sizes
             ]
         if self.n_constant:
             lines.append(f"{_counted(self.n_constant, 'feature')} with a single value")
-        if self.n_used < self.n_bags:
-            lines.append(f"The rest is about a sample of {self.n_used:,} bags.")
         return "\n".join(lines)
 
     def findings(self) -> str:
         """Return which bag problem it is, and the held-out results, as text."""
         lines = ["Which bag problem do I have?", *_wrapped(" ".join(self.verdict))]
+        if self.n_used < self.n_bags:
+            lines.append(f"(Found out from a sample of {self.n_used:,} of the {self.n_bags:,} bags.)")
         for warning in self.warnings:
             lines += _wrapped(f"Warning: {warning}")
         if self.methods:
@@ -263,13 +291,16 @@ def diagnose(
         answers = _Answers(scaling.apply_to_targets(wanted), choice.held_out.folds, classes)
         families = answers.of_rules(choice.held_out.outputs, choice.families)
         others = baselines(sample, answers.targets, answers.folds, classes=classes, seed=seed, tick=tick)
-        evidence = answers.evidence(families | others)
-        found = verdict(evidence, rules, sample, list(families))
         unit = scaling.target_scale if len(outputs) == 1 else None
-        methods = tuple(
-            Method(_title(name, classes), name in others, answers.measures(output, others[NOTHING], unit))
-            for name, output in (families | others).items()
+        everyone = families | others
+        measured = {name: answers.measures(output, others[NOTHING], unit) for name, output in everyone.items()}
+        methods = tuple(Method(_title(name, classes), name in others, each) for name, each in measured.items())
+        evidence = Evidence(
+            costs={name: answers.costs(output) for name, output in everyone.items()},
+            explained={name: each["explained" if classes else "R2"].mean for name, each in measured.items()},
+            accuracy={name: each["accuracy"].mean for name, each in measured.items()} if classes else {},
         )
+        found = verdict(evidence, rules, sample, list(families))
     return DataDiagnosis(
         n_bags=bags.n_bags,
         n_instances=bags.n_instances,
@@ -330,11 +361,6 @@ class _Answers:
             found["both"] = outputs["both"]
         return found
 
-    def evidence(self, outputs: dict[str, Array]) -> Evidence:
-        """Return what the verdict rests on."""
-        right = {name: float(self._right(output).mean()) for name, output in outputs.items()} if self.classes else {}
-        return Evidence({name: self.costs(output) for name, output in outputs.items()}, right)
-
     def measures(self, output: Array, nothing: Array, unit: Array | None) -> dict[str, Measure]:
         """Return the measures of a method, given the outputs without any; ``unit`` is that of a single number."""
         cost, most = self.costs(output), self.costs(nothing)
@@ -383,7 +409,7 @@ def _shown(rules: RuleBase, bags: Bags) -> tuple[str, ...]:
 
 def _cell(name: str, measure: Measure) -> str:
     if name == "explained":
-        return f"{measure.mean:.0%} ± {measure.std:.0%}"
+        return f"{round(100 * measure.mean)}% ± {round(100 * measure.std)}%"  # rounded to integers, of which none is -0
     if name == "RMSE":
         return f"{measure.mean:.4g} ± {measure.std:.2g}"
     return f"{measure.mean:.3f} ± {measure.std:.3f}"
