@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from runner import COLUMNS, bad, good, table, write
 
-from fuzzymil.datasets import read_bags
+from fuzzymil.datasets import make_planted, read_bags, write_bags
 
 
 def test_benchmark_datasets(tmp_path, monkeypatch):
@@ -32,15 +32,48 @@ def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
 
 
 def test_describe_a_file(desk):
-    arguments = ["data", "describe", desk / "boxes.csv", *COLUMNS]
+    arguments = ["data", "describe", desk / "boxes.csv", *COLUMNS, "--no-diagnose"]
     lines = good(*arguments).stdout.splitlines()
     assert lines[0] == "12 bags, 36 instances (3 per bag), 2 features, 0 missing values"
     assert "'box'" in lines[1]
-    assert "blue (6 bags), red (6 bags)" in lines[2]
+    assert "blue (6 bags of 3 instances), red (6 bags of 3 instances)" in lines[2]
     assert [line.split()[0] for line in lines[6:]] == ["weight", "length"]
     found = json.loads(good(*arguments, "--json").stdout)
     bags = read_bags(desk / "boxes.csv", bag="box", label="color")
     assert found["features"][0]["max"] == bags.instances[:, 0].max()
+    assert found["instances_per_bag"]["by_label"]["red"] == {"min": 3, "median": 3.0, "max": 3}
+    assert "diagnosis" not in found
+
+
+def test_which_bag_problem(tmp_path):
+    bags = make_planted("size", 40, 0, random_state=0)
+    path = tmp_path / "planted.csv"
+    write_bags(bags, path)
+    plain = good("data", "describe", path)
+    assert "Which bag problem" not in plain.stdout
+    assert "--diagnose" in plain.stderr
+    result = good("data", "describe", path, "--bag", "bag", "--label", "label")
+    assert "number of instances alone" in result.stdout
+    assert "Warning: The number of instances" in result.stdout
+    assert "majority class" in result.stdout
+    assert "AT LEAST 8 instances" in result.stdout
+    found = json.loads(good("data", "describe", path, "--diagnose", "--json", "--seed", "1").stdout)
+    assert found["diagnosis"]["kind"] == "size"
+    assert found["n_bags"] == 40
+    numbers = json.loads(good("data", "describe", path, "--diagnose", "--task", "regression", "--json").stdout)
+    assert "R2" in numbers["diagnosis"]["methods"][0]["measures"]
+
+
+def test_mistakes_about_the_bag_problem(tmp_path, desk):
+    assert "Did you mean 'color'" in bad("data", "describe", desk / "boxes.csv", "--bag", "box", "--label", "colr")
+    lines = (desk / "boxes.csv").read_text().splitlines()
+    three = write(tmp_path / "three.csv", "\n".join(lines[:10]) + "\n")
+    assert "Too few bags" in good("data", "describe", three, *COLUMNS).stdout
+    alike = write(tmp_path / "alike.csv", "\n".join(lines).replace("blue", "red") + "\n")
+    assert "one class (red)" in bad("data", "describe", alike, *COLUMNS)
+    assert "numeric labels" in bad("data", "describe", desk / "boxes.csv", *COLUMNS, "--task", "regression")
+    bare = write(tmp_path / "bare.csv", "box,weight\nb1,2.5\nb2,3.5\n")
+    assert "--label" in bad("data", "describe", bare, "--bag", "box", "--diagnose")
 
 
 @pytest.mark.parametrize("ending", [".arff", ".svm", ".mat", ".txt", ".csv.gz", ""])

@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags.statistics import bag_statistics
 from fuzzymil.comparators import EmbeddingBoosting, EmbeddingForest, EmbeddingLogistic
-from fuzzymil.comparators._statistics import bag_statistics
 
 KINDS = (EmbeddingForest, EmbeddingBoosting, EmbeddingLogistic)
 every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -46,6 +46,13 @@ def by_loops(bags, statistics):
 @pytest.mark.parametrize("statistics", [("mean", "min", "max"), ("std", "size"), ("size",), ("max", "mean")])
 def test_statistics_by_loops(statistics):
     np.testing.assert_allclose(bag_statistics(TRAIN, statistics), by_loops(TRAIN, statistics), rtol=1e-12, atol=1e-12)
+
+
+def test_missing_values_are_left_out_of_statistics():
+    bags = Bags.from_list([[[1.0, np.nan], [np.nan, np.nan], [4.0, np.nan]], [[2.0, 7.0]]])
+    found = bag_statistics(bags, ["mean", "min", "max", "std", "size"])
+    np.testing.assert_array_equal(found[0], [2.5, np.nan, 1, np.nan, 4, np.nan, 1.5, np.nan, 3])
+    np.testing.assert_array_equal(found[1], [2, 7, 2, 7, 2, 7, 0, 0, 1])
 
 
 def test_deviations_far_from_zero_are_exact():

@@ -11,10 +11,11 @@ from sklearn.svm import SVC
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags.statistics import bag_means
 from fuzzymil.comparators import ALPSVM, MISVM, MiSVM
 from fuzzymil.comparators._annealing import cooling
 from fuzzymil.comparators.alp_svm import hinge_evidence, label_probabilities
-from fuzzymil.comparators.svm import bag_means, witnesses
+from fuzzymil.comparators.svm import witnesses
 
 EACH = [MISVM, MiSVM, ALPSVM]
 

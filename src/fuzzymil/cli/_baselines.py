@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import bag_statistics
 from fuzzymil.comparators import COMPARATORS, EmbeddingForest, standardized
-from fuzzymil.comparators.embedding_forest import bag_statistics
 from fuzzymil.estimators import NaiveMIL, PerInstance
 
 FOREST = EmbeddingForest.__name__

@@ -11,12 +11,14 @@ import typer
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import DATA, app, examples
-from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, emit_table, note
+from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, emit_table, is_terminal, note
 from fuzzymil.cli._inputs import read_data, summary
 from fuzzymil.cli._models import Columns
+from fuzzymil.cli._settings import Task, TaskOption, chosen_task, new_estimator
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
+    from fuzzymil.selection import DataDiagnosis
 
 __all__ = ["convert", "describe", "fetch", "list_sets"]
 
@@ -91,7 +93,11 @@ def fetch(
 
 
 @data.command(
-    epilog=examples("fuzzymil data describe visits.csv --bag user --label converted", "fuzzymil data describe musk1")
+    epilog=examples(
+        "fuzzymil data describe visits.csv --bag user --label converted",
+        "fuzzymil data describe bags.svm --diagnose",
+        "fuzzymil data describe musk1",
+    )
 )
 def describe(
     source: Annotated[
@@ -107,31 +113,51 @@ def describe(
     label: _options.LabelColumn = None,
     drop: _options.Drop = None,
     format: _options.DataFormat = None,
+    diagnosis: Annotated[
+        bool | None,
+        typer.Option(
+            "--diagnose/--no-diagnose",
+            help="Whether to find out which bag problem the data pose (default: with --label).",
+            show_default=False,
+        ),
+    ] = None,
+    task: TaskOption = Task.auto,
+    seed: _options.Seed = 0,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Summarize a file with bags, or a benchmark dataset."""
+    """Summarize a file with bags, or a benchmark dataset.
+
+    With --label, it also compares kinds of rules with simple methods on held-out bags: which bag problem do you have?
+    """
     import dataclasses
 
+    from fuzzymil import datasets
     from fuzzymil.datasets import BENCHMARKS
 
     if source in BENCHMARKS and not Path(source).exists():
         known = BENCHMARKS[source]
+        bags = getattr(datasets, f"load_{source}")() if diagnosis else None
         if as_json:
-            emit_json(dataclasses.asdict(known))
-        else:
-            counts = f"{known.n_bags} bags ({known.n_positive} positive), {known.n_instances} instances"
-            emit(f"{known.title}: {counts}, {known.n_features} features")
-            emit(f"License: {known.license}\nReference: {known.reference}\nHome: {known.home}")
+            emit_json(dataclasses.asdict(known) | _diagnosis_in_json(bags, task, seed))
+            return
+        counts = f"{known.n_bags} bags ({known.n_positive} positive), {known.n_instances} instances"
+        emit(f"{known.title}: {counts}, {known.n_features} features")
+        emit(f"License: {known.license}\nReference: {known.reference}\nHome: {known.home}")
+        if bags is not None:
+            emit(f"\n{_diagnosed(bags, task, seed).findings()}")
         return
-    read = read_data(Path(source), Columns.from_options(bag, label, drop), format, brief=True)
+    wanted = label is not None if diagnosis is None else diagnosis
+    read = read_data(Path(source), Columns.from_options(bag, label, drop), format, labels=wanted, brief=True)
     found = _described(read.bags)
     if as_json:
-        emit_json(found)
+        emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
         return
     missing = f"{found['n_missing']} missing value{'' if found['n_missing'] == 1 else 's'}"
     emit(f"{summary(read.bags)}, {missing}\nFormat: {read.guess}")
     if found["labels"]:
-        emit("Labels: " + ", ".join(f"{name} ({count} bags)" for name, count in found["labels"].items()))
+        sizes = found["instances_per_bag"]["by_label"]
+        shown = (f"{name} ({count} bags of {_range(sizes[name])})" for name, count in found["labels"].items())
+        emit("Labels: " + ", ".join(shown))
     emit("")
     emit_table(
         ["feature", "min", "mean", "max", "missing"],
@@ -140,6 +166,26 @@ def describe(
             for each in found["features"]
         ],
     )
+    if wanted:
+        emit(f"\n{_diagnosed(read.bags, task, seed).findings()}")
+    elif diagnosis is None and read.bags.labels is not None:
+        note("To find out which bag problem these labels pose, add --diagnose.")
+
+
+def _diagnosed(bags: Bags, task: Task, seed: int) -> DataDiagnosis:
+    kind = chosen_task(task, bags)
+    model = new_estimator(kind, {}, (), None, seed).set_params(verbose=is_terminal())
+    found: DataDiagnosis = model.diagnose_data(bags)
+    return found
+
+
+def _diagnosis_in_json(bags: Bags | None, task: Task, seed: int) -> dict[str, Any]:
+    return {} if bags is None else {"diagnosis": _diagnosed(bags, task, seed).to_dict()}
+
+
+def _range(sizes: dict[str, float]) -> str:
+    low, high = sizes["min"], sizes["max"]
+    return f"{low} instances" if low == high else f"{low}-{high} instances, median {sizes['median']:g}"
 
 
 def _number(value: float | None) -> str:
@@ -150,18 +196,22 @@ def _described(bags: Bags) -> dict[str, Any]:
     """Return counts, labels and the range of each feature."""
     import numpy as np
 
-    labels: dict[Any, int] = {}
+    def range_of(sizes: Any) -> dict[str, Any]:
+        return {"min": int(sizes.min()), "median": float(np.median(sizes)), "max": int(sizes.max())}
+
+    labels: dict[str, int] = {}
     if bags.labels is not None:
         values, counts = np.unique(bags.labels, return_counts=True)
         few = bags.labels.dtype.kind != "f" and len(values) <= 20
         labels = dict(zip(map(str, values), counts.tolist(), strict=True)) if few else {}
+    by_label = {name: range_of(bags.sizes[np.asarray(bags.labels).astype(str) == name]) for name in labels}
     known = ~np.isnan(bags.instances)
     columns = [bags.instances[rows, d] for d, rows in enumerate(known.T)]
     return {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
         "n_features": bags.n_features,
-        "instances_per_bag": {"min": int(bags.sizes.min()), "max": int(bags.sizes.max())},
+        "instances_per_bag": range_of(bags.sizes) | {"by_label": by_label},
         "n_missing": int((~known).sum()),
         "labels": labels,
         "features": [

@@ -10,11 +10,12 @@ from sklearn.ensemble import RandomForestClassifier
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import FIVE, THREE, bag_statistics
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._statistics import FIVE, THREE, StatisticsClassifier, bag_statistics
+from fuzzymil.comparators._statistics import StatisticsClassifier
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["EmbeddingForest", "bag_statistics"]
+__all__ = ["EmbeddingForest"]
 
 
 @comparator("Embedding forest", search_grid={"statistics": [THREE, FIVE]}, fit_seconds=0.37)

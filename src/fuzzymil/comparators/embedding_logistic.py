@@ -9,8 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from fuzzymil.bags.statistics import FIVE, THREE
 from fuzzymil.comparators._base import above_zero, checks, comparator
-from fuzzymil.comparators._statistics import FIVE, THREE, StatisticsClassifier
+from fuzzymil.comparators._statistics import StatisticsClassifier
 
 __all__ = ["EmbeddingLogistic"]
 

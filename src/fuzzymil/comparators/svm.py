@@ -12,11 +12,12 @@ from sklearn.svm import SVC
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import bag_means
 from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
 from fuzzymil.comparators._instance_kernel import SEARCH_GRID, kernel_width
 from fuzzymil.estimators.parameters import choice, flag, integer
 
-__all__ = ["AlternatingSVM", "InstanceSVM", "MISVM", "MiSVM", "bag_means", "witnesses"]
+__all__ = ["AlternatingSVM", "InstanceSVM", "MISVM", "MiSVM", "witnesses"]
 
 
 def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
@@ -28,17 +29,6 @@ def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
     [0, 2]
     """
     return np.asarray(np.lexsort((scores, bags.bag_index))[bags.offsets[1:] - 1])
-
-
-def bag_means(bags: Bags) -> Array:
-    """Return the mean instance of each bag, shape (n_bags, n_features).
-
-    Examples
-    --------
-    >>> bag_means(Bags.from_list([[[7.0], [8.0]], [[9.0]]])).tolist()
-    [[7.5], [9.0]]
-    """
-    return np.asarray(np.add.reduceat(bags.instances, bags.offsets[:-1]) / bags.sizes[:, None])
 
 
 class InstanceSVM(InstanceScores):

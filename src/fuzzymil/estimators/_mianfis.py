@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, ClassVar, Self
 
 from fuzzymil.estimators._classification import NetworkClassifier
+from fuzzymil.estimators._data_diagnosis import DataDiagnosing
 from fuzzymil.estimators._regression import NetworkRegressor
 from fuzzymil.estimators.persistence import loadable
 
@@ -22,7 +23,7 @@ class Aggregation:
 
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MIANFISClassifier(NetworkClassifier, Aggregation):
+class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     """Fuzzy if-then rules that classify bags: chosen from candidates by default, or trained as a network (MI-ANFIS).
 
     There is one output for two classes, and one output per class for more.
@@ -202,7 +203,7 @@ class MIANFISClassifier(NetworkClassifier, Aggregation):
 
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MIANFISRegressor(NetworkRegressor, Aggregation):
+class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
     """Fuzzy if-then rules that predict numbers for bags: chosen by default, or trained as a network (MI-ANFIS).
 
     Targets are standardized internally; the rules conclude in the units of the targets.

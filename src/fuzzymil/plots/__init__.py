@@ -1,6 +1,7 @@
 """Figures, as display objects in the style of scikit-learn."""
 
 from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
+from fuzzymil.plots._data_diagnosis import DataDiagnosisDisplay
 from fuzzymil.plots._ellipses import RuleEllipse
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._firing import FiringDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "LOW",
     "CubeDisplay",
     "CurvesDisplay",
+    "DataDiagnosisDisplay",
     "DistributionDisplay",
     "ExplanationDisplay",
     "FiringDisplay",

@@ -1,5 +1,6 @@
 """Choosing short rules that explain the bags, from a dictionary of candidates."""
 
 from fuzzymil.selection._choice import Choice, choose_rules
+from fuzzymil.selection._diagnosis import DataDiagnosis, Measure, Method, Sizes, diagnose
 
-__all__ = ["Choice", "choose_rules"]
+__all__ = ["Choice", "DataDiagnosis", "Measure", "Method", "Sizes", "choose_rules", "diagnose"]

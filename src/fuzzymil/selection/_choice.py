@@ -12,7 +12,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._conversion import rule_base
 from fuzzymil.selection._families import Problem
-from fuzzymil.selection._selection import Plan, chosen, plan
+from fuzzymil.selection._selection import HeldOut, Plan, chosen, plan
 from fuzzymil.training.scaling import Scaling
 
 __all__ = ["Choice", "choose_rules"]
@@ -37,6 +37,8 @@ class Choice:
         classes, half the squared error of standardized targets. Empty with too few bags to hold some out.
     cost : float
         The same of the first member on the bags that it was chosen from.
+    held_out : HeldOut or None
+        The folds of the first member, and what each kind of candidates answers for the bags held out in them.
     """
 
     members: list[RuleBase]
@@ -44,6 +46,7 @@ class Choice:
     families: tuple[str, ...]
     held_out_costs: dict[str, float]
     cost: float
+    held_out: HeldOut | None
 
 
 def choose_rules(
@@ -121,7 +124,7 @@ def choose_rules(
         costs.append(after.cost(part))
     progress(done, done)
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
-    return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0])
+    return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0], plans[0].held_out)
 
 
 _STEPS_OF_A_PLAN = 37

@@ -33,7 +33,7 @@ from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototype, Prototypes
 from fuzzymil.selection._refinement import mean_cost, refined
 
-__all__ = ["Chosen", "Ingredient", "Plan", "chosen", "plan", "premises_of"]
+__all__ = ["N_FOLDS", "Chosen", "HeldOut", "Ingredient", "Plan", "chosen", "plan", "premises_of"]
 
 _SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _STANDARD_ERRORS = 0.5  # by which the cost may exceed the least, in favor of shorter rules
@@ -41,7 +41,7 @@ _HOPELESS = 4.0  # standard errors by which the first prototypes are worse than 
 _NEGLIGIBLE = 0.015  # the same, as a share of what the rules explain
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
 _STEPS = 15  # of refinement: more would fit noise
-_N_FOLDS = 5
+N_FOLDS = 5
 _LONGEST = 3  # conditions in a conjunction, unless max_terms is less
 _FALLBACK = 5  # position of the penalty for bags too few to validate
 
@@ -56,12 +56,21 @@ class Ingredient:
 
 
 @dataclasses.dataclass(frozen=True)
+class HeldOut:
+    """What each kind of candidates answers for bags that it has not seen, at the best of its penalties."""
+
+    folds: Array  # (b,), the part in which a bag is held out
+    outputs: dict[str, Array]  # (b, k): logits of classes, standardized numbers
+
+
+@dataclasses.dataclass(frozen=True)
 class Plan:
     """What cross-validation decided."""
 
     ingredients: tuple[Ingredient, ...]  # whose outputs are averaged
     validations: tuple[Validation, ...]
     options: dict[str, float]  # mean cost on held-out bags of each way that was compared
+    held_out: HeldOut | None = None  # None with too few bags to hold some out
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,10 +143,12 @@ def plan(
                 break  # other widths would not make up for that
     mean = [float(np.average(each, weights=weights)) for each in cost]
     options = {each.family.name: value for each, value in zip(validations, mean, strict=True)}
+    outputs = {each.family.name: each.outputs[place] for each, place in zip(validations, places, strict=True)}
     used: tuple[int, ...] = (first,)
     if len(validations) > n_short:
         second = min(range(n_short, len(validations)), key=lambda f: mean[f])
-        both = sum(validations[f].outputs[places[f]] for f in (first, second)) / 2
+        both = (validations[first].outputs[places[first]] + validations[second].outputs[places[second]]) / 2
+        outputs["both"] = both
         joint = problem.costs(both)
         options["both"] = float(np.average(joint, weights=weights))
         ways: dict[tuple[int, ...], Array] = {(first,): cost[first], (second,): cost[second], (first, second): joint}
@@ -151,7 +162,7 @@ def plan(
         size = _size(each, place, problem, folds, n_rules // len(used), null)
         ingredients.append(Ingredient(each.family, each.penalties[: place + 1], size))
         tick()
-    return Plan(tuple(ingredients), tuple(validations), options)
+    return Plan(tuple(ingredients), tuple(validations), options, HeldOut(folds, outputs))
 
 
 def chosen(problem: Problem, made: Plan, max_terms: int | None) -> tuple[Chosen, Chosen]:
@@ -275,9 +286,9 @@ def _folds(groups: Array, rng: np.random.RandomState) -> Array | None:
     """
     counts = np.bincount(groups)
     counts, repeated = counts[counts > 0], counts[counts > 1]
-    if len(groups) < 2 * _N_FOLDS or len(repeated) < min(2, len(counts)):
+    if len(groups) < 2 * N_FOLDS or len(repeated) < min(2, len(counts)):
         return None
-    n_folds = min(_N_FOLDS, int(repeated.min()))
+    n_folds = min(N_FOLDS, int(repeated.min()))
     folds = np.empty(len(groups), int)
     for group in np.unique(groups):
         members = rng.permutation(np.flatnonzero(groups == group))

@@ -1,0 +1,76 @@
+"""Statistics of bags: tables with one row per bag, for methods that know nothing of bags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags._bags import Bags
+
+__all__ = ["FIVE", "STATISTICS", "THREE", "bag_deviations", "bag_means", "bag_statistics"]
+
+
+def bag_means(bags: Bags) -> Array:
+    """Return the mean of each feature in each bag, shape (n_bags, n_features).
+
+    Missing values are left out; without any value, the mean is NaN.
+
+    Examples
+    --------
+    >>> bag_means(Bags.from_list([[[7.0], [8.0]], [[9.0]]])).tolist()
+    [[7.5], [9.0]]
+    """
+    return _mean(bags.instances, bags)
+
+
+def bag_deviations(bags: Bags) -> Array:
+    """Return the standard deviation of each feature in each bag, shape (n_bags, n_features); 0 for one instance.
+
+    Missing values are left out, as in `bag_means`.
+
+    Examples
+    --------
+    >>> bag_deviations(Bags.from_list([[[1.0], [3.0]], [[9.0]]])).tolist()
+    [[1.0], [0.0]]
+    """
+    return np.asarray(np.sqrt(_mean(np.square(bags.instances - np.repeat(bag_means(bags), bags.sizes, axis=0)), bags)))
+
+
+def _mean(values: Array, bags: Bags) -> Array:
+    known = ~np.isnan(values)
+    if known.all():
+        return np.asarray(np.add.reduceat(values, bags.offsets[:-1]) / bags.sizes[:, None])
+    counts = np.add.reduceat(known.astype(float), bags.offsets[:-1])
+    sums = np.add.reduceat(np.where(known, values, 0.0), bags.offsets[:-1])
+    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+
+
+STATISTICS: dict[str, Callable[[Bags], Array]] = {
+    "mean": bag_means,
+    "min": lambda bags: np.asarray(np.fmin.reduceat(bags.instances, bags.offsets[:-1])),  # fmin leaves out NaN
+    "max": lambda bags: np.asarray(np.fmax.reduceat(bags.instances, bags.offsets[:-1])),
+    "std": bag_deviations,
+    "size": lambda bags: bags.sizes[:, None].astype(float),
+}
+"""Functions from bags to tables with one row per bag."""
+
+THREE = ("mean", "min", "max")
+FIVE = (*THREE, "std", "size")
+
+
+def bag_statistics(bags: Bags, statistics: Sequence[str] = THREE) -> Array:
+    """Return statistics of the bags side by side, shape (n_bags, n_columns).
+
+    Each of "mean", "min", "max" and "std" has one column per feature; "size", the number of instances, has one column.
+    Missing values are left out; a statistic of no value is NaN.
+
+    Examples
+    --------
+    >>> bag_statistics(Bags.from_list([[[1.0, 5.0], [3.0, 5.0]]])).tolist()
+    [[2.0, 5.0, 1.0, 5.0, 3.0, 5.0]]
+    >>> bag_statistics(Bags.from_list([[[1.0, 5.0], [3.0, 5.0]]]), ["std", "size"]).tolist()
+    [[1.0, 0.0, 2.0]]
+    """
+    return np.hstack([STATISTICS[name](bags) for name in statistics])
