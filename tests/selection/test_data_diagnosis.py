@@ -209,6 +209,16 @@ def test_several_outputs_and_classes():
     assert measure(found, "forest on bag statistics", "AUC") > 0.8
 
 
+def test_a_class_with_a_single_bag():
+    bags = make_planted("some", 41, 0, random_state=0)
+    labels = bags.labels.copy()
+    labels[7] = 2
+    found = MIANFISClassifier(random_state=0).diagnose_data(bags, labels)
+    assert found.sizes[2].n_bags == 1
+    assert all(np.isfinite(value).all() for method in found.methods for value in method.measures.values())
+    assert measure(found, "forest on bag statistics", "accuracy") > 0.7
+
+
 # ---------------------------------------------------------------------- what it rests on
 
 

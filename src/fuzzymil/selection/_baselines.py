@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logit, logsumexp
+from scipy.special import logit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
@@ -80,11 +81,15 @@ def _known(bags: Bags, classes: bool, seed: int) -> Iterator[_Baseline]:
 
 def _constant(classes: bool) -> Callable[[Array, Array], Callable[[Array], Array]]:
     def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
-        mean = targets.mean(axis=0)  # between 0 and 1: every fold has bags of every class
-        level = logit(mean) if classes else mean
+        level = np.array([_usual(target) for target in targets.T]) if classes else targets.mean(axis=0)
         return lambda rows: np.tile(level, (len(rows), 1))
 
     return fit
+
+
+def _usual(target: Array) -> float:
+    """Return the logit of the share of a class; half a bag more on both sides (Jeffreys) keeps it finite."""
+    return float(logit((target.sum() + 0.5) / (len(target) + 1)))
 
 
 def _forest(
@@ -99,28 +104,26 @@ def _forest(
             numbers.fit(table, targets[:, 0] if targets.shape[1] == 1 else targets)
             return lambda rows: np.asarray(numbers.predict(rows)).reshape(len(rows), -1)
         forest = RandomForestClassifier(n_trees, oob_score=True, random_state=seed, **settings)
-        forest.fit(table, _class_of(targets))
+        forest.fit(table, targets[:, 0] > 0.5 if targets.shape[1] == 1 else targets.argmax(axis=1))
+        places = forest.classes_.astype(int) - (targets.shape[1] == 1)  # of the columns; the first of two has none
+
+        def votes(shares: Array) -> Array:
+            # One vote more for every class (Laplace): trees that all agree are sure, but not infinitely.
+            found = np.zeros((len(shares), targets.shape[1]))
+            found[:, places[places >= 0]] = shares[:, places >= 0]
+            return np.asarray(logit((n_trees * found + 1) / (n_trees + max(2, targets.shape[1]))))
+
         # Forests are less sure than they could be, so their votes for bags that a tree has not seen set the scale.
-        votes = _logits(forest.oob_decision_function_, n_trees)
-        scales = [LogisticRegression().fit(votes[:, [k]], target) for k, target in enumerate(targets.T)]
+        unseen = votes(forest.oob_decision_function_)
+        scales = _by_column(lambda: LogisticRegression(), lambda k: unseen[:, [k]], targets)
 
         def logits(rows: Array) -> Array:
-            votes = _logits(forest.predict_proba(rows), n_trees)
-            return np.column_stack([scale.decision_function(votes[:, [k]]) for k, scale in enumerate(scales)])
+            found = votes(forest.predict_proba(rows))
+            return np.column_stack([scale(found[:, [k]]) for k, scale in enumerate(scales)])
 
         return logits
 
     return fit
-
-
-def _logits(shares: Array, n_trees: int) -> Array:
-    """Return the logits (b, k) of shares of votes: one column for two classes.
-
-    Each class gets one vote more (Laplace): trees that all agree are sure, but not infinitely.
-    """
-    n_classes = shares.shape[1]
-    likely = (n_trees * shares + 1) / (n_trees + n_classes)
-    return np.asarray(logit(likely[:, 1:] if n_classes == 2 else likely))
 
 
 def _linear(classes: bool, penalty: float) -> Callable[[Array, Array], Callable[[Array], Array]]:
@@ -132,20 +135,29 @@ def _linear(classes: bool, penalty: float) -> Callable[[Array, Array], Callable[
         if not classes:
             numbers = make_pipeline(StandardScaler(), Ridge(alpha=1 / penalty)).fit(table, targets)
             return lambda rows: np.asarray(numbers.predict(rows)).reshape(len(rows), -1)
-        line = make_pipeline(StandardScaler(), LogisticRegression(C=penalty, max_iter=1000))
-        line.fit(table, _class_of(targets))
-
-        def logits(rows: Array) -> Array:
-            scores = np.asarray(line.decision_function(rows))
-            if scores.ndim == 1:
-                return scores[:, None]
-            others = [logsumexp(np.delete(scores, k, axis=1), axis=1) for k in range(scores.shape[1])]
-            return np.asarray(scores - np.column_stack(others))
-
-        return logits
+        scaler = StandardScaler().fit(table)
+        scaled = scaler.transform(table)
+        lines = _by_column(lambda: LogisticRegression(C=penalty, max_iter=1000), lambda k: scaled, targets)
+        return lambda rows: np.column_stack([line(scaler.transform(rows)) for line in lines])
 
     return fit
 
 
-def _class_of(targets: Array) -> Array:
-    return np.asarray(targets[:, 0] if targets.shape[1] == 1 else targets.argmax(axis=1), int)
+def _by_column(
+    unfitted: Callable[[], Any], table: Callable[[int], Array], targets: Array
+) -> list[Callable[[Array], Array]]:
+    """Return a function from rows to logits (b,) for each column of 0 and 1, fitted to a table.
+
+    With three classes or more, the only bag of a class may be held out: its column is then constant.
+    """
+    found: list[Callable[[Array], Array]] = []
+    for k, target in enumerate(targets.T):
+        if target.min() < target.max():
+            found.append(unfitted().fit(table(k), target).decision_function)
+        else:
+            found.append(functools.partial(_always, _usual(target)))
+    return found
+
+
+def _always(level: float, rows: Array) -> Array:
+    return np.full(len(rows), level)

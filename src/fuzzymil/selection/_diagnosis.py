@@ -370,8 +370,7 @@ class _Answers:
             explained = 1 - float(cost[held].sum() / most[held].sum())
             if self.classes:
                 found.setdefault("accuracy", []).append(float(self._right(output)[held].mean()))
-                pairs = zip(self.targets[held].T, output[held].T, strict=True)
-                found.setdefault("AUC", []).append(float(np.mean([roc_auc_score(*pair) for pair in pairs])))
+                found.setdefault("AUC", []).append(_mean_auc(self.targets[held], output[held]))
                 found.setdefault("explained", []).append(explained)
             else:
                 found.setdefault("R2", []).append(explained)
@@ -387,6 +386,12 @@ class _Answers:
         if self.targets.shape[1] == 1:
             return np.asarray((output[:, 0] > 0) == (self.targets[:, 0] > 0.5))
         return np.asarray(output.argmax(axis=1) == self.targets.argmax(axis=1))
+
+
+def _mean_auc(targets: Array, output: Array) -> float:
+    """Return the mean AUC over classes that some of the bags have and others have not."""
+    areas = [roc_auc_score(target, column) for target, column in zip(targets.T, output.T, strict=True) if target.any()]
+    return float(np.mean(areas))
 
 
 # ---------------------------------------------------------------------- text
