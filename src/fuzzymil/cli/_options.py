@@ -92,7 +92,7 @@ Settings = Annotated[
 ]
 NRules = Annotated[
     int | None,
-    _setting("n-rules", "Most rules to choose (default: as many as pay off), or number of rules to train (default: 10)."),
+    _setting("n-rules", "Most rules to choose (default: 50), or number of rules to train (default: 10)."),
 ]
 MaxTerms = Annotated[int | None, _setting("max-terms", "Most conditions in a rule (default: no limit).")]
 Alpha = Annotated[

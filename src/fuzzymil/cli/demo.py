@@ -79,6 +79,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     rules = model.rules_
     console.print(f"Chose {rules.n_rules} rule{'' if rules.n_rules == 1 else 's'} in {seconds:.1f} s:\n")
     console.print(f"{rules.to_text(digits=3)}\n\nwith\n{rules.describe_terms(digits=2)}\n", markup=False)
+    assert train.labels is not None
     forest = baseline(FOREST, train, seed, classes=True).fit(train, train.labels)
     accuracy = {
         "rules": model.score(test),
@@ -119,7 +120,8 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
 
 def _found_points(model: Any, bags: Bags) -> dict[str, int]:
     """Return how many points the model recognizes, each as a bag of its own; no point was labeled."""
-    inside = bags.instance_labels > 0  # type: ignore[operator]
+    assert bags.instance_labels is not None
+    inside: Array = bags.instance_labels > 0
     positive = model.instance_scores(bags) > 0
     return {
         "in_discs": int(inside.sum()),
