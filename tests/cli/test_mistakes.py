@@ -155,7 +155,7 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
     ("extra", "words"),
     [
         (["--n-rules", "0"], "n_rules"),
-        (["--n-rules", "1"], "--order 1"),
+        (["--n-rules", "1", "--init", "kmeans"], "--order 1"),
         (["--max-terms", "0"], "max_terms"),
         (["--learning-rate", "-1"], "learning_rate"),
         (["--set", "los=hinge"], "Did you mean 'loss'?"),

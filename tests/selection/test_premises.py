@@ -6,7 +6,7 @@ from premises_to_try import HIGH, LOW, PREMISES, converted, numerical_gradient, 
 
 from fuzzymil import Bags
 from fuzzymil.membership import Sigmoid
-from fuzzymil.selection._dictionary import bag_sizes, joined, thresholds
+from fuzzymil.selection._dictionary import averages, bag_sizes, joined, thresholds
 from fuzzymil.selection._premises import Condition, Part, Statements, order_statistics
 
 
@@ -80,7 +80,7 @@ def test_order_statistics_against_a_loop():
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_columns_of_a_dictionary_are_the_truths_of_its_premises(missing):
     bags = random_bags(5, missing=missing)
-    dictionary = joined([thresholds(bags, (1, 2, 3), average=True), bag_sizes(bags)])
+    dictionary = joined([thresholds(bags, (1, 2, 3)), averages(bags), bag_sizes(bags)])
     n = len(dictionary.lengths)
     premises = [dictionary.premise(number) for number in range(n)]
     assert dictionary.columns.shape == (bags.n_bags, n)

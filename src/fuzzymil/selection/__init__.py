@@ -1,4 +1,4 @@
-"""Choosing short rules that explain the bags, from a dictionary of candidates."""
+"""Choosing rules: candidates, penalized fits, cross-validation, refinement."""
 
 from fuzzymil.selection._choice import Choice, choose_rules
 from fuzzymil.selection._diagnosis import DataDiagnosis, Measure, Method, Sizes, diagnose

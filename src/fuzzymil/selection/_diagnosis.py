@@ -25,6 +25,7 @@ __all__ = ["DataDiagnosis", "Measure", "Method", "Sizes", "diagnose"]
 _TITLES = {
     "some": "one condition on some instance",
     "conjunctions": "several conditions in one instance",
+    "averages": "averages over the instances",
     "counts": "counts and averages",
     "prototypes": "prototypes over all features",
     "both": "short rules and prototypes",
@@ -107,9 +108,9 @@ class DataDiagnosis:
     sizes : tuple of Sizes
         One per class; one in all for numbers.
     kind : str
-        "some", "conjunctions", "counts", "prototypes": what the chosen rules mostly consist of; "size": the number of
-        instances tells as much; "unexplained": only baselines do better than chance; "none": no method does; "few":
-        too few bags to hold some out.
+        "some", "averages", "conjunctions", "counts", "prototypes": what the chosen rules mostly consist of; "size": the
+        number of instances tells as much; "unexplained": only baselines do better than chance; "none": no method does;
+        "few": too few bags to hold some out.
     verdict : tuple of str
         One or two sentences about it.
     warnings : tuple of str

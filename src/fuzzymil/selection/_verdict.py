@@ -145,6 +145,8 @@ def _about(kind: str, evidence: Evidence, families: list[str], rules: RuleBase, 
     less = _share(evidence, evidence.best(simpler))
     if kind == "conjunctions":
         return f"Several conditions in the same instance decide: such rules explain {said}, single conditions {less}."
+    if kind == "averages":
+        return f"The whole bag decides: averages over its instances explain {said}, rules about one instance {less}."
     if kind == "counts":
         rules_that = "rules that count instances or average over them"
         return f"More than one instance decides: {rules_that} explain {said}, rules about one instance {less}."
@@ -176,7 +178,7 @@ def _about_some(said: str, evidence: Evidence, rules: RuleBase, bags: Bags) -> s
 def strongest_first(rules: RuleBase, bags: Bags) -> tuple[Array, list[str]]:
     """Return the positions of the rules that matter, those that move the output most first, and the kind of each rule.
 
-    A kind is "size", "some", "conjunctions", "counts" or "prototypes".
+    A kind is "size", "some", "averages", "conjunctions", "counts" or "prototypes".
     """
     firing = rules.infer(Bags(bags.instances, bags.offsets)).firing
     moved = firing.std(axis=0) * np.abs(rules.coefs[:, :, 0]).sum(axis=1)
@@ -191,7 +193,10 @@ def _kind(rules: RuleBase, number: int) -> str:
         return "size"
     if any(isinstance(_set_of(rules, condition), Gaussian) for condition in asked):
         return "prototypes"
-    if any(part.quantifier not in ("some", "all") for part in parts if any(conditions(part.premise))):
+    quantifiers = {part.quantifier for part in parts if any(conditions(part.premise))}
+    if quantifiers == {"on average"}:
+        return "averages"
+    if not quantifiers <= {"some", "all"}:
         return "counts"
     return "conjunctions" if any(len(list(conditions(part.premise))) > 1 for part in parts) else "some"
 
