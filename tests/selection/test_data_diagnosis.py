@@ -23,8 +23,8 @@ KINDS = {
     "triple": "conjunctions",
     "prototype": "conjunctions",  # three of its eight features tell as much
     "count": "counts",
-    "most": "counts",
-    "shift": "counts",
+    "most": "averages",
+    "shift": "averages",
     "size": "size",
 }
 QUICK = ("some", "pair", "count", "size")
@@ -60,7 +60,7 @@ def test_the_verdict_names_the_kind_among_noise(problem):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("problem", "word"), [("either", "Any one of the 2"), ("both", "None of the 2")])
+@pytest.mark.parametrize(("problem", "word"), [("either", "any of 2"), ("both", "together"), ("unless", "each of 2")])
 def test_whether_conditions_are_needed_together(problem, word):
     assert word in diagnosed(problem, n_bags=200).verdict[0]
 
@@ -120,6 +120,9 @@ def one_rule():
         ({"some": 0.5, "counts": 0.52, "forest": 0.1, "linear": 0.9}, "some", "Logistic regression"),
         ({"some": 0.0, "counts": 0.0, "forest": 0.5, "linear": 0.0}, "unexplained", "miss something"),
         ({"some": 0.1, "counts": 0.12, "forest": 0.1, "linear": 0.1}, "some", "little"),
+        ({"some": 0.2, "averages": 0.6, "counts": 0.62, "forest": 0.5, "linear": 0.1}, "averages", "averages"),
+        ({"some": 0.2, "averages": 0.3, "counts": 0.6, "forest": 0.5, "linear": 0.1}, "counts", "simpler rules 30%"),
+        ({"some": 0.2, "prototypes": 0.6, "both": 0.7, "forest": 0.5, "linear": 0.1}, "both", "simpler rules 20%"),
         ({"some": 0.2, "prototypes": 0.6, "forest": 0.5, "linear": 0.1}, "prototypes", "Everything counts"),
         ({"some": 0.2, "size": 0.55, "forest": 0.6, "linear": 0.1}, "size", "number of instances alone"),
     ],

@@ -22,9 +22,9 @@ class DataDiagnosing(Network):
     def diagnose_data(self, bags: Any, y: Any = None) -> DataDiagnosis:
         """Find out which bag problem some data pose; the model is neither used nor changed.
 
-        Each kind of rule (one condition on some instance, several conditions in one instance, counts and averages,
-        prototypes) is compared on held-out bags with sober baselines: the number of instances alone, a random forest
-        and a linear model on the mean, minimum and maximum of each feature in a bag, and the majority class or mean.
+        Each kind of rule (one condition on some instance, averages, several conditions together, counts, prototypes) is
+        compared on held-out bags with sober baselines: the number of instances alone, a random forest and a linear
+        model on the mean, minimum and maximum of each feature in a bag, and the majority class or mean.
 
         Parameters
         ----------

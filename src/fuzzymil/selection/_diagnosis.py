@@ -24,8 +24,8 @@ __all__ = ["DataDiagnosis", "Measure", "Method", "Sizes", "diagnose"]
 
 _TITLES = {
     "some": "one condition on some instance",
-    "conjunctions": "several conditions in one instance",
     "averages": "averages over the instances",
+    "conjunctions": "several conditions together",
     "counts": "counts and averages",
     "prototypes": "prototypes over all features",
     "both": "short rules and prototypes",
@@ -108,9 +108,10 @@ class DataDiagnosis:
     sizes : tuple of Sizes
         One per class; one in all for numbers.
     kind : str
-        "some", "averages", "conjunctions", "counts", "prototypes": what the chosen rules mostly consist of; "size": the
-        number of instances tells as much; "unexplained": only baselines do better than chance; "none": no method does;
-        "few": too few bags to hold some out.
+        The simplest kind of rules that explains the labels as well as the best: "some", "averages", "conjunctions",
+        "counts", "prototypes", or "both" of short rules and prototypes. "size": the number of instances tells as much;
+        "unexplained": only baselines do better than chance; "none": no method does; "few": too few bags to hold some
+        out.
     verdict : tuple of str
         One or two sentences about it.
     warnings : tuple of str
@@ -354,10 +355,10 @@ class _Answers:
 
     def of_rules(self, outputs: dict[str, Array], families: Sequence[str]) -> dict[str, Array]:
         """Return the outputs of each kind of rules: of prototypes, the best width; of mixtures, only a chosen one."""
-        found = {name: output for name, output in outputs.items() if name in _TITLES and name != "both"}
-        widths = [output for name, output in outputs.items() if name.startswith("prototypes")]
+        widths = {name: output for name, output in outputs.items() if name.startswith("prototypes")}
+        found = {name: output for name, output in outputs.items() if name != "both" and name not in widths}
         if widths:
-            found["prototypes"] = min(widths, key=lambda output: float(self.costs(output).mean()))
+            found["prototypes"] = min(widths.values(), key=lambda output: float(self.costs(output).mean()))
         if len(families) > 1:
             found["both"] = outputs["both"]
         return found

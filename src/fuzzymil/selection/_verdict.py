@@ -14,9 +14,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import bag_means
-from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid
+from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.premise import Is, conditions
+from fuzzymil.rules.premise import Is, Part, conditions
 from fuzzymil.selection._baselines import FOREST, LINEAR, NOTHING, SIZE
 
 __all__ = ["Evidence", "Verdict", "leaks", "meanings", "strongest_first", "verdict"]
@@ -26,6 +26,7 @@ _CLEARLY = 2.0  # standard errors by which one method is better than another
 _RELEVANT = 0.05  # of the deviance; smaller differences are not mentioned
 _NEARLY_ALL = 0.8  # of what the best method explains
 _LITTLE = 0.2  # of the deviance
+_STRONG = 0.25  # of what the strongest rule does
 _BY_CHANCE = 0.01  # expected number of features that separate the classes by chance, up to which one is reported
 _SAME = 0.9999  # correlation at which a feature is the target
 
@@ -139,66 +140,56 @@ def _share(evidence: Evidence, name: str) -> str:
 def _about(kind: str, evidence: Evidence, families: list[str], rules: RuleBase, bags: Bags) -> str:
     """Return a sentence about the kind of rules that is needed, and how much simpler ones explain."""
     said = evidence.said(kind)
-    simpler = [name for name in families[: families.index(kind)] if name != "prototypes"]
     if kind == "some":
-        return _about_some(f"rules with one condition on some instance explain {said}", evidence, rules, bags)
-    less = _share(evidence, evidence.best(simpler))
+        return _about_some(f"rules with one condition on some instance explain {said}.", evidence, rules, bags)
+    simpler = [name for name in families[: families.index(kind)] if name != "prototypes"]
+    explain = f"explain {said}, simpler rules {_share(evidence, evidence.best(simpler))}."
     if kind == "conjunctions":
-        return f"Several conditions in the same instance decide: such rules explain {said}, single conditions {less}."
+        strongest = strongest_first(rules, bags)[0][:1]
+        apart = len(strongest) and len(_parts(rules, strongest[0])) > 1
+        return f"{_TOGETHER if apart else 'Several conditions in the same instance decide'}: such rules {explain}"
     if kind == "averages":
-        return f"The whole bag decides: averages over its instances explain {said}, rules about one instance {less}."
+        return f"The bag as a whole decides: rules about averages over its instances {explain}"
     if kind == "counts":
-        rules_that = "rules that count instances or average over them"
-        return f"More than one instance decides: {rules_that} explain {said}, rules about one instance {less}."
+        return f"More than one instance decides: rules that count instances or average over them {explain}"
     both = ", together with short rules," if kind == "both" else ""
-    return f"Everything counts: prototypes over all features{both} explain {said}, short rules alone {less}."
+    return f"Everything counts: prototypes over all features{both} {explain}"
+
+
+_TOGETHER = "Several conditions are needed together, each in some instance, the same or another"
 
 
 def _about_some(said: str, evidence: Evidence, rules: RuleBase, bags: Bags) -> str:
-    order, kinds = strongest_first(rules, bags)
-    if len(order) < 2:
-        return f"One instance is enough: {said}."
-    start = f"One instance is enough for each condition: {said}."
-    coefs = rules.coefs[:, 0, 0]
-    adding = [r for r in order if coefs[r] > 0]
-    if not evidence.accuracy or len(rules.outputs) > 1 or {*kinds} != {"some"} or len(adding) < 2:
-        return start
-    alone = [rules.default[0] + coefs[r] > 0 for r in adding]
-    those = f"of the {len(adding)} conditions that add to {rules.outputs[0]} suffices"
-    if all(alone):
-        return f"{start} Any one {those}."
-    if not any(alone) and rules.default[0] + sum(coefs[r] for r in adding) > 0:
-        return f"{start} None {those} alone."
-    return start
+    order, moved = strongest_first(rules, bags)
+    strong = [int(r) for r in order if moved[r] >= _STRONG * moved.max()]
+    if any(len(_parts(rules, r)) > 1 for r in strong):
+        return f"{_TOGETHER}: {said}"
+    if len(strong) < 2:
+        return f"One instance is enough: {said}"
+    coefs, start = rules.coefs[:, 0, 0], rules.default[0]
+    adding = [r for r in strong if coefs[r] > 0]
+    if evidence.accuracy and len(rules.outputs) == 1 and len(adding) > 1:
+        alone = [start + coefs[r] > 0 for r in adding]
+        if all(alone):
+            return f"One instance that meets any of {len(adding)} conditions is enough: {said}"
+        if not any(alone) and start + coefs[adding].sum() > 0:
+            return f"{_TOGETHER}: {said}"
+    return f"One instance is enough for each of {len(strong)} conditions: {said}"
 
 
 # ---------------------------------------------------------------------- rules
 
 
-def strongest_first(rules: RuleBase, bags: Bags) -> tuple[Array, list[str]]:
-    """Return the positions of the rules that matter, those that move the output most first, and the kind of each rule.
-
-    A kind is "size", "some", "averages", "conjunctions", "counts" or "prototypes".
-    """
+def strongest_first(rules: RuleBase, bags: Bags) -> tuple[Array, Array]:
+    """Return the positions of the rules that matter, the strongest first, and how much each rule (r,) moves outputs."""
     firing = rules.infer(Bags(bags.instances, bags.offsets)).firing
     moved = firing.std(axis=0) * np.abs(rules.coefs[:, :, 0]).sum(axis=1)
     order = np.argsort(-moved, kind="stable")
-    return order[moved[order] > 0], [_kind(rules, r) for r in range(rules.n_rules)]
+    return order[moved[order] > 0], moved
 
 
-def _kind(rules: RuleBase, number: int) -> str:
-    parts = [part for part in rules.parts if part.rule == number]
-    asked = [condition for part in parts for condition in conditions(part.premise)]
-    if not asked:
-        return "size"
-    if any(isinstance(_set_of(rules, condition), Gaussian) for condition in asked):
-        return "prototypes"
-    quantifiers = {part.quantifier for part in parts if any(conditions(part.premise))}
-    if quantifiers == {"on average"}:
-        return "averages"
-    if not quantifiers <= {"some", "all"}:
-        return "counts"
-    return "conjunctions" if any(len(list(conditions(part.premise))) > 1 for part in parts) else "some"
+def _parts(rules: RuleBase, number: int) -> list[Part]:
+    return [part for part in rules.parts if part.rule == number]
 
 
 def _set_of(rules: RuleBase, condition: Is) -> MembershipFunction:
