@@ -77,6 +77,9 @@ def cases(bags):
     yield "plain_bell_hinge.json", bell, None, [[row] for row in rows[:10].tolist()]
     yield "mixed_rules.json", mixed_rules(), ["width", "größe"], [*few, [[100.0, -100.0]]]
     yield "scorecard.json", scorecard(), ["width", "größe"], [*few, [[100.0, -100.0]]]
+    yield "chosen.json", MIANFISClassifier(random_state=0).fit(named), ["width", "depth"], few
+    committee = MIANFISRegressor(5, max_terms=2, n_estimators=2, random_state=0).fit(bags, numbers)
+    yield "chosen_regressor_two_members.json", committee, None, few
 
 
 def main():
