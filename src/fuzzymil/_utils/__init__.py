@@ -1,1 +1,1 @@
-"""Exceptions, atomic files, array conversion, registries, and runtime settings."""
+"""Exceptions, atomic files, array conversion, registries, paired tests, and runtime settings."""

@@ -60,7 +60,7 @@ def nearness(bags: Bags, concepts: list[Concept]) -> Array:
     return np.asarray(np.sqrt(np.column_stack(squares)))
 
 
-@comparator("DD-SVM", search_grid={"C": [1.0, 10.0]}, fit_seconds=0.52)
+@comparator("DD-SVM", fit_seconds=0.52)
 class DDSVM(BagClassifier):
     """DD-SVM: a support vector machine on the distances of bags from concepts of both classes.
 

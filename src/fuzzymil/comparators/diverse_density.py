@@ -15,7 +15,7 @@ from fuzzymil.estimators.parameters import integer
 __all__ = ["DiverseDensity", "EMDD"]
 
 
-@comparator("DD", search_grid={"init_scale": [0.1, 1.0]}, fit_seconds=0.29)
+@comparator("DD", fit_seconds=0.29)
 class DiverseDensity(InstanceScores):
     """Diverse Density: the point and feature scales with the highest diverse density.
 
@@ -88,7 +88,7 @@ class DiverseDensity(InstanceScores):
         return self.threshold_ - self.concept_.distances(bags.instances)
 
 
-@comparator("EM-DD", search_grid={"init_scale": [0.1, 1.0]}, fit_seconds=0.53)
+@comparator("EM-DD", fit_seconds=0.53)
 class EMDD(DiverseDensity):
     """EM-DD: diverse density with one responsible instance per bag.
 

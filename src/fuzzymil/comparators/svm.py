@@ -142,7 +142,7 @@ class MISVM(AlternatingSVM):
         self.machine_ = machine
 
 
-@comparator("mi-SVM", search_grid=SEARCH_GRID, fit_seconds=0.16)
+@comparator("mi-SVM", search_grid={"gamma": SEARCH_GRID["gamma"]}, fit_seconds=0.16)
 class MiSVM(AlternatingSVM):
     """mi-SVM: maximum margin between instances, with latent labels in positive bags.
 

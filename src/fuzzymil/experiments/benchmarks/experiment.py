@@ -33,9 +33,9 @@ GRID: tuple[dict[str, Any], ...] = (
 )
 MEMBERS, QUICK_MEMBERS = 10, 3
 SHORT = 2  # conditions per short rule
-# Processor seconds of a fit, relative to MUSK 1, and of the fits of a column on MUSK 1: the longest start first.
-COST = {"musk1": 1.0, "musk2": 8.0, "fox": 3.0, "tiger": 3.0, "elephant": 3.0}
-FIT_SECONDS = {"default": 1.0, "committee": 10.0, "short": 2.0}
+# Processor seconds of a fit, relative to MUSK 1, and on MUSK 1: the longest start first.
+COST = {"musk1": 1.0, "musk2": 2.6, "fox": 1.2, "tiger": 1.2, "elephant": 1.2}
+FIT_SECONDS = {"default": 1.7, "committee": 18.0, "short": 7.0}
 
 
 def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
@@ -98,7 +98,7 @@ def _units(options: Options) -> list[Unit]:
                         "fold": fold,
                         "seed": seed,
                     }
-                    cost = COST[name] * (FIT_SECONDS.get(column, 0.2) + 0.3 * len(recipe.grid))
+                    cost = COST[name] * (FIT_SECONDS.get(column, 0.5) + 1.0 * len(recipe.grid))
                     label = f"{PRINTED[name].title}, {column}, {method}, repeat {repeat + 1}, fold {fold + 1}"
                     work = partial(_fold, recipe, bags, part, seed)
                     units.append(Unit(label, settings, cost, work, parallel=True))

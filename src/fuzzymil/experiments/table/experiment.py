@@ -83,9 +83,9 @@ def _n_repeats(options: Options) -> int:
     return options.repeats or (1 if options.quick else 3)
 
 
-def _grid(contestant: Contestant, name: str, options: Options) -> Grid:
+def _grid(contestant: Contestant, options: Options) -> Grid:
     """Return the parameters to choose from; a quick run uses each method's defaults."""
-    return {} if options.quick else contestant.grids.get(name, contestant.grid)
+    return {} if options.quick else contestant.grid
 
 
 def _check(options: Options) -> None:
@@ -99,7 +99,7 @@ def _units(options: Options) -> list[Unit]:
     for name in _sets(options):
         bags = LOADERS[name](options.data)
         for method, contestant in contestants().items():
-            grid = _grid(contestant, name, options)
+            grid = _grid(contestant, options)
             for repeat in range(_n_repeats(options)):
                 # The same folds as in the benchmark experiment.
                 seeds = seeds_of(N_FOLDS + 1, options.seed + repeat, name)
@@ -144,7 +144,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
         "methods": {
             method: {
                 "estimator": described(contestant.estimator),
-                "grids": {name: dict(_grid(contestant, name, options)) for name in sets},
+                "grid": dict(_grid(contestant, options)),
             }
             for method, contestant in methods.items()
         },

@@ -227,16 +227,15 @@ def _tests_table(results: Results, n: int, measure: str) -> Table:
 
 
 def _grids_table(results: Results) -> Table:
-    rows, smaller = [], False
-    for method, entry in results["settings"]["methods"].items():
-        grids = list({str(grid): grid for grid in entry["grids"].values()}.values())
-        smaller |= len(grids) > 1
-        rows.append([method, entry["estimator"]["class"], " / ".join(map(_grid_words, grids))])
+    rows = [
+        [method, entry["estimator"]["class"], _grid_words(entry["grid"])]
+        for method, entry in results["settings"]["methods"].items()
+    ]
     return Table(
         "Estimators and the grids they are tuned on inside a training fold",
         ["method", "class", "grid"],
         rows,
-        "All other parameters have their defaults." + (" If there are two grids, the second is for MUSK 2." * smaller),
+        "All other parameters have their defaults.",
     )
 
 
