@@ -40,8 +40,9 @@ def understanding() -> None:
 def visits() -> None:
     """Draw the model of the tutorial on visits."""
     bags = read_bags(DOCS.parent / "examples" / "visits.csv", bag="user", label="converted")
-    model = MIANFISClassifier(max_terms=2, random_state=0).fit(bags)
-    save(SpaceDisplay.from_model(model, bags, bag="u16", features=["seconds_per_page", "pages"]).plot(), "visits-space")
+    model = MIANFISClassifier(random_state=0).fit(bags)
+    shown = SpaceDisplay.from_model(model, bags, bag="u007", features=["seconds_per_page", "pages"])
+    save(shown.plot(), "visits-space")
 
 
 def molecules() -> None:
@@ -49,7 +50,7 @@ def molecules() -> None:
     bags = load_musk1()
     rest, held = train_test_split(np.arange(len(bags)), test_size=0.25, stratify=bags.labels, random_state=0)
     train, test = bags[rest], bags[held]
-    short = MIANFISClassifier(max_terms=3, random_state=0).fit(train)
+    short = MIANFISClassifier(n_rules=5, max_terms=3, random_state=0).fit(train)
     why = short.explain(test, bag=test.ids[test.labels == 1][0])
     save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
 
