@@ -36,7 +36,7 @@ def test_demo_shows_the_rules_and_writes_its_files(tmp_path):
     printed = output.replace(str(folder), "demo").splitlines()
     assert max(map(len, printed)) <= 80
     assert model.rules_.to_text(digits=3) in output
-    for words in ("Default: y = -", "IF SOME (x1 is", "THEN y +=", "(0.50, 0.50)", "logit -> probability", "report.html"):
+    for words in ("Default: y = -", "IF SOME (x1 is", "THEN y +=", "(0.50, 0.50)", "logit -> prob", "report.html"):
         assert words in output
     assert good("demo", "-o", folder).exit_code == 0  # over an older one
     again = json.loads((folder / "results.json").read_text(encoding="utf-8"))
