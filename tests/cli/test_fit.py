@@ -5,8 +5,9 @@ import json
 import pytest
 from runner import COLUMNS, SMALL, bad, good, run, table, write
 
-from fuzzymil import Bags, load_model
+from fuzzymil import Bags, RuleBase, load_model
 from fuzzymil.cli._settings import Task, chosen_task
+from fuzzymil.cli.fit import _scorecard
 
 
 def test_fit_reports_what_it_read_and_learned(desk):
@@ -22,6 +23,67 @@ def test_fit_reports_what_it_read_and_learned(desk):
     assert f"{model.score(load(desk)):.1%}" in stdout
     assert (model.n_rules, model.max_epochs, model.random_state, model.verbose) == (2, 3, 0, False)
     assert tuple(model.feature_names_in_) == ("weight", "length")
+
+
+def test_rules_are_chosen_by_default_and_shown(desk, tmp_path):
+    target = tmp_path / "chosen.json"
+    printed = good("fit", desk / "boxes.csv", *COLUMNS, "-o", target).stdout
+    model = load_model(target)
+    assert model.choice_
+    assert not model.rules_.normalize
+    assert model.rules_.to_text() in printed
+    assert "Default: red = " in printed
+    assert "THEN red +=" in printed
+    assert "epoch" not in printed
+    again = tmp_path / "selected.json"
+    facts = json.loads(good("fit", desk / "boxes.csv", *COLUMNS, "--init", "select", "--json", "-o", again).stdout)
+    assert load_model(again).rules_ == model.rules_
+    assert facts["n_rules"] == model.rules_.n_rules
+
+
+def test_options_of_training_train(desk, tmp_path):
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--max-epochs", 2]
+    assert "2 epochs" in good(*arguments, "-o", tmp_path / "m.json").stdout
+    assert load_model(tmp_path / "m.json").rules_.normalize
+    message = bad(*arguments, "--init", "select", "-o", tmp_path / "m.json")
+    assert "max_epochs" in message
+    assert "--init kmeans" in message
+    help = good("fit", "--help").stdout
+    assert help.index("--n-rules") < help.index("instead of choosing rules") < help.index("--alpha")
+
+
+def test_bounds_and_committees(desk, tmp_path):
+    bounds = ["--n-rules", 1, "--max-terms", 1, "--n-estimators", 2]
+    printed = good("fit", desk / "boxes.csv", *COLUMNS, *bounds, "-o", tmp_path / "m.json").stdout
+    members = load_model(tmp_path / "m.json").members_
+    assert "2 rule bases" in printed
+    assert len(members) == 2
+    assert all(len(rule.conditions) <= 1 for rules in members for rule in rules.rules)
+    assert max(rules.n_rules for rules in members) == 1
+
+
+def test_a_long_scorecard_is_shortened():
+    card = RuleBase.parse(
+        "VARIABLE x: high = Sigmoid(0, 1)\n" + "\n".join(f"IF SOME x is high THEN y += {n}" for n in range(1, 31))
+    )
+    first, *_, last = _scorecard(card).splitlines()
+    assert first.startswith("Default: ")
+    shown = sum(line.startswith("Rule ") for line in _scorecard(card).splitlines())
+    assert 0 < shown < 30
+    assert f"{30 - shown} more" in last
+
+
+def test_choosing_shows_its_progress_on_a_terminal(desk, tmp_path, monkeypatch):
+    monkeypatch.setattr("fuzzymil.cli.fit.is_terminal", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # so that the bar believes in a terminal, too
+    result = good("fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "m.json")
+    assert "Choosing rules" in result.stderr
+    assert not load_model(tmp_path / "m.json").verbose
+
+
+def test_choosing_from_a_stream(boxes, tmp_path):
+    good("fit", boxes, *COLUMNS, "--drop", "remark", "--stream", "-o", tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json").choice_
 
 
 def load(desk):

@@ -161,7 +161,8 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
         (["--set", "los=hinge"], "Did you mean 'loss'?"),
         (["--set", "loss"], "--set loss=VALUE"),
         (["--set", "loss=huge"], "'huge'"),
-        (["--set", "random_state=3"], "'random_state'"),
+        (["--set", "random_state=3"], "--seed 3"),
+        (["--set", "init=select"], "--init select"),
         (["--init", "kmean"], "Did you mean 'kmeans'?"),
         (["--init", "absent.rules"], "absent.rules"),
         (["--format", "cvs"], "Did you mean 'csv'?"),
@@ -211,3 +212,13 @@ def test_standard_input_cannot_be_both(desk):
 def test_model_and_data_swapped(desk, tmp_path):
     found = sentence(desk, tmp_path, "predict", model="good.csv", data="good.json")
     assert "the model comes first, then the data" in found
+
+
+def test_data_in_place_of_a_model(tmp_path):
+    path = tmp_path / "boxes.csv"
+    path.write_text(TABLE)
+    result = CliRunner().invoke(app, ["rules", str(path)])
+    assert result.exit_code == 2
+    assert f"{path} looks like data" in result.stderr
+    assert f"fuzzymil fit {path}" in result.stderr
+    assert "char 0" not in result.stderr

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from runner import bad, good
+from runner import COLUMNS, bad, good
 
 from fuzzymil import load_model
 from fuzzymil.cli.plot import Kind
@@ -46,3 +46,9 @@ def test_report(desk, tmp_path):
     assert json.loads(result.stdout)["bytes"] == target.stat().st_size
     assert "Boxes" in target.read_text(encoding="utf-8")
     assert "name a file" in bad(*arguments[:3], "-o", "-")
+
+
+def test_chosen_rules_have_no_curves(desk, tmp_path):
+    good("fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "chosen.json")
+    assert "chosen" in bad("plot", "curves", tmp_path / "chosen.json", "-o", tmp_path / "curves.png")
+    assert not (tmp_path / "curves.png").exists()

@@ -21,8 +21,8 @@ __all__ = ["explain"]
 @app.command(
     rich_help_panel=USE,
     epilog=examples(
-        "fuzzymil explain model.json visits.csv --id u17",
-        "fuzzymil explain model.json visits.csv --id u17 --figure u17.png",
+        "fuzzymil explain model.json visits.csv --id u007",
+        "fuzzymil explain model.json visits.csv --id u007 --figure u007.png",
     ),
 )
 def explain(

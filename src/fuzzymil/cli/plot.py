@@ -46,7 +46,7 @@ _NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanat
     rich_help_panel=USE,
     epilog=examples(
         "fuzzymil plot membership model.json -o sets.png",
-        "fuzzymil plot explanation model.json visits.csv --id u17 -o u17.svg",
+        "fuzzymil plot explanation model.json visits.csv --id u007 -o u007.svg",
         "fuzzymil plot surface model.json --x seconds_per_page --y pages",
     ),
 )
@@ -100,6 +100,8 @@ def plot(
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
+    if kind is Kind.curves and hasattr(fitted, "choice_"):
+        raise ParameterError(f"The rules of {model} were chosen, not trained: they have no curves.")
     write_figure(_figure(kind, fitted, source, bags, id, (x, y), title), target)
     if as_json:
         emit_json({"figure": target, "kind": kind})
