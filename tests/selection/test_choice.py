@@ -177,6 +177,19 @@ def test_bags_of_one_instance():
     assert chosen(bags, labels).score(bags, labels) > 0.97
 
 
+def test_very_many_bags_of_which_few_are_positive():
+    """Candidates are compared on a sample that keeps rare classes; probabilities are those of all bags."""
+    rng = np.random.RandomState(0)
+    values = rng.uniform(0, 10, size=(12_000, 3))
+    labels = (values[:, 1] > 9.95).astype(int)
+    assert 30 < labels.sum() < 90
+    bags = Bags(values, np.arange(12_001), labels=labels)
+    model = MIANFISClassifier(random_state=0).fit(bags)
+    assert used_features(model) == {"x2"}
+    assert model.score(bags) > 0.998
+    assert model.predict_proba(bags)[:, 1].mean() == pytest.approx(labels.mean(), rel=0.1)
+
+
 @pytest.mark.parametrize("n_bags", [2, 3, 4, 9, 10, 11])
 def test_few_bags(n_bags):
     bags, _ = threshold_bags(n_bags)

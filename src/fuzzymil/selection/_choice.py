@@ -15,9 +15,10 @@ from fuzzymil.selection._families import Problem
 from fuzzymil.selection._selection import HeldOut, Plan, chosen, plan
 from fuzzymil.training.scaling import Scaling
 
-__all__ = ["Choice", "choose_rules"]
+__all__ = ["MOST_BAGS", "Choice", "choose_rules"]
 
 MOST_RULES = 50
+MOST_BAGS = 3_000  # that candidates are compared on; their sets are refined on all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Choice:
     cost : float
         The same of the first member on the bags that it was chosen from.
     held_out : HeldOut or None
-        The folds of the first member, and what each kind of candidates answers for the bags held out in them.
+        The folds of the first member, and what each kind of candidates answers for the bags held out in them: of more
+        than 3,000 bags, for a sample.
     """
 
     members: list[RuleBase]
@@ -115,13 +117,16 @@ def choose_rules(
     for member in range(n_members):
         # The first member sees the bags as they are, the others a bootstrap sample.
         rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
-        part = problem.only(rows)
-        made = plan(part, groups[rows], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
-        before, after = chosen(part, made, max_terms)
+        everything = problem.only(rows)
+        few, factors = _sample(groups[rows], rng)
+        part = everything.only(few)
+        part = part._replace(weights=part.weights * factors)
+        made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+        before, after = chosen(part, made, max_terms, everything)
         starts.append(rule_base(before, scaling, names, outputs))
         members.append(rule_base(after, scaling, names, outputs))
         plans.append(made)
-        costs.append(after.cost(part))
+        costs.append(after.cost(everything))
     progress(done, done)
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
     return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0], plans[0].held_out)
@@ -134,6 +139,21 @@ def _bootstrap(groups: Array, rng: np.random.RandomState) -> Array:
     """Return as many bags as there are, drawn with replacement within each group."""
     found = [rng.choice(np.flatnonzero(groups == group), np.sum(groups == group)) for group in np.unique(groups)]
     return np.sort(np.concatenate(found))
+
+
+def _sample(groups: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Return a sample of very many bags with enough of each group, and by how much it must count more.
+
+    All bags, if they are few.
+    """
+    counts = np.bincount(groups)
+    if len(groups) <= MOST_BAGS:
+        return np.arange(len(groups)), np.ones(len(groups))
+    enough = max(MOST_BAGS // (4 * int(np.count_nonzero(counts))), 1)
+    wanted: Array = np.minimum(counts, np.maximum(counts * MOST_BAGS // len(groups), enough))
+    found = [rng.choice(np.flatnonzero(groups == group), size, replace=False) for group, size in enumerate(wanted)]
+    rows = np.sort(np.concatenate(found))
+    return rows, (counts / np.maximum(wanted, 1))[groups[rows]]
 
 
 def _costs(made: Plan, problem: Problem) -> dict[str, float]:

@@ -14,7 +14,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._baselines import FOREST, LINEAR, NOTHING, SIZE, baselines, n_fits
-from fuzzymil.selection._choice import choose_rules
+from fuzzymil.selection._choice import MOST_BAGS, choose_rules
 from fuzzymil.selection._path import costs
 from fuzzymil.selection._selection import N_FOLDS
 from fuzzymil.selection._verdict import Evidence, Verdict, leaks, meanings, strongest_first, verdict
@@ -257,6 +257,8 @@ def diagnose(
     """
     classes = labels is not None
     seed = int(rng.randint(2**31 - 1))
+    if len(places) > MOST_BAGS:  # the methods are compared on the bags that rules are chosen from
+        places = np.sort(rng.choice(places, MOST_BAGS, replace=False))
     sample, wanted, classes_of = bags[places], targets[places], groups[places]
     done, extra = 0, n_fits(sample, N_FOLDS)
 

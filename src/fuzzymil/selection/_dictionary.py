@@ -24,6 +24,8 @@ __all__ = ["Dictionary", "averages", "bag_sizes", "joined", "limits", "threshold
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
 _AVERAGE_THRESHOLDS = 5
+_TAILS = (0.05, 0.02, 0.01, 0.005)  # shares of rare bags that thresholds separate from the others
+_RARE_BAGS = 10  # at least so many
 _LEAST_SHARE = 0.1  # of the bags must be large enough for a count
 _EASE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k
 _LEAST_RANGE = 1e-290  # of a feature: the slopes of its sets would overflow
@@ -72,10 +74,14 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
         for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
             for d in range(bags.n_features):
-                centers, slope = limits(values[:, d], n_thresholds)
+                # What happens in few of many bags would hide between thresholds that divide them evenly.
+                tails = count == 1 and n_thresholds == _MOST_THRESHOLDS
+                centers, slopes = limits(values[:, d], n_thresholds, tails=tails)
                 if len(centers):
-                    columns.append(expit(sign * slope * (values[:, d, None] - centers)))
-                    found += [_Threshold(quantifier, number, d, float(center), sign * slope) for center in centers]
+                    slopes = sign * slopes
+                    columns.append(expit(slopes * (values[:, d, None] - centers)))
+                    pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
+                    found += [_Threshold(quantifier, number, d, *pair) for pair in pairs]
     ease = np.array([1.0 if each.quantifier == "some" else _EASE_OF_COUNTS for each in found])
     return _single_conditions(bags, columns, found, ease)
 
@@ -87,11 +93,11 @@ def averages(bags: Bags) -> Dictionary:
     found: list[_Threshold] = []
     for d in range(bags.n_features):
         values = bags.instances[:, d]
-        centers, slope = limits(values, _AVERAGE_THRESHOLDS)
+        centers, slopes = limits(values, _AVERAGE_THRESHOLDS)
         if not len(centers):
             continue
         # A wide set, too: its average is nearly the average of the feature.
-        slopes = np.append(np.full(len(centers), slope), 1.4 / spread[d])
+        slopes = np.append(slopes, 1.4 / spread[d])
         centers = np.append(centers, np.nanmedian(values))
         truth = expit(slopes * (values[:, None] - centers))
         truth = np.where(np.isnan(truth), 1.0, truth)
@@ -130,21 +136,33 @@ def bag_sizes(bags: Bags) -> Dictionary:
     return Dictionary(columns, lambda number: (Part("at least", int(limits[number]), ()),), ones, ones)
 
 
-def limits(values: Array, count: int) -> tuple[Array, float]:
-    """Return thresholds that divide the values into parts of equal size, and the slope of the sets at them."""
+def limits(values: Array, count: int, *, tails: bool = False) -> tuple[Array, Array]:
+    """Return thresholds that divide the values into parts of equal size, and the slopes of the sets at them.
+
+    With ``tails``, some more among the least and the greatest of many values.
+    """
     known = np.sort(values[np.isfinite(values)])
     if len(known) < 2 or known[-1] - known[0] < _LEAST_RANGE:
-        return np.empty(0), 1.0
+        return np.empty(0), np.empty(0)
     # A threshold lies between two values that differ by more than rounding.
     rounding = max(1e-12 * (known[-1] - known[0]), 8 * np.finfo(float).eps * np.abs(known[[0, -1]]).max())
     steps = np.flatnonzero(np.diff(known) > rounding)
     if not len(steps):
-        return np.empty(0), 1.0
-    if len(steps) > count:
-        places = np.linspace(0, len(known), count + 2)[1:-1]
-        steps = np.unique(steps[np.clip(np.searchsorted(steps, places - 1), 0, len(steps) - 1)])
-        low, high = known[len(known) // 10], known[len(known) - 1 - len(known) // 10]
-        slope = 4.0 * count / (high - low if high > low else known[-1] - known[0])
-    else:
+        return np.empty(0), np.empty(0)
+    if len(steps) <= count:
         slope = 8.0 / float((known[steps + 1] - known[steps]).min())
-    return (known[steps] + known[steps + 1]) / 2, float(slope)
+        return (known[steps] + known[steps + 1]) / 2, np.full(len(steps), slope)
+    places = np.linspace(0, len(known), count + 2)[1:-1]
+    if tails:
+        rare = np.array([share * len(known) for share in _TAILS if share * len(known) >= _RARE_BAGS])
+        places = np.concatenate([rare[::-1], places, len(known) - rare])
+    steps = np.unique(steps[np.clip(np.searchsorted(steps, places - 1), 0, len(steps) - 1)])
+    centers = (known[steps] + known[steps + 1]) / 2
+    low, high = known[len(known) // 10], known[len(known) - 1 - len(known) // 10]
+    slopes = np.full(len(steps), 4.0 * count / (high - low if high > low else known[-1] - known[0]))
+    if tails and len(centers) > 1:  # there, sets are as steep as the distance from the next threshold asks for
+        gaps = np.diff(centers)
+        inner = np.where(centers < np.median(known), np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))
+        far = (steps < len(known) // (count + 1) - 1) | (steps > len(known) - 1 - len(known) // (count + 1))
+        slopes = np.where(far, np.maximum(slopes, 4.0 / inner), slopes)
+    return centers, slopes

@@ -81,16 +81,18 @@ class Validation:
 
 def statements(bags: Bags, max_terms: int | None) -> list[Family]:
     """Return the families of short rules: SOME, averages, conjunctions in one instance, counts."""
-    some = joined([thresholds(bags), bag_sizes(bags)])
+    sizes, several = bag_sizes(bags), bags.sizes.max() > 1
+    some = joined([thresholds(bags), sizes])
     found = [Family("some", some)]
-    if bags.sizes.max() > 1:
-        found.append(Family("averages", averages(bags)))
+    if several:
+        means = averages(bags)
+        found.append(Family("averages", means))
     intervals = Intervals(bags)
     if (max_terms is None or max_terms > 1) and len(np.unique(intervals.feature)) > 1:
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
-    if bags.sizes.max() > 1:
-        found.append(Family("counts", joined([thresholds(bags, counts), averages(bags), bag_sizes(bags)])))
+    if several:
+        found.append(Family("counts", joined([thresholds(bags, counts), means, sizes])))
     return found
 
 

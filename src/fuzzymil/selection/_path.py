@@ -21,10 +21,11 @@ from fuzzymil._utils.arrays import Array
 __all__ = ["Fit", "costs", "greatest_penalty", "residuals", "solutions"]
 
 _NEWTON_STEPS = 8
-_SWEEPS = 60  # of coordinate descent in a Newton step, which is warm-started
+_SWEEPS = 30  # of coordinate descent in a Newton step, which is warm-started
 _MOST_JOINING = 200  # columns at once
 _ROUNDS = 50  # of joining; inexact steps could go in circles
 _TOLERANCE = 0.01  # relative, of the conditions that a solution fulfills
+_BAGS_PER_COLUMN = 1.5  # above which coordinate descent works on the inner products of columns
 _CONVERGED = 0.01  # largest change of a coefficient in a Newton step, relative to the largest coefficient
 _LEAST_CURVATURE = 1e-3  # of the logistic loss, where a bag is explained perfectly
 
@@ -133,13 +134,16 @@ def _newton(
 
 def _lasso(columns: Array, target: Array, penalty: float, start: Array) -> Array:
     """Return the coefficients that minimize half the mean squared error plus the penalty."""
+    # With far more bags than columns, coordinate descent on their inner products is several times faster.
+    products = columns.T @ columns if len(columns) > _BAGS_PER_COLUMN * columns.shape[1] else False
     _, path, _ = enet_path(
         columns,
         target,
         l1_ratio=1.0,
         alphas=[penalty],
         coef_init=start,
-        precompute=False,
+        precompute=products,
+        Xy=None if products is False else columns.T @ target,
         tol=1e-4,
         max_iter=_SWEEPS,
         check_input=False,

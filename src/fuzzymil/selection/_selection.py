@@ -165,21 +165,32 @@ def plan(
     return Plan(tuple(ingredients), tuple(validations), options, HeldOut(folds, outputs))
 
 
-def chosen(problem: Problem, made: Plan, max_terms: int | None) -> tuple[Chosen, Chosen]:
-    """Choose rules according to a plan; return them before and after refinement."""
-    everything = np.arange(problem.bags.n_bags)
+def chosen(problem: Problem, made: Plan, max_terms: int | None, everything: Problem) -> tuple[Chosen, Chosen]:
+    """Choose rules according to a plan; return them before and after refinement.
+
+    Parameters
+    ----------
+    problem : Problem
+        The bags that the plan was made with.
+    made : Plan
+    max_terms : int or None
+        Most conditions in a rule.
+    everything : Problem
+        The bags that the rules are refined with: of very many bags, the first are a sample.
+    """
+    rows = np.arange(problem.bags.n_bags)
     terms = min(max_terms or _LONGEST, _LONGEST)
     before, after = [], []
     for each in made.ingredients:
-        dictionary = dictionary_of(each.family, problem, everything, terms)
-        fits = fitted(dictionary, problem, everything, penalties=each.penalties)
+        dictionary = dictionary_of(each.family, problem, rows, terms)
+        fits = fitted(dictionary, problem, rows, penalties=each.penalties)
         found, coefs = _rules(dictionary.premise, fits)
         start = Chosen(tuple(found), coefs, np.array([fit.default for fit in fits]))
         if found:
             order = _strongest(premises_of(found, problem).columns(), coefs, problem.weights)[: each.n_rules]
             start = Chosen(tuple(found[n] for n in order), coefs[order], start.default)
         before.append(start)
-        after.append(_refined(start, problem, float(each.penalties[-1])))
+        after.append(_refined(start, everything, float(each.penalties[-1])))
     return _averaged(before), _averaged(after)
 
 
