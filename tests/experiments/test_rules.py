@@ -73,6 +73,15 @@ def test_features_of_positive_rules():
     assert features_of_positive_rules(RuleBase.parse(text)) == [0, 2]
 
 
+def test_features_of_additive_rules():
+    text = """
+        VARIABLE a: low = Gaussian(0, 1)  VARIABLE b: low = Gaussian(0, 1)  VARIABLE c: low = Gaussian(0, 1)
+        Default: y = -1
+        IF SOME c is low THEN y += 0.2    IF MOST b is low THEN y -= 2    IF AT LEAST 3 instances THEN y += 1
+    """
+    assert features_of_positive_rules(RuleBase.parse(text)) == [2]
+
+
 @pytest.mark.parametrize(
     ("conclusions", "centers", "expected"),
     [
@@ -88,6 +97,22 @@ def test_concepts_told(conclusions, centers, expected):
     assert rules.concepts_told(plane) == expected
     noisy = RuleBase.from_arrays(np.column_stack([centers, [1, 1]]), np.full((2, 3), 0.2), conclusions)
     assert rules.concepts_told(noisy) == [False, False]  # noise is asked about, too
+
+
+@pytest.mark.parametrize(
+    ("premise", "concludes", "told"),
+    [
+        ("SOME (x1 is low AND x2 is low)", "y += 0.1", True),
+        ("SOME (x1 is low AND x2 is low)", "y -= 0.1", False),
+        ("SOME x1 is low AND SOME x2 is low", "y += 2", False),  # in different instances
+        ("ALL (x1 is low AND x2 is low)", "y += 2", False),
+        ("SOME x1 is low", "y += 2", False),
+    ],
+)
+def test_concepts_told_by_additive_rules(premise, concludes, told):
+    sets = "VARIABLE x1: low = Gaussian(0.5, 0.2)  VARIABLE x2: low = Bell(0.45, 0.2, 3)"
+    base = RuleBase.parse(f"{sets}  Default: y = -1  IF {premise} THEN {concludes}")
+    assert rules.concepts_told(base) == [told, False]
 
 
 @pytest.mark.slow
@@ -168,18 +193,27 @@ def test_files_and_page(small):
 @pytest.mark.slow
 def test_numbers_of_the_small_run(small):
     _, found = small
-    searched, shortened = (found["paths"]["padded"][way] for way in ("searched", "shortened"))
+    chosen, searched, shortened = (found["paths"]["padded"][way] for way in ("chosen", "searched", "shortened"))
     assert [entry["max_terms"] for entry in searched] == [2, 5]
     assert shortened[0]["n_conditions"] == 20  # ten rules of two
     assert shortened[1]["n_conditions"] == 50
-    assert shortened[1]["against_default"] is None
     assert shortened[1]["noise_features"] == 3
+    assert shortened[1]["both_told"] == 0  # all features are asked about
     assert searched[0]["n_conditions"] <= 2 * (searched[0]["n_rules"] - 1)
     assert searched[0]["mean"] > 0.9
     assert searched[0]["both_told"] == 2
-    assert shortened[1]["both_told"] == 0  # all features are asked about
-    shown = RuleBase.from_dict(found["shown"]["rules"])
-    assert shown.rules[-1].conditions == ()
+    assert chosen[0]["n_conditions"] <= 2 * chosen[0]["n_rules"]
+    assert chosen[0]["both_told"] == 2
+    assert [entry["stopped"] for entry in chosen] == [0, 0]
+    without_test = [entry for path in (chosen, searched, shortened) for entry in path if not entry["against_default"]]
+    assert without_test == [chosen[1]]
+    additive, normalized = (RuleBase.from_dict(shown["rules"]) for shown in found["shown"])
+    assert not additive.normalize
+    assert normalized.rules[-1].conditions == ()
+    printed = [block for block in section(found).blocks if isinstance(block, Table) and block.prose]
+    assert printed[0].rows[0][0] == "Default"
+    assert printed[0].rows[1][1].startswith("SOME (")
+    assert printed[1].rows[-1][1].startswith("anything THEN y = ")
     expert = found["expert"]
     assert len(expert["methods"][TRAINED]["values"]) == 2
     assert RuleBase.from_dict(expert["written"]).to_text() == RuleBase.parse(EXPERT).to_text()
@@ -232,22 +266,24 @@ def made_up_parts():
 def test_sentences_follow_the_numbers(tmp_path):
     results = rules._collect(Options(), made_up_parts())
     report = section(results)
-    words = findings(report)
-    assert words[0].startswith("MUSK 1, rules searched before training")
-    assert "clearly lower with 1 (60.0%); not clearly different with 2 (90.0%), 3 (90.0%)" in words[0]
-    assert "all 166 (90.0%)" in words[0]
-    assert "clearly higher" not in words[0]
-    assert "clearly higher with 3 (99.0%)" in words[1]
-    assert "all 166" not in words[1]  # the default is not compared with itself
-    assert f"majority class: {47 / 92:.1%}" in words[0]
-    assert "66.8%" in words[2]
-    assert "rules searched before training" in words[4]
-    assert "alone in 3 (with at most 1, 2, 3, 5, 10, 20 and all 52)." in words[4]
-    assert "exactly these two in 9 (with at most 1); 4 (with at most 2, 3, 5, 10, 20 and all 52)." in words[4]
-    assert "better than “random start” (50.0%; +40.0 points, p < 0.001)" in words[6]
-    assert "0.700" in words[7]
+    chosen, searched, shortened, padded, *_, expert, instances = words = findings(report)
+    assert chosen.startswith("MUSK 1, rules chosen from candidates")
+    assert "all 166" not in chosen  # the default is not compared with itself
+    assert searched.startswith("MUSK 1, rules searched before training")
+    assert "clearly lower with 1 (60.0%); not clearly different with 2 (90.0%), 3 (90.0%)" in searched
+    assert "all 166 (90.0%)" in searched
+    assert "clearly higher" not in searched
+    assert "clearly higher with 3 (99.0%)" in shortened
+    assert f"majority class: {47 / 92:.1%}" in chosen
+    assert "66.8%" in padded
+    features = words[7]
+    assert "rules searched before training" in features
+    assert "alone in 3 (with at most 1, 2, 3, 5, 10, 20 and all 52)." in features
+    assert "exactly these two in 9 (with at most 1); 4 (with at most 2, 3, 5, 10, 20 and all 52)." in features
+    assert "better than “random start” (50.0%; +40.0 points, p < 0.001)" in expert
+    assert "0.700" in instances
     tables = [block for block in report.blocks if isinstance(block, Table)]
-    assert [len(table.rows) for table in tables] == [FULL, FULL, 3, 5, 3, 5]
+    assert [len(table.rows) for table in tables] == [FULL, FULL, 3, 3, 5, 3, 6]
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.columns)}
     json.dumps(results, allow_nan=False)
@@ -260,7 +296,7 @@ def test_worse_than_written_is_said():
     trained = parts[-len(rules._starts()) - len(rules._instance_methods())]
     for one in trained["measured"]:
         one["accuracy"] -= 0.6
-    words = findings(section(rules._collect(Options(), parts)))[6]
+    words = findings(section(rules._collect(Options(), parts)))[-2]
     assert "worse than “expert's rules, as written” (50.0%; -20.0 points" in words
     assert "better" not in words
 
@@ -271,5 +307,5 @@ def test_one_repeat_has_no_deviation():
     results = rules._collect(Options(repeats=1), single)
     assert results["paths"]["musk1"]["searched"][0]["deviation"] is None
     table = next(block for block in section(results).blocks if isinstance(block, Table))
-    assert table.rows[0][1] == "60.0"
+    assert [row[1] for row in table.rows if row[0] == "searched,\u00a01"] == ["60.0"]
     assert BENCHMARKS["musk1"].title in table.title

@@ -230,10 +230,25 @@ def test_sums_may_also_be_chosen_by_a_setting():
 
 def test_several_outputs_have_several_defaults():
     rules = RuleBase.parse(DECLARED + "Default: b = 1, a = -2  IF SOME hue is red THEN a += 1, b -= 0.5")
-    assert rules.outputs == ("a", "b")
-    assert rules.default == (-2.0, 1.0)
-    assert str(rules).splitlines()[0] == "Default: a = -2, b = 1"
+    assert rules.outputs == ("b", "a")
+    assert rules.default == (1.0, -2.0)
+    assert str(rules).splitlines()[0] == "Default: b = 1, a = -2"
     assert RuleBase.parse(rules.to_source()) == rules
+
+
+@pytest.mark.parametrize(
+    ("coefs", "concluded"),
+    [
+        ([[0.0], [2.0], [-1.0]], "b += 2, c -= 1"),
+        ([[0.0], [0.0], [0.0]], "a += 0"),  # a rule needs a conclusion
+        ([[0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [1e-30, 0.0, 0.0]], "a += 0 + 3*texture, c += 1e-30"),
+    ],
+)
+def test_outputs_to_which_a_rule_adds_nothing_are_left_out(coefs, concluded):
+    rules = RuleBase(scorecard().variables[:2], [Rule(RED, coefs)], ("a", "b", "c"), normalize=False, default=(1, 0, 2))
+    assert rules.to_text() == f"Default: a = 1, b = 0, c = 2\nRule 1: IF hue is red THEN {concluded}"
+    assert RuleBase.parse(rules.to_source()) == rules
+    assert RuleBase.from_dict(rules.to_dict()) == rules
 
 
 def test_names_that_are_words_of_quantifiers_are_quoted_except_as_terms():
@@ -291,6 +306,8 @@ def test_long_parts_are_shortened_by_selectivity():
         ("Default: y = 1 Default: y = 2 IF hue is red THEN y += 1", "y = 2", ["twice"]),
         ("Default: y = 1 USING default = 2 IF hue is red THEN y += 1", "y = 1", ["USING"]),
         ("Default: y = 1 IF hue is red THEN y += 1, z += 1", "y = 1", ["'z'"]),
+        ("Default: y = 1, z = 1 IF hue is red THEN y += 1, zz += 1", "z = 1", ["'z'", "'zz'?"]),
+        ("IF hue is red THEN y += 1, z += 1 IF hue is blue THEN y += 1", "IF hue is blue", ["'z'", "Default: "]),
         ("Default: y = hue IF hue is red THEN y += 1", "hue", ["number", "'hue'"]),
     ],
 )

@@ -189,8 +189,8 @@ DIFFERENCES = (
     Difference(
         ("rules",),
         "A rule has a condition on every feature or component.",
-        "Rules with few conditions, searched or shortened, and rules written by an expert and refined by training. The "
-        "paper has no such study.",
+        "Rules with few conditions, chosen, searched or shortened, and rules written by an expert and refined by "
+        "training. The paper has no such study.",
         "The paper promises readable rules, but nobody reads 166 conditions.",
     ),
 )

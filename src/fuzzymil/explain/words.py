@@ -67,9 +67,8 @@ def rule_in_words(explanation: Facts, rule: RuleExplanation, max_terms: int) -> 
     premise = printer.premise_text(rule.rule.premise)
     for part in rule.parts:
         premise = premise.replace(part.text, part_in_words(part, max_terms), 1)
-    conclusion = ", ".join(
-        printer.conclusion(output, row, explanation.feature_names, 4, max_terms, adds=explanation.additive)
-        for output, row in zip(explanation.outputs, rule.rule.coefs, strict=True)
+    conclusion = printer.conclusions(
+        explanation.outputs, rule.rule.coefs, explanation.feature_names, 4, max_terms, adds=explanation.additive
     )
     return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
 

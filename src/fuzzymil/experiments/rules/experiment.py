@@ -17,24 +17,24 @@ from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, fit_together
 from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, seeds_of
-from fuzzymil.experiments._recipe import Recipe, evaluate, network_of, scores_of, size_of
+from fuzzymil.experiments._recipe import Recipe, evaluate, network_of, normalized_rules, scores_of, size_of
 from fuzzymil.experiments._statistics import paired_difference
-from fuzzymil.experiments.rules.report import draw, section
+from fuzzymil.experiments.rules.report import DEFAULT, draw, section
 from fuzzymil.experiments.synthetic import RADIUS
-from fuzzymil.rules import RuleBase
+from fuzzymil.rules import Rule, RuleBase
+from fuzzymil.rules.premise import parts_of, plain_conditions
 
 __all__ = ["EXPERT", "RULES", "concepts_told", "features_of_positive_rules"]
 
 LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # maximum number of conditions per rule; None: all
 QUICK_LIMITS: tuple[int | None, ...] = (2, None)
 FOLDS = 10
-WAYS = {"searched": "auto", "shortened": "kmeans"}  # how rules become short: the parameter `init`
-DEFAULT = "shortened"  # with all conditions, this is the library's default, which the others are compared with
+WAYS = {"chosen": "auto", "searched": "search", "shortened": "kmeans"}  # how rules become short: the parameter `init`
 N_NOISE, RELEVANT = 50, [0, 1]
 N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # number of datasets in a full and in a quick run
 # Training and test bags: (per concept, negative). Of the eleven training bags for "ten bags", one is left out.
 N_BAGS = {"padded": ((50, 50), (167, 166)), "ten bags": ((3, 5), (125, 250)), "plain": ((50, 50), (167, 166))}
-SHOWN = ("searched", 2)  # the rules printed in the report
+SHOWN = (("chosen", 2), ("searched", 2))  # the rules printed in the report
 
 EXPERT = """
 VARIABLE x1 FROM 0 TO 2: low = Gaussian(0.65, 0.25), high = Gaussian(1.35, 0.25)
@@ -44,12 +44,15 @@ IF x1 is low AND x2 is low THEN y = 1
 IF x1 is high AND x2 is high THEN y = 1
 IF anything THEN y = 0 WITH 0.3
 """
+_COSTS = {"chosen": 0.3, "searched": 1.0, "shortened": 0.6}  # seconds per fold, to plan the order of the work
 KEEP = 0.7  # keep probability in the one row that shows the effect of Rule Dropout on so few rules
 TRAINED, WRITTEN, DROPPED = "expert's rules, trained", "expert's rules, as written", "expert's rules, Rule Dropout"
 
 
 def features_of_positive_rules(rules: RuleBase) -> list[int]:
-    """Return the features used by rules with a conclusion of at least 0.5.
+    """Return the features used by rules that speak for the positive class.
+
+    These are rules that conclude at least 0.5 or, if conclusions are added up, add something to the output.
 
     Examples
     --------
@@ -60,12 +63,17 @@ def features_of_positive_rules(rules: RuleBase) -> list[int]:
     [0]
     """
     place = {name: d for d, name in enumerate(rules.feature_names)}
-    positive = [rule for rule in rules.rules if rule.coefs[0][0] >= 0.5]
-    return sorted({place[condition.variable] for rule in positive for condition in rule.conditions})
+    return sorted({place[condition.variable] for rule in _positive(rules) for condition in rule.conditions})
+
+
+def _positive(rules: RuleBase) -> list[Rule]:
+    if rules.normalize:
+        return [rule for rule in rules.rules if rule.coefs[0][0] >= 0.5]
+    return [rule for rule in rules.rules if rule.coefs[0][0] > 0]
 
 
 def concepts_told(rules: RuleBase) -> list[bool]:
-    """Return for each concept whether it is found by a rule that uses its two features and no others.
+    """Return for each concept whether a positive rule finds it: by its two features, in one instance, and no others.
 
     Examples
     --------
@@ -78,10 +86,19 @@ def concepts_told(rules: RuleBase) -> list[bool]:
     >>> concepts_told(rules)
     [True, False]
     """
-    asked = [np.flatnonzero(row).tolist() for row in ~np.isnan(rules.centers)]
-    told = (rules.coefs[:, 0, 0] >= 0.5) & [own == RELEVANT for own in asked]
-    distances = np.linalg.norm(rules.centers[told][:, None, RELEVANT] - CONCEPTS, axis=2)
-    return [bool(found) for found in (distances <= RADIUS).any(axis=0)]
+    centers = [center for rule in _positive(rules) if (center := _center(rules, rule)) is not None]
+    return [any(bool(np.linalg.norm(center - concept) <= RADIUS) for center in centers) for concept in CONCEPTS]
+
+
+def _center(rules: RuleBase, rule: Rule) -> Array | None:
+    """Return where in the plane a rule looks for an instance, (2,), or None if it asks for something else."""
+    part, *others = parts_of(0, rule.premise)
+    asked = None if others or part.quantifier not in (None, "some") else plain_conditions(part.premise)
+    plane = [rules.variables[d] for d in RELEVANT]
+    if asked is None or set(asked) != {variable.name for variable in plane}:
+        return None
+    sets = [variable.terms[asked[variable.name]] for variable in plane]
+    return np.array([float(chosen.peak(*chosen.parameters)) for chosen in sets])
 
 
 # ---------------------------------------------------------------------- data
@@ -109,11 +126,13 @@ def _padded(bags: Bags, seed: int) -> Bags:
 
 def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
     """Return the recipes by way and maximum number of conditions."""
-    limits = [limit or n_features for limit in (QUICK_LIMITS if options.quick else LIMITS)]
     return {
-        (way, limit): Recipe(MIANFISClassifier(max_terms=limit, init=init))
+        # A search has no default limit.
+        (way, limit or n_features): Recipe(
+            MIANFISClassifier(max_terms=limit or (n_features if init == "search" else None), init=init)
+        )
         for way, init in WAYS.items()
-        for limit in limits
+        for limit in (QUICK_LIMITS if options.quick else LIMITS)
     }
 
 
@@ -138,9 +157,12 @@ def _starts() -> dict[str, Recipe]:
 def _instance_methods() -> dict[str, Recipe]:
     return {
         "MI-ANFIS, default": Recipe(MIANFISClassifier()),
-        "MI-ANFIS, alpha 5": Recipe(MIANFISClassifier(alpha=5.0)),
         "MI-ANFIS, at most 2 conditions": Recipe(MIANFISClassifier(max_terms=2)),
-        "MI-ANFIS, at most 2 conditions, alpha 5": Recipe(MIANFISClassifier(max_terms=2, alpha=5.0)),
+        "normalized rules": Recipe(normalized_rules()),
+        "normalized rules, alpha 5": Recipe(normalized_rules(alpha=5.0)),
+        "normalized rules, at most 2 conditions, alpha 5": Recipe(
+            normalized_rules(init="search", max_terms=2, alpha=5.0)
+        ),
         "Naive-ANFIS": Recipe(ANFISClassifier(), naive=True),
     }
 
@@ -183,7 +205,8 @@ def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
     sets = [_two_concepts(kind, seed) for seed in seeds]
     models = fit_together([recipe.model(random_state=seed) for seed in seeds], [train for train, _ in sets])
     networks = [network_of(model) for model in models]
-    lengths = [len(network.history_["loss"]) for network in networks]
+    # Chosen rules have no curve of training.
+    lengths = [len(network.history_["rmse"]) for network in networks if "rmse" in network.history_]
     return {
         "measured": [_measured(model, test) for model, (_, test) in zip(models, sets, strict=True)],
         "stopped": sum(length < max(lengths) for length in lengths),  # diverged
@@ -217,7 +240,7 @@ def _musk_units(options: Options) -> list[Unit]:
                 "seeds": seeds,
             }
             label = f"MUSK 1, {way}, at most {limit}, repeat {repeat + 1}"
-            units.append(Unit(label, settings, FOLDS * (1.0 if way == "searched" else 0.6), work))
+            units.append(Unit(label, settings, FOLDS * _COSTS[way], work))
     return units
 
 
@@ -257,7 +280,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
     paths = {name: path for name, path in {"musk1": musk, "padded": padded}.items() if path}
     for name, path in paths.items():
         _compare(path, folds=name == "musk1")
-    shown = own["padded"].get(SHOWN)
+    shown = [(way, limit) for way, limit in SHOWN if (way, limit) in own["padded"]]
     return {
         "settings": {
             "n_folds": FOLDS,
@@ -270,7 +293,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "keep_prob": KEEP,
         },
         "paths": paths,
-        "shown": {"way": SHOWN[0], "max_terms": SHOWN[1], "rules": shown["rules"]} if shown else None,
+        "shown": [{"way": key[0], "max_terms": key[1], "rules": own["padded"][key]["rules"]} for key in shown],
         "expert": {
             **_methods(own["ten bags"], "accuracy", TRAINED),
             "written": own["ten bags"][TRAINED]["initial"],

@@ -16,7 +16,12 @@ from fuzzymil.rules import RuleBase
 
 __all__ = ["draw", "section"]
 
-WAYS = {"searched": "searched before training", "shortened": "trained long, then shortened"}
+WAYS = {
+    "chosen": "chosen from candidates",
+    "searched": "searched before training",
+    "shortened": "trained long, then shortened",
+}
+DEFAULT = "chosen"  # without a limit, this is the library's default, which the others are compared with
 MUSK = PRINTED["musk1"].title
 _NO_BREAK = "\u00a0"
 
@@ -73,7 +78,6 @@ def section(results: Results) -> Section:
 def _path_blocks(results: Results) -> list[Block]:
     settings, titles = results["settings"], _titles(results)
     n_sets = len(settings["seeds"]["padded"])
-    shown = results["shown"]
     musk = (
         f"{MUSK}: {settings['n_folds']}-fold stratified cross-validation, {plural(settings['n_repeats'], 'repeat')}, "
         "on the folds of the benchmark experiment. "
@@ -82,18 +86,19 @@ def _path_blocks(results: Results) -> list[Block]:
     )
     return [
         Text(
-            "A rule with a condition on each of 166 features explains nothing. There are two ways to get short rules: "
-            "with max_terms, the library searches for short rules first and then trains them; with max_terms and "
-            "another initialization (here init=“kmeans”), it trains long rules and removes the least useful "
+            "A rule with a condition on each of 166 features explains nothing. There are three ways to get short "
+            "rules, each with max_terms: by default, the library chooses additive rules from a dictionary of "
+            "candidates; with init=“search” it searches for short normalized rules and then trains them; with another "
+            "initialization (here init=“kmeans”) it trains long normalized rules and removes the least useful "
             f"conditions step by step. {musk}Two concepts: {n_sets} datasets of 150 training bags and 500 test bags, "
             f"the plane padded with {settings['n_noise']} noise features (uniform over the range of the others). All "
-            "other parameters have their defaults; trained long and not shortened is the default itself."
+            "other parameters have their defaults; rules chosen without a limit are the default itself."
         ),
         Figure("path", "Accuracy on test bags by maximum number of conditions per rule (logarithmic)."),
         *[_path_table(results, name) for name in titles],
         *[Text(_path_finding(results, name, way), finding=True) for name in titles for way in results["paths"][name]],
         *[Text(_features_finding(way, path, n_sets), finding=True) for way, path in results["paths"]["padded"].items()],
-        *([] if shown is None else [_shown_table(shown)]),
+        *[_shown_table(each) for each in results["shown"]],
     ]
 
 
@@ -119,9 +124,10 @@ def _path_table(results: Results, name: str) -> Table:
     if padded:
         note += (
             f"Wilcoxon's signed-rank test over {n_sets} datasets. Both found: of {n_sets} datasets, those in which "
-            "each concept has a rule that concludes 0.5 or more, uses only the two features of the plane and has its "
-            "center inside the concept. Only the two: those in which all rules that conclude 0.5 or more together use "
-            "exactly these two features. Noise: the mean number of noise features they use."
+            "each concept has a positive rule that asks one instance about the two features of the plane alone and has "
+            "its center inside the concept; a rule is positive if it concludes 0.5 or more or, as an additive rule, "
+            "adds to the output. Only the two: those in which all positive rules together use exactly these two "
+            "features. Noise: the mean number of noise features they use."
         )
     else:
         note += "Nadeau and Bengio's corrected resampled t-test over all folds and repeats."
@@ -143,7 +149,7 @@ def _path_finding(results: Results, name: str, way: str) -> str:
     for entry in path[way]:
         if (test := entry["against_default"]) is not None:
             groups[verdict(test)].append(f"{_limit(entry, path[way])} ({entry['mean']:.1%})")
-    default = path["shortened"][-1]
+    default = path[DEFAULT][-1]
     names = {-1: "clearly lower", 0: "not clearly different", 1: "clearly higher"}
     words = "; ".join(f"{names[sign]} with {joined(limits)}" for sign, limits in groups.items() if limits)
     return (
@@ -157,7 +163,7 @@ def _path_finding(results: Results, name: str, way: str) -> str:
 def _features_finding(way: str, path: list[Results], n_sets: int) -> str:
     return (
         f"Padded data, {n_sets} datasets, rules {WAYS[way]}: both concepts are found by their two features alone in "
-        f"{_counted('both_told', path)}. All rules that conclude “positive” together use exactly these two in "
+        f"{_counted('both_told', path)}. All positive rules together use exactly these two in "
         f"{_counted('exactly', path)}."
     )
 
@@ -172,13 +178,15 @@ def _counted(name: str, path: list[Results]) -> str:
 
 def _shown_table(shown: Results) -> Table:
     rules = RuleBase.from_dict(shown["rules"])
+    lines = [line.partition(": ")[::2] for line in rules.to_text(digits=3).split("\n")]
     return Table(
         f"Rules for the first padded dataset, {WAYS[shown['way']]}, at most {shown['max_terms']} conditions",
-        ["rule", "IF", "THEN"],
-        [[str(r + 1), _premise(rules, r), _conclusion(rules, r)] for r in range(rules.n_rules)],
-        "Center ± width of each fuzzy set. The concepts are at "
+        ["", "rule"],
+        [[label, text.removeprefix("IF ")] for label, text in lines],
+        f"Sets: {rules.describe_terms(digits=3).replace(chr(10), '; ')}. The concepts are at "
         + " and ".join(f"({a:g}, {b:g})" for a, b in CONCEPTS)
         + " in x1 and x2.",
+        prose=True,
     )
 
 

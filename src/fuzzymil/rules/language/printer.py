@@ -14,6 +14,7 @@ from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quant
 __all__ = [
     "concluded",
     "conclusion",
+    "conclusions",
     "conditions",
     "escaped",
     "format_number",
@@ -142,6 +143,30 @@ def quantifier(part: Quantified) -> str:
     'AT LEAST 3'
     """
     return part.quantifier.upper() + ("" if part.count is None else f" {part.count}")
+
+
+def conclusions(
+    outputs: Sequence[str],
+    coefs: Sequence[Sequence[float]],
+    variables: Sequence[str],
+    digits: int | None,
+    max_terms: int | None = None,
+    *,
+    adds: bool = False,
+) -> str:
+    """Return the conclusions of a rule; those that add nothing are left out, but never all of them.
+
+    Examples
+    --------
+    >>> conclusions(["cat", "dog"], [[0.0], [2.5]], [], digits=3)
+    'cat = 0, dog = 2.5'
+    >>> conclusions(["cat", "dog"], [[0.0], [2.5]], [], digits=3, adds=True)
+    'dog += 2.5'
+    """
+    rows = list(zip(outputs, coefs, strict=True))
+    if adds:
+        rows = [(output, row) for output, row in rows if any(row)] or rows[:1]
+    return ", ".join(conclusion(output, row, variables, digits, max_terms, adds=adds) for output, row in rows)
 
 
 def conclusion(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import parser, printer
-from fuzzymil.rules.language.parser import Linear, Parsed, ParsedRule
+from fuzzymil.rules.language.parser import Linear, Parsed
 from fuzzymil.rules.premise import Expression, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -44,9 +44,10 @@ def parse(
     parsed = parser.read(text, variables or ())
     check_settings(parsed, _SETTINGS, operators)
     check_content(parsed, "y = 1")
-    outputs, said = _conclusions(parsed.rules)
-    settle_default(parsed, outputs, operators)
     _settle_sum(parsed, operators)
+    outputs = _outputs(parsed)
+    settle_default(parsed, outputs, operators)
+    said = _conclusions(parsed, outputs)
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
@@ -87,7 +88,9 @@ def settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[s
     missing = next((name for name in outputs if name not in parsed.defaults), None)
     first = next(iter(parsed.defaults.values()))[1]
     if missing is not None:
-        raise first.error(f"The output {missing!r:.60} needs a default as well.")
+        raise first.error(
+            f"The output {missing!r:.60} needs a default as well.{did_you_mean(missing, parsed.defaults)}"
+        )
     parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
     parsed.places["default"] = first
 
@@ -132,22 +135,41 @@ def build(make: Callable[..., T], parsed: Parsed, operators: Mapping[str, Any]) 
         raise
 
 
-def _conclusions(rules: list[ParsedRule]) -> tuple[tuple[str, ...], list[list[Linear]]]:
-    """Return the outputs, and each rule's conclusion on each of them."""
-    first = rules[0].conclusions
+def _outputs(parsed: Parsed) -> tuple[str, ...]:
+    """Return the outputs: those of the first rule or, if rules are added up, those of the line with the defaults."""
+    concluded = dict.fromkeys(name for rule in parsed.rules for name in rule.conclusions)
+    if not _named_by_defaults(parsed):
+        return tuple(parsed.rules[0].conclusions)
+    return tuple(parsed.defaults if concluded.keys() <= parsed.defaults.keys() else concluded)
+
+
+def _named_by_defaults(parsed: Parsed) -> bool:
+    return bool(parsed.defaults) and any(rule.adds for rule in parsed.rules)
+
+
+def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
+    """Return each rule's conclusion on each output.
+
+    Every rule concludes all of them. Only rules that are added up may leave out those to which they add nothing, if
+    the line with the defaults names them all: otherwise, a misspelled name would be a further output.
+    """
+    nothing = Linear(0.0, {}) if _named_by_defaults(parsed) else None
     found = []
-    for rule in rules:
+    for rule in parsed.rules:
         for name in rule.conclusions:
-            if name not in first:
+            if name not in outputs:
                 raise rule.place.error(
                     f"The rule concludes {name!r:.60}, but the first rule does not. Every rule must conclude the same "
-                    f"outputs ({listed(map(printer.quoted, first))}).{did_you_mean(name, first)}"
+                    f"outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}"
                 )
         row = []
-        for name in first:
-            said = rule.conclusions.get(name)
+        for name in outputs:
+            said = rule.conclusions.get(name, nothing)
             if said is None:
-                raise rule.place.error(f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.")
+                hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
+                raise rule.place.error(
+                    f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.{hint}"
+                )
             if isinstance(said, str):
                 raise rule.place.error(
                     f"{name!r:.60} is set to a term ({said!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
@@ -155,7 +177,7 @@ def _conclusions(rules: list[ParsedRule]) -> tuple[tuple[str, ...], list[list[Li
                 )
             row.append(said)
         found.append(row)
-    return tuple(first), found
+    return found
 
 
 # ---------------------------------------------------------------------- rules to text
@@ -177,7 +199,7 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
     centered; see `fuzzymil.rules.language.naming.named_sets`.
 
     Rules that are added up (``normalize=False``) begin with their default, ``Default: y = -2.9``, and conclude what
-    they add to it, ``y += 2.2``.
+    they add to it, ``y += 2.2``. Of several outputs, only those are named to which a rule adds something.
 
     Examples
     --------
@@ -188,10 +210,7 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
     """
     rules = [
         f"Rule {r + 1}: IF {premise_text(base, rule, max_terms)} THEN "
-        + ", ".join(
-            printer.conclusion(output, row, base.feature_names, digits, max_terms, adds=not base.normalize)
-            for output, row in zip(base.outputs, rule.coefs, strict=True)
-        )
+        + printer.conclusions(base.outputs, rule.coefs, base.feature_names, digits, max_terms, adds=not base.normalize)
         + printer.with_weight(rule.weight, digits)
         for r, rule in enumerate(base.rules)
     ]
