@@ -28,7 +28,7 @@ from tables import Row, table
 
 from fuzzymil import __version__
 from fuzzymil.network.layers import Operators, Params
-from fuzzymil.network.segments import pack
+from fuzzymil.network.packing import pack
 from fuzzymil.training import Group, Plan, train_groups
 
 SIZES: dict[str, dict[str, int]] = {

@@ -17,7 +17,8 @@ from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import BPMIP, MINN, GatedAttention, MINet, MiNet
 from fuzzymil.comparators._neural import mean_loss, train
-from fuzzymil.network.segments import grouping_of, pack
+from fuzzymil.network.engines.jax import grouping_of
+from fuzzymil.network.packing import pack
 
 SIZES = (3, 1, 4, 2, 5, 1)
 OFFSETS = np.cumsum([0, *SIZES])

@@ -11,8 +11,9 @@ import oracle
 import pytest
 
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS, SOFT_AGGREGATIONS
+from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.norms import T_NORMS
-from fuzzymil.network.segments import Each, OneBag, Packed
+from fuzzymil.network.segments import Each, OneBag
 
 INF = math.inf
 NAN = math.nan

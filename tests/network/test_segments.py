@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.segments import Packed, even_size, grouping_of, pack
+from fuzzymil.network.engines.jax import Packed, grouping_of
+from fuzzymil.network.packing import even_size, pack
 
 SIZES = (3, 1, 2, 3, 3)
 OFFSETS = np.cumsum([0, *SIZES])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fuzzymil.network.aggregation import softmax
+from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.kernels.short_bags import is_short
-from fuzzymil.network.segments import Packed
 
 OFFSETS = np.array([0, 3, 3, 4, 9, 10, 10])  # two bags are empty, one of them of padding rows
 ROWS, RULES = 12, 3

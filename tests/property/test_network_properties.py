@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.segments import Each, OneBag, Packed, pack
+from fuzzymil.network.packing import pack
+from fuzzymil.network.segments import Each, OneBag
 from fuzzymil.rules import RuleBase
 
 # Shapes are fixed, so that examples share compiled programs: hypothesis draws a seed and the settings.

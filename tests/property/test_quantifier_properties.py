@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzymil.membership import Trapezoidal
+from fuzzymil.network.engines.jax import Packed
+from fuzzymil.network.engines.numpy import Runs
 from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS, most
-from fuzzymil.network.segments import Each, OneBag, Packed, Rows, Runs
+from fuzzymil.network.segments import Each, OneBag
 from fuzzymil.rules import RuleBase, Variable
 
 many = settings(max_examples=100, derandomize=True, deadline=None, database=None)
@@ -77,7 +79,7 @@ def test_all_groupings_agree(bag, count):
                 np.testing.assert_allclose(np.exp(found), np.exp(expected), rtol=1e-12, err_msg=name)
                 finite = np.isfinite(expected)
                 np.testing.assert_allclose(np.asarray(found)[finite], expected[finite], rtol=1e-12, atol=1e-12)
-            alone = join(log_r, Rows(len(bag)), count)
+            alone = join(log_r, Each(len(bag)), count)
             np.testing.assert_allclose(np.exp(join(values, Each(len(bag)), count)), np.exp(alone), rtol=1e-12)
             single = np.exp(log_r)
             kept = np.clip((single - 0.3) / 0.5, 0, 1) if name == "most" else single

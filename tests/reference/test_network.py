@@ -13,9 +13,10 @@ import pytest
 
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.layers import Operators, Params, forward
 from fuzzymil.network.norms import T_NORMS
-from fuzzymil.network.segments import Packed, pack
+from fuzzymil.network.packing import pack
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.training import Group, Plan, train_groups
 

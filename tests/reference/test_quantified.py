@@ -12,9 +12,11 @@ import pytest
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.network import inference
+from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.layers import forward
+from fuzzymil.network.packing import pack
 from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
-from fuzzymil.network.segments import OneBag, Packed, pack
+from fuzzymil.network.segments import OneBag
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, Quantified
 

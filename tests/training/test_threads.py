@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzymil.network.layers import Operators, Params
-from fuzzymil.network.segments import pack
+from fuzzymil.network.packing import pack
 from fuzzymil.training import _memory
 from fuzzymil.training._step import Plan
 from fuzzymil.training.trainer import Group, train_groups

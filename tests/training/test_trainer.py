@@ -11,7 +11,8 @@ import optax
 import pytest
 
 from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.segments import Each, pack
+from fuzzymil.network.packing import pack
+from fuzzymil.network.segments import Each
 from fuzzymil.rules import RuleBase
 from fuzzymil.training import trainer
 from fuzzymil.training._step import Plan, _draw_keep

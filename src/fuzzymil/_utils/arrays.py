@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.errors import InputError, InputTypeError, described
+
+if TYPE_CHECKING:
+    import jax
 
 Array = npt.NDArray[Any]
 
@@ -35,13 +37,27 @@ class Namespace:
 def namespace(values: Any) -> Namespace:
     """Return the module whose functions work on an array, `numpy` or `jax.numpy`, so that the same lines serve both.
 
+    JAX takes a second to import, so this is left to those who have arrays of it.
+
     Examples
     --------
+    >>> import jax.numpy as jnp
     >>> namespace(np.ones(2)) is np, namespace(jnp.ones(2)) is jnp
     (True, True)
     """
-    found: Any = np if isinstance(values, np.ndarray | np.generic) else jnp
+    found: Any = import_module("jax.numpy") if is_of_jax(values) else np
     return found  # type: ignore[no-any-return]
+
+
+def is_of_jax(values: Any) -> bool:
+    """Return whether an array belongs to JAX, as inside compiled code.
+
+    Examples
+    --------
+    >>> is_of_jax(np.ones(2))
+    False
+    """
+    return type(values).__module__.startswith("jax")
 
 
 def as_array(item: Any) -> Array:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
-
-import jax
 
 from fuzzymil._utils.errors import ParameterError
 
@@ -25,7 +24,8 @@ def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None
     if known is not None:
         if _identity(known) != _identity(entry):
             raise ParameterError(f"{kind} {name!r} is already registered ({_identity(known)[1]}); choose another name.")
-        jax.clear_caches()  # type: ignore[no-untyped-call]  # compiled programs hold the old definition
+        if "jax" in sys.modules:
+            sys.modules["jax"].clear_caches()  # compiled programs hold the old definition
     registry[name] = entry
 
 

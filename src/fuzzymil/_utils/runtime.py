@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
@@ -56,6 +58,15 @@ def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Pa
     ):
         jax.config.update(name, value)  # type: ignore[no-untyped-call]
     return chosen
+
+
+def in_64_bit() -> contextlib.AbstractContextManager[Any]:
+    """Return a context in which JAX computes in 64 bit, if it has been imported at all.
+
+    The library's own functions on NumPy arrays do not need it, but operators that users add may be written for JAX.
+    """
+    jax = sys.modules.get("jax")
+    return contextlib.nullcontext() if jax is None else jax.enable_x64()
 
 
 def make_room() -> None:

@@ -25,7 +25,9 @@ from fuzzymil._utils.runtime import make_room
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
 from fuzzymil.estimators.parameters import check_integer, integer, real
-from fuzzymil.network.segments import Grouping, grouping_of, pack
+from fuzzymil.network.engines.jax import grouping_of
+from fuzzymil.network.packing import pack
+from fuzzymil.network.segments import Grouping
 from fuzzymil.training.losses import LOSSES
 
 Weights = dict[str, Any]  # a pytree of arrays

@@ -17,7 +17,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.network.segments import pack
+from fuzzymil.network.packing import pack
 from fuzzymil.rules import RuleBase
 from fuzzymil.training import Group, Plan, Result
 from fuzzymil.training.limits import unmoved

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.explain.parts import ConditionExplanation
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.layers import Masks, Params
@@ -59,7 +58,7 @@ def _log_memberships(
     rows, columns = (np.array(each, int) for each in list(zip(*flat, strict=True))[:2])
     x = np.array([value for _, _, value in flat])
     found = np.zeros(len(flat))
-    with np.errstate(all="ignore"), jax.enable_x64():
+    with np.errstate(all="ignore"), in_64_bit():
         for family, sets in params.sets.items():
             own = np.asarray(masks[family])[rows, columns] > 0
             parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
@@ -129,21 +128,23 @@ def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: Rul
     if not parts:
         return 0.0, None
     join, pick = (T_NORMS[base.t_norm], min) if isinstance(asked, And) else (S_NORMS[base.s_norm], max)
-    with jax.enable_x64():
-        joined = float(join(jnp.asarray([degree for degree, _ in parts])))
+    degrees_of_parts: Any = np.array([degree for degree, _ in parts])
+    with np.errstate(all="ignore"), in_64_bit():
+        joined = float(join(degrees_of_parts))
     return joined, pick(parts, key=lambda part: part[0])[1]
 
 
 def _hedged(log_mu: float, hedges: tuple[str, ...]) -> float:
     if not hedges:
         return log_mu
-    with jax.enable_x64():
-        value = jnp.float64(log_mu)
+    value: Any = np.float64(log_mu)
+    with np.errstate(all="ignore"), in_64_bit():
         for hedge in reversed(hedges):
             value = HEDGES[hedge](value)
         return float(value)
 
 
 def _complement(log_mu: float) -> float:
-    with jax.enable_x64():
-        return float(complement(jnp.float64(log_mu)))
+    value: Any = np.float64(log_mu)
+    with np.errstate(all="ignore"), in_64_bit():
+        return float(complement(value))

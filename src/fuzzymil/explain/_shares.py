@@ -11,10 +11,8 @@ Shares are computed in logarithms, so they sum to one even where all truths unde
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
@@ -22,6 +20,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.quantifiers import QUANTIFIERS
 from fuzzymil.network.segments import OneBag
+
+if TYPE_CHECKING:
+    import jax
 
 # Each takes the log-truths (i, r) of one bag and alpha (finite; one number, or one per rule), and returns the logarithm
 # of what is added up, up to a constant of the bag. +inf means that the instance decides the bag alone.
@@ -114,6 +115,9 @@ def _by_gradient(joined: Callable[[jax.Array, Any], jax.Array], log_r: Array) ->
     ``joined`` takes log-truths (i, r) and their grouping, and returns the log strength (1, r). Where it is flat
     (exactly zero, or saturated), the instances with the greatest truth share it evenly.
     """
+    import jax  # only operators that users add are attributed by their gradient
+    import jax.numpy as jnp
+
     bag = OneBag(jnp.ones(len(log_r), bool))
     with jax.enable_x64():
         slope = np.asarray(jax.grad(lambda log_r: joined(log_r, bag).sum())(jnp.asarray(log_r)))
@@ -151,7 +155,8 @@ def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) ->
     if aggregation in SHARES:
         log_part = SHARES[aggregation](log_truth, alpha)
     else:
-        log_part = _by_gradient(lambda log_r, bag: AGGREGATIONS[aggregation](log_r, bag, jnp.asarray(alpha)), log_truth)
+        sharpness: Any = alpha
+        log_part = _by_gradient(lambda log_r, bag: AGGREGATIONS[aggregation](log_r, bag, sharpness), log_truth)
     return _normalized(log_part)
 
 

@@ -20,15 +20,18 @@ import dataclasses
 import functools
 import math
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, ClassVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
+from fuzzymil._utils.runtime import in_64_bit
+
+if TYPE_CHECKING:
+    import jax
 
 Parameters = tuple[Any, ...]
 """One array (or number) per parameter of a family, in order."""
@@ -89,9 +92,20 @@ class MembershipFunction(ABC):
 
     def __call__(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the degree of membership of ``x``, an array of the same shape."""
-        with jax.enable_x64():
-            log_mu = self.log_mu(jnp.asarray(x, jnp.float64), *map(jnp.float64, self.parameters))
-            return np.asarray(np.exp(log_mu))
+        return np.asarray(np.exp(self.log_membership(x)))
+
+    def log_membership(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the logarithm of the degree of membership of ``x``, an array of the same shape.
+
+        Examples
+        --------
+        >>> from fuzzymil.membership import Gaussian
+        >>> Gaussian(0, 1).log_membership([0.0, 100.0]).tolist()
+        [-0.0, -5000.0]
+        """
+        values: list[Any] = [np.asarray(each, np.float64) for each in (x, *self.parameters)]
+        with np.errstate(all="ignore"), in_64_bit():
+            return np.asarray(self.log_mu(*values), np.float64)
 
     def __str__(self) -> str:
         values = ", ".join(f"{value:.4g}" for value in self.parameters)
@@ -119,7 +133,7 @@ class MembershipFunction(ABC):
     def to_free(cls, *parameters: Any) -> Parameters:
         """Convert parameters to unconstrained ones."""
         return tuple(
-            jnp.log(value) if kind in ("width", "shape") else value
+            namespace(value).log(value) if kind in ("width", "shape") else value
             for kind, value in zip(cls._kinds(), parameters, strict=True)
         )
 
@@ -127,7 +141,7 @@ class MembershipFunction(ABC):
     def from_free(cls, *free: Any) -> Parameters:
         """Convert unconstrained parameters back; the inverse of `to_free`."""
         return tuple(
-            jnp.exp(value) if kind in ("width", "shape") else value
+            namespace(value).exp(value) if kind in ("width", "shape") else value
             for kind, value in zip(cls._kinds(), free, strict=True)
         )
 

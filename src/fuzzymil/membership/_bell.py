@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Shape, Width
+
+if TYPE_CHECKING:
+    import jax
 
 _HALF_WIDTH = math.sqrt(2 * math.log(2))  # where a Gaussian of width 1, like every bell of width 1, has fallen to 1/2
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import jax
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Width
+
+if TYPE_CHECKING:
+    import jax
 
 
 @dataclass(frozen=True)

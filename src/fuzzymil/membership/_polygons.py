@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
-
-import jax
-import jax.numpy as jnp
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters
+
+if TYPE_CHECKING:
+    import jax
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class Triangular(_Polygon, name="triangular"):
     @classmethod
     def from_free(cls, *free: Any) -> Parameters:
         log_rise, peak, log_fall = free
-        return peak - jnp.exp(log_rise), peak, peak + jnp.exp(log_fall)
+        xp = namespace(peak)
+        return peak - xp.exp(log_rise), peak, peak + xp.exp(log_fall)
 
     @classmethod
     def peak(cls, *parameters: Any) -> Any:
@@ -116,8 +117,9 @@ class Trapezoidal(_Polygon, name="trapezoidal"):
     @classmethod
     def from_free(cls, *free: Any) -> Parameters:
         log_rise, middle, log_top, log_fall = free
-        half = jnp.exp(log_top) / 2
-        return middle - half - jnp.exp(log_rise), middle - half, middle + half, middle + half + jnp.exp(log_fall)
+        xp = namespace(middle)
+        half = xp.exp(log_top) / 2
+        return middle - half - xp.exp(log_rise), middle - half, middle + half, middle + half + xp.exp(log_fall)
 
     @classmethod
     def peak(cls, *parameters: Any) -> Any:
@@ -134,8 +136,9 @@ _LOG_OF_NO_WIDTH = -1e4
 
 
 def _log_width(width: Any) -> Any:
+    xp = namespace(width)
     vertical = width == 0
-    return jnp.where(vertical, _LOG_OF_NO_WIDTH, jnp.log(jnp.where(vertical, 1.0, width)))
+    return xp.where(vertical, _LOG_OF_NO_WIDTH, xp.log(xp.where(vertical, 1.0, width)))
 
 
 def _ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:

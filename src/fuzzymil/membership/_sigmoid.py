@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Steepness
+
+if TYPE_CHECKING:
+    import jax
 
 
 @dataclass(frozen=True)

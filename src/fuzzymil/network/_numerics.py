@@ -1,6 +1,6 @@
 """Numerics that the layers share: logarithms without loss of precision, and sums over a short last axis.
 
-The layers are written for JAX and for NumPy: a function takes the module of its arrays from `namespace`.
+The layers are written for every engine: a function takes the module of its arrays from `namespace`.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import namespace
+from fuzzymil.network.engines import engine_of
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = [
     "LogFunction",
     "finite",
+    "folded",
     "held",
-    "in_chunks",
     "is_one",
     "least",
     "log1mexp",
@@ -31,13 +34,14 @@ __all__ = [
     "zero_where",
 ]
 
-LogFunction = Callable[[jax.Array], jax.Array]
+LogFunction = Callable[["jax.Array"], "jax.Array"]
 """A function that takes logarithms and returns logarithms."""
 
 
 def held(values: jax.Array) -> jax.Array:
     """Return values without a gradient."""
-    return values if isinstance(values, np.ndarray) else jax.lax.stop_gradient(values)
+    found: jax.Array = engine_of(values).held(values)
+    return found
 
 
 def log_ratio(f: Callable[[jax.Array], jax.Array], t: jax.Array) -> jax.Array:
@@ -92,57 +96,20 @@ def or_itself(f: LogFunction, log_v: jax.Array) -> jax.Array:
 _FEW = 16  # with more slices, compiling takes longer than they save
 
 
-def _folded(values: jax.Array, join: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array | None:
-    if values.dtype != jnp.float64 or not 0 < values.shape[-1] <= _FEW:
+def folded(values: jax.Array, join: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array | None:
+    """Return the slices of the last axis, joined one by one; None where a plain reduction is better."""
+    if values.dtype != np.float64 or not 0 < values.shape[-1] <= _FEW:
         return None
     return functools.reduce(join, [values[..., place] for place in range(values.shape[-1])])
 
 
 def total(values: jax.Array) -> jax.Array:
     """Return the sum over the last axis."""
-    folded = _folded(values, operator.add)
-    return values.sum(axis=-1) if folded is None else folded
+    few = folded(values, operator.add)
+    return values.sum(axis=-1) if few is None else few
 
 
 def least(values: jax.Array) -> jax.Array:
     """Return the minimum over the last axis; the values that reach it share the gradient evenly."""
-    return values.min(axis=-1) if isinstance(values, np.ndarray) else _least(values)
-
-
-@jax.custom_jvp
-def _least(values: jax.Array) -> jax.Array:
-    folded = _folded(values, jnp.minimum)
-    return values.min(axis=-1) if folded is None else folded
-
-
-@_least.defjvp
-def _least_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
-    return jax.jvp(lambda values: values.min(axis=-1), primals, tangents)
-
-
-# ---------------------------------------------------------------------- a chunk of rows at a time
-
-# Largest array (instances, sets of a rule, features) in one piece: 64 MB in 32 bit, and several are in use at once.
-_GREATEST_ARRAY = 1 << 24
-
-
-def in_chunks(
-    function: Callable[[jax.Array, jax.Array | None], jax.Array], n_values: int, x: jax.Array, known: jax.Array | None
-) -> jax.Array:
-    """Call ``function``, which computes ``n_values`` numbers for each row, on so many rows at once as memory allows.
-
-    For the gradient, each chunk is computed again.
-    """
-    if isinstance(x, np.ndarray):  # inference in NumPy takes few bags at a time
-        return function(x, known)
-    limit = _GREATEST_ARRAY // max(n_values, 1)
-    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2 divides the sizes that data are padded to
-    whole = len(x) // n_rows * n_rows
-    if whole <= n_rows:
-        return function(x, known)
-    forgetful = jax.checkpoint(function)
-    parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), (x, known))
-    found: jax.Array = jax.lax.map(lambda part: forgetful(*part), parts).reshape(whole, -1)
-    if whole == len(x):
-        return found
-    return jnp.concatenate([found, forgetful(*jax.tree.map(lambda values: values[whole:], (x, known)))])
+    found: jax.Array = engine_of(values).least(values)
+    return found

@@ -11,8 +11,7 @@ ordinary number here, and ``-inf`` means exactly zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import jax
+from typing import TYPE_CHECKING
 
 from fuzzymil._utils.registry import register
 from fuzzymil.network._numerics import (
@@ -27,8 +26,11 @@ from fuzzymil.network._numerics import (
     or_itself,
     zero_where,
 )
-from fuzzymil.network.kernels.short_bags import is_short, softmax_of_short_bags
+from fuzzymil.network.engines import engine_of
 from fuzzymil.network.segments import Grouping, log_sum_exp
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = [
     "AGGREGATIONS",
@@ -53,7 +55,7 @@ __all__ = [
     "softmax_relative",
 ]
 
-Aggregation = Callable[[jax.Array, Grouping, jax.Array], jax.Array]
+Aggregation = Callable[["jax.Array", Grouping, "jax.Array"], "jax.Array"]
 """A function of values (i, ...), their grouping and alpha (finite; one number, or one per rule) to values (b, ...)."""
 
 AGGREGATIONS: dict[str, Aggregation] = {}
@@ -146,8 +148,10 @@ def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
     At alpha = 0 this is the mean; as alpha grows, it approaches the maximum.
     """
     xp = namespace(log_r)
-    if is_short(grouping):
-        return softmax_of_short_bags(log_r, grouping, alpha)
+    engine = engine_of(log_r)
+    if engine.is_short(grouping):
+        found: jax.Array = engine.softmax_of_short_bags(log_r, grouping, alpha)
+        return found
     return _weighted_mean(log_r, _scores(xp.exp(log_r), grouping, alpha), grouping)
 
 

@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import functools
+import os
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
-import jax
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.runtime import make_room
+from fuzzymil._utils.errors import known_name
+from fuzzymil._utils.runtime import in_64_bit, make_room
 from fuzzymil.bags import Bags
-from fuzzymil.network.layers import Layers, Masks, Operators, Params, forward, layers_1_and_2
-from fuzzymil.network.segments import Rows, Runs, grouping_of, pack
+from fuzzymil.network.engines.numpy import Runs
+from fuzzymil.network.layers import Masks, Operators, Params, forward
+from fuzzymil.network.segments import Each
 
-__all__ = ["Activations", "Strengths", "infer"]
+__all__ = ["ENGINES", "Activations", "Strengths", "infer", "use_engine"]
+
+ENGINES = ("auto", "numpy", "jax")
 
 # Most values of the largest array (instances x rules x features) in one chunk.
 _CHUNK_VALUES = 1 << 23
+
+# Most of these values for which NumPy, a few tens of nanoseconds each, is faster than compiling a program for JAX.
+_VALUES_FOR_NUMPY = 1 << 22
+
+_engine = ""  # chosen by `use_engine`; empty: by the environment
+
+
+@contextlib.contextmanager
+def use_engine(name: str) -> Iterator[None]:
+    """Choose what runs inference inside a ``with`` block.
+
+    Parameters
+    ----------
+    name : {"auto", "numpy", "jax"}
+        NumPy answers at once. JAX must be imported and compiles a program for each size of the data, which takes
+        seconds, but then it is several times faster and uses GPUs. "auto", the default, uses NumPy unless the data are
+        large (instances x rules x features above four million). The environment variable ``FUZZYMIL_ENGINE`` sets it
+        for a whole process. Quantified rules always use NumPy; training always uses JAX.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> with use_engine("numpy"):
+    ...     rules.infer([[[0.0]], [[0.0], [1.0]]]).output.round(2).tolist()
+    [[0.0], [0.5]]
+    """
+    global _engine
+    known_name("engine", name, ENGINES)
+    before, _engine = _engine, name
+    try:
+        yield
+    finally:
+        _engine = before
+
+
+def _in_numpy(operators: Operators, n_values: int) -> bool:
+    """Return whether NumPy runs the layers."""
+    chosen = _engine or os.environ.get("FUZZYMIL_ENGINE", "auto")
+    known_name("engine", chosen, ENGINES, where="in FUZZYMIL_ENGINE")
+    if operators.parts is not None or chosen == "numpy":  # every quantified rule base would need its own program
+        return True
+    return chosen == "auto" and n_values <= _VALUES_FOR_NUMPY
 
 
 class Strengths:
@@ -102,11 +151,13 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     >>> infer(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).output.round(2).tolist()
     [[0.52], [0.92]]
     """
-    if operators.parts is None:
-        make_room()
-        n_values, infer_part = next(iter(masks.values())).size, _infer_part
+    parts_of = operators.parts
+    n_values = next(iter(masks.values())).size if parts_of is None else max(parts_of.n_conditions, 1)
+    if _in_numpy(operators, n_values * bags.n_instances):
+        infer_part = _infer_part
     else:
-        n_values, infer_part = max(operators.parts.n_conditions, 1), _infer_part_in_numpy
+        make_room()
+        infer_part = import_module("fuzzymil.network.kernels.inference").infer_part
     limit = max(_CHUNK_VALUES // n_values, 1)
     parts = [infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
     log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
@@ -123,43 +174,10 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     )
 
 
-# Two programs: in a single one, the compiler would recompute the truths wherever they are used.
-_compiled_truth = functools.partial(jax.jit, static_argnames=("operators",))(layers_1_and_2)
-
-
-@functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
-def _compiled_rest(
-    params: Params,
-    masks: Masks,
-    operators: Operators,
-    x: jax.Array,
-    known: jax.Array | None,
-    log_truth: jax.Array,
-    bag_index: jax.Array | None,
-    n_bags: int,
-) -> Layers:
-    grouping = grouping_of(bag_index, len(x), n_bags)
-    return forward(params, masks, operators, x, grouping, known=known, log_truth=log_truth)
-
-
 def _infer_part(
     params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int
 ) -> tuple[Array, ...]:
-    start, stop = bags.offsets[first], bags.offsets[last]
-    data = pack(bags.instances[start:stop], bags.offsets[first : last + 1] - start, np.float64)
-    with jax.enable_x64():
-        log_truth = _compiled_truth(params, masks, operators, data.x, data.known)
-        layers = _compiled_rest(
-            params, masks, operators, data.x, data.known, log_truth, data.bag_index, n_bags=len(data.offsets) - 1
-        )
-        log_truths, *per_bag = (np.asarray(values) for values in layers)
-    return (log_truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
-
-
-def _infer_part_in_numpy(
-    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int
-) -> tuple[Array, ...]:
-    """Run the layers without compiling them: every quantified rule base would need a program of its own."""
+    """Run the layers in NumPy on some of the bags."""
     start, stop = bags.offsets[first], bags.offsets[last]
     offsets = bags.offsets[first : last + 1] - start
     x: Any = np.asarray(bags.instances[start:stop], np.float64)
@@ -167,9 +185,9 @@ def _infer_part_in_numpy(
     known: Any = None
     if missing.any():
         x, known = np.where(missing, 0.0, x), 1.0 - missing
-    grouping: Any = Rows(len(x)) if len(offsets) == len(x) + 1 else Runs(offsets)
+    grouping: Any = Each(len(x)) if len(offsets) == len(x) + 1 else Runs(offsets)
     # In logarithms, -inf is an ordinary number. Operators that users add may be written for JAX alone.
-    with np.errstate(all="ignore"), jax.enable_x64():
+    with np.errstate(all="ignore"), in_64_bit():
         return tuple(np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known))
 
 

@@ -32,22 +32,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
-
-import jax
-import jax.numpy as jnp
-import numpy as np
-from scipy.special import softmax
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network import parts, premises
-from fuzzymil.network._numerics import held, in_chunks, namespace
+from fuzzymil.network._numerics import held, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
+from fuzzymil.network.engines import engine_of
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.parts import Parts
 from fuzzymil.network.premises import Premises
 from fuzzymil.network.segments import Each, Grouping
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = [
     "Layers",
@@ -113,11 +111,12 @@ def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, kno
 
     They are 0 (a membership of 1) for don't-care terms and unknown values.
     """
-    log_mu = jnp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
+    xp = namespace(x)
+    log_mu = xp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
     for name, parameters in sets.items():
         # Where a family is not used its parameters are placeholders, so its value must not be read.
-        log_mu = jnp.where(masks[name] > 0, FAMILIES[name].log_mu(x[:, None, :], *parameters), log_mu)
-    return log_mu if known is None else jnp.where(known[:, None, :] > 0, log_mu, 0.0)
+        log_mu = xp.where(masks[name] > 0, FAMILIES[name].log_mu(x[:, None, :], *parameters), log_mu)
+    return log_mu if known is None else xp.where(known[:, None, :] > 0, log_mu, 0.0)
 
 
 def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
@@ -148,7 +147,9 @@ def layers_1_and_2(
         return parts.log_truth(operators.parts, params.sets, masks, *norms, x, known, squares)
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
-        return log_truth_of_gaussians(x, known, centers, masks["gaussian"] / widths, squares)
+        inverse = masks["gaussian"] / widths
+        found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
+        return found
 
     def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
         log_mu = layer1(params.sets, masks, x, known)
@@ -156,7 +157,8 @@ def layers_1_and_2(
             return layer2(log_mu, operators.t_norm)
         return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
 
-    return in_chunks(one_after_the_other, next(iter(masks.values())).size, x, known)
+    chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, next(iter(masks.values())).size, x, known)
+    return chunked
 
 
 def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: jax.Array) -> jax.Array:
@@ -191,9 +193,7 @@ def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
     if not operators.normalize:
         return xp.exp(log_firing)
     fires = ~xp.isneginf(log_firing).all(axis=-1, keepdims=True)
-    strengths = (softmax if isinstance(log_firing, np.ndarray) else jax.nn.softmax)(
-        xp.where(fires, log_firing, 0.0), axis=-1
-    )
+    strengths: jax.Array = engine_of(log_firing).softmax(xp.where(fires, log_firing, 0.0))
     if operators.update_rule == "paper":
         # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
         # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
@@ -228,9 +228,8 @@ def layer6(strengths: jax.Array, rule_outputs: jax.Array, default: Numbers | Non
 
 
 def _einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
-    if isinstance(a, np.ndarray):
-        return np.einsum(subscripts, a, b, optimize=True)
-    return jnp.einsum(subscripts, a, b, precision="highest")
+    found: jax.Array = engine_of(a).einsum(subscripts, a, b)
+    return found
 
 
 def forward(
@@ -274,22 +273,24 @@ def forward(
     --------
     One bag of two instances and one feature; two rules, near 0 conclude 0, near 1 conclude 1:
 
+    >>> import numpy as np
     >>> from fuzzymil.network.segments import OneBag
-    >>> sets = {"gaussian": (jnp.array([[0.0], [1.0]]), jnp.array([[0.5], [0.5]]))}
-    >>> params = Params(sets, coefs=jnp.array([[[0.0]], [[1.0]]]), alpha=jnp.ones(()), consequent_alpha=jnp.ones(()))
-    >>> bag = OneBag(jnp.ones(2, bool))
-    >>> layers = forward(params, {"gaussian": jnp.ones((2, 1))}, Operators(), jnp.array([[0.2], [0.9]]), bag)
+    >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
+    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), consequent_alpha=np.ones(()))
+    >>> bag = OneBag(np.ones(2, bool))
+    >>> layers = forward(params, {"gaussian": np.ones((2, 1))}, Operators(), np.array([[0.2], [0.9]]), bag)
     >>> [values.shape for values in layers]
     [(2, 2), (1, 2), (1, 2), (1, 2), (1, 2, 1), (1, 1)]
     >>> layers.output.round(2).item()
-    0.5199999809265137
+    0.52
     """
     if log_truth is None:
         log_truth = layers_1_and_2(params, masks, operators, x, known, squares)
 
     log_degrees, log_firing = strengths_of(params, operators, log_truth, grouping)
     if keep is not None and renormalize:
-        log_firing = jnp.where(keep > 0, log_firing, -jnp.inf)
+        xp = namespace(log_firing)
+        log_firing = xp.where(keep > 0, log_firing, -xp.inf)
 
     strengths = layer4(log_firing, operators)
 

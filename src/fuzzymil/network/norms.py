@@ -9,7 +9,7 @@ an ordinary number here, and ``-inf`` means exactly zero.
 
 from __future__ import annotations
 
-import jax
+from typing import TYPE_CHECKING
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.registry import register
@@ -28,6 +28,9 @@ from fuzzymil.network._numerics import (
 )
 from fuzzymil.network.aggregation import Aggregation, add_up, algebraic_sum, bounded_sum, maximum
 from fuzzymil.network.segments import Grouping, OneBag
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = [
     "DUAL",

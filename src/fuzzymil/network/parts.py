@@ -12,26 +12,27 @@ they need. Conjunctions of many Gaussian sets use the same kernel as the paper's
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
 import numpy as np
 
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network._numerics import in_chunks, namespace
+from fuzzymil.network._numerics import namespace
 from fuzzymil.network.aggregation import AGGREGATIONS
-from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
+from fuzzymil.network.engines import engine_of
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.premises import Form, Group, in_order, joined, modified
 from fuzzymil.network.quantifiers import QUANTIFIERS
 from fuzzymil.network.segments import Each, Grouping
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["Join", "Parts", "first_sets", "log_degrees", "log_firing", "log_truth"]
 
 Sets = dict[str, tuple[Any, ...]]  # as in `fuzzymil.network.layers.Params`
 Masks = dict[str, Any]
 
-_CACHED = 1 << 15  # numbers in a chunk of rows
 _MANY = 8  # Gaussian conditions in one part for which the kernel is faster than gathered columns
 
 
@@ -83,7 +84,7 @@ def log_truth(
     for group in parts.truths:
         if not _is_fast(group, t_norm):
             of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm)
-            columns.append(in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
+            columns.append(engine_of(x).in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
             members.append(group.rules)
     fast = [group for group in parts.truths if _is_fast(group, t_norm)]
     if fast:
@@ -111,22 +112,11 @@ def _of_gaussians(
     take = np.ix_(rows, used)
     centers, widths = sets["gaussian"]
     if len(used) < x.shape[1]:
-        x, known, squares = jax.tree.map(lambda values: values[:, np.array(used)], (x, known, squares))
+        some = np.array(used)
+        x = x[:, some]
+        known, squares = (None if values is None else values[:, some] for values in (known, squares))
     inverse = masks["gaussian"][take] / widths[take]
-    if isinstance(x, np.ndarray):
-        return _gaussians_in_numpy(x, known, centers[take], inverse)
-    return log_truth_of_gaussians(x, known, centers[take], inverse, squares)
-
-
-def _gaussians_in_numpy(x: Any, known: Any, centers: Any, inverse: Any) -> Any:
-    """Compute the log-truths (i, p) from differences, a chunk of rows that fits the cache at a time."""
-    found = np.empty((len(x), len(centers)))
-    n_rows = max(_CACHED // x.shape[1], 1)
-    for first in range(0, len(x), n_rows):
-        rows = slice(first, first + n_rows)
-        for part, (center, steepness) in enumerate(zip(centers, inverse, strict=True)):
-            z = (x[rows] - center) * steepness
-            found[rows, part] = -0.5 * np.einsum("id,id->i", z, z if known is None else known[rows] * z)
+    found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers[take], inverse, squares)
     return found
 
 

@@ -7,16 +7,18 @@ all premises from the memberships at these places. Rules whose premises have the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network._numerics import LogFunction, namespace
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = [
     "HEDGES",
@@ -83,8 +85,8 @@ def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) 
     >>> hedged(Triangular(0, 1, 2), ("not", "very"), [0.5, 1.0]).tolist()
     [0.75, 0.0]
     """
-    with jax.enable_x64():
-        log_mu = chosen.log_mu(jnp.asarray(x, jnp.float64), *map(jnp.float64, chosen.parameters))
+    log_mu: Any = chosen.log_membership(x)
+    with np.errstate(all="ignore"), in_64_bit():
         for hedge in reversed(hedges):
             log_mu = HEDGES[hedge](log_mu)
         return np.asarray(np.exp(log_mu))
@@ -121,11 +123,11 @@ def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_
     def of_group(group: Group) -> jax.Array:
         def condition(form: Form) -> jax.Array:
             if form[0] == "row":
-                return T_NORMS[t_norm](log_mu[:, jnp.asarray(group.rules), :])
-            rows, columns = (jnp.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
+                return T_NORMS[t_norm](log_mu[:, np.asarray(group.rules), :])
+            rows, columns = (np.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
             return modified(log_mu[:, rows, columns], form, None if known is None else known[:, columns])
 
-        always = jnp.zeros((len(log_mu), len(group.rules)), log_mu.dtype)
+        always = namespace(log_mu).zeros((len(log_mu), len(group.rules)), log_mu.dtype)
         return joined(group.form, condition, always, t_norm, s_norm)
 
     return in_order([of_group(group) for group in premises], [group.rules for group in premises])
@@ -147,9 +149,9 @@ def joined(
 
     Examples
     --------
-    >>> degrees = jnp.log(jnp.array([0.5, 0.25]))
+    >>> degrees = np.log([0.5, 0.25])
     >>> form = ("and", ("not", ("part", 0)), ("part", 1))
-    >>> float(jnp.exp(joined(form, lambda leaf: degrees[leaf[1]], jnp.zeros(()), "min", "max")))
+    >>> float(np.exp(joined(form, lambda leaf: degrees[leaf[1]], np.zeros(()), "min", "max")))
     0.25
     """
     xp = namespace(always)
@@ -169,10 +171,10 @@ def in_order(columns: Sequence[jax.Array], members: Sequence[Sequence[int]]) -> 
 
     Examples
     --------
-    >>> in_order([jnp.array([[2, 0]]), jnp.array([[1]])], [(2, 0), (1,)]).tolist()
+    >>> in_order([np.array([[2, 0]]), np.array([[1]])], [(2, 0), (1,)]).tolist()
     [[0, 1, 2]]
     """
     xp = namespace(columns[0])
     order = [member for group in members for member in group]
     place = {member: position for position, member in enumerate(order)}
-    return xp.concatenate(columns, axis=1)[:, xp.asarray([place[member] for member in range(len(order))])]
+    return xp.concatenate(columns, axis=1)[:, np.asarray([place[member] for member in range(len(order))])]

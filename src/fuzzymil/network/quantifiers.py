@@ -11,14 +11,15 @@ that instance, and instances with the same truth share it evenly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import jax
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.registry import register
 from fuzzymil.network._numerics import held, namespace, one_if_zero
 from fuzzymil.network.aggregation import maximum, minimum
 from fuzzymil.network.segments import Each, Grouping, greatest_in_order, log_sum_exp
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = [
     "COUNTING",
@@ -34,7 +35,7 @@ __all__ = [
     "some",
 ]
 
-Quantifier = Callable[[jax.Array, Grouping, int], jax.Array]
+Quantifier = Callable[["jax.Array", Grouping, int], "jax.Array"]
 """A function of log-truths (i, p), their grouping and a count (1 where none is given) to log-degrees (b, p)."""
 
 QUANTIFIERS: dict[str, Quantifier] = {}

@@ -1,41 +1,24 @@
-"""Which instances belong to which bag, inside compiled code: reductions over the instances of each bag.
+"""Which instances belong to which bag: reductions over the instances of each bag.
 
-The layers use only the operations of `Grouping`. `Packed` is for batches (segment reductions over packed instances),
-`OneBag` for a single bag (on-line learning), and `Each` for one-instance bags (plain ANFIS), where there is nothing to
-reduce. `Runs` and `Rows` are `Packed` and `Each` for NumPy arrays.
+The layers use only the operations of `Grouping`. `OneBag` is a single bag (on-line learning), `Each` is for
+one-instance bags (plain ANFIS), where there is nothing to reduce. Groupings of packed bags belong to an engine:
+`fuzzymil.network.engines.numpy.Runs` and `fuzzymil.network.engines.jax.Packed`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import numpy.typing as npt
 
-from fuzzymil.network._numerics import held, namespace
+from fuzzymil._utils.arrays import namespace
+from fuzzymil.network.engines import engine_of
 
-__all__ = [
-    "Each",
-    "Grouping",
-    "OneBag",
-    "Packed",
-    "PackedBags",
-    "Rows",
-    "Runs",
-    "even_size",
-    "greatest_in_order",
-    "grouping_of",
-    "log_sum_exp",
-    "pack",
-    "padded_size",
-]
+if TYPE_CHECKING:
+    import jax
 
-Array = npt.NDArray[Any]
+__all__ = ["Each", "Grouping", "OneBag", "greatest_in_order", "log_sum_exp"]
 
 
 class Grouping(Protocol):
@@ -62,69 +45,6 @@ class Grouping(Protocol):
         ...
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Packed:
-    """Bags packed one after another; ``bag_index`` (instances,) is sorted.
-
-    Padding rows belong to an extra bag, which is dropped from all results later. Bags may be empty.
-    """
-
-    bag_index: jax.Array
-    n_bags: int = dataclasses.field(metadata={"static": True})
-    offsets: jax.Array | None = None  # (bags + 1,); goes with ``longest``
-    longest: int = dataclasses.field(default=0, metadata={"static": True})  # size of the largest bag; 0 if unknown
-
-    def sum(self, values: jax.Array) -> jax.Array:
-        if self.offsets is not None:
-            return _sum_of_bags(self.longest, self.offsets, self.bag_index, values)
-        return jax.ops.segment_sum(values, self.bag_index, self.n_bags, indices_are_sorted=True)
-
-    def max(self, values: jax.Array) -> jax.Array:
-        values = jax.lax.stop_gradient(values)
-        if self.offsets is not None:
-            return _by_bag(self.longest, self.offsets, values, -jnp.inf).max(axis=1)
-        return jax.ops.segment_max(values, self.bag_index, self.n_bags, indices_are_sorted=True)
-
-    def spread(self, values: jax.Array) -> jax.Array:
-        return values[self.bag_index]
-
-    def sizes(self) -> jax.Array:
-        return self.sum(jnp.ones(self.bag_index.shape))
-
-    def owners(self) -> jax.Array:
-        return self.bag_index
-
-
-def _by_bag(longest: int, offsets: jax.Array, values: jax.Array, instead: float) -> jax.Array:
-    """Return the values (bags, longest, ...) of each bag's instances, padded with ``instead``."""
-    place = offsets[:-1, None] + jnp.arange(longest, dtype=offsets.dtype)
-    real = place < offsets[1:, None]
-    found = values[jnp.minimum(place, len(values) - 1)]
-    return jnp.where(real.reshape(real.shape + (1,) * (values.ndim - 1)), found, instead)
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _sum_of_bags(longest: int, offsets: jax.Array, bag_index: jax.Array, values: jax.Array) -> jax.Array:
-    del bag_index
-    return _by_bag(longest, offsets, values, 0.0).sum(axis=1)
-
-
-def _sum_forward(
-    longest: int, offsets: jax.Array, bag_index: jax.Array, values: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    return _sum_of_bags(longest, offsets, bag_index, values), bag_index
-
-
-def _sum_backward(longest: int, bag_index: jax.Array, g: jax.Array) -> tuple[None, None, jax.Array]:
-    del longest
-    return None, None, g[bag_index]  # the gradient of a gather would be a scatter
-
-
-_sum_of_bags.defvjp(_sum_forward, _sum_backward)
-
-
-@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class OneBag:
     """A single bag, padded to a fixed number of rows; ``real`` (instances,) marks its instances."""
@@ -138,7 +58,7 @@ class OneBag:
         return self._only_real(values, 0.0).sum(axis=0, keepdims=True)
 
     def max(self, values: jax.Array) -> jax.Array:
-        return self._only_real(held(values), -jnp.inf).max(axis=0, keepdims=True)
+        return self._only_real(engine_of(values).held(values), -np.inf).max(axis=0, keepdims=True)
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
@@ -147,10 +67,9 @@ class OneBag:
         return self.real.sum(keepdims=True).astype(float)
 
     def owners(self) -> jax.Array:
-        return jnp.where(self.real, 0, 1)  # padding rows come last
+        return namespace(self.real).where(self.real, 0, 1)  # padding rows come last
 
 
-@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Each:
     """Every instance is its own bag."""
@@ -161,45 +80,11 @@ class Each:
         return values
 
     def max(self, values: jax.Array) -> jax.Array:
-        return held(values)
+        found: jax.Array = engine_of(values).held(values)
+        return found
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
-
-    def sizes(self) -> jax.Array:
-        return jnp.ones(self.n_bags)
-
-    def owners(self) -> jax.Array:
-        return jnp.arange(self.n_bags)
-
-
-class Runs:
-    """Bags packed one after another, in NumPy: bag b holds the rows from ``offsets[b]`` to ``offsets[b + 1]``.
-
-    No bag is empty. The operations take and return NumPy arrays, although `Grouping` speaks of JAX's.
-    """
-
-    def __init__(self, offsets: Array) -> None:
-        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
-
-    def sum(self, values: Any) -> Any:
-        return np.add.reduceat(values, self._starts, axis=0)
-
-    def max(self, values: Any) -> Any:
-        return np.maximum.reduceat(values, self._starts, axis=0)
-
-    def spread(self, values: Any) -> Any:
-        return np.repeat(values, self._sizes, axis=0)
-
-    def sizes(self) -> Any:
-        return self._sizes.astype(float)
-
-    def owners(self) -> Any:
-        return np.repeat(np.arange(len(self._sizes)), self._sizes)
-
-
-class Rows(Each):
-    """Every instance is its own bag, in NumPy."""
 
     def sizes(self) -> Any:
         return np.ones(self.n_bags)
@@ -225,135 +110,20 @@ def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.
 
     Examples
     --------
-    >>> values = jnp.array([[3.0], [5.0], [4.0], [7.0]])
-    >>> greatest_in_order(values, Packed(jnp.array([0, 0, 0, 1]), 2), 2).tolist()
+    >>> from fuzzymil.network.engines.numpy import Runs
+    >>> values = np.array([[3.0], [5.0], [4.0], [7.0]])
+    >>> greatest_in_order(values, Runs(np.array([0, 3, 4])), 2).tolist()
     [[4.0], [-inf]]
     """
     xp = namespace(values)
-    values = held(values)
+    values = engine_of(values).held(values)
     if isinstance(grouping, Each):
         return values if place == 1 else xp.where(xp.isnan(values), values, -xp.inf)
-    sizes = grouping.sizes().astype(jnp.int32)
+    sizes = grouping.sizes().astype(np.int32)
     # Sorted by bag, then by value: the instances of a bag stay together, its greatest value comes last.
     owners = xp.broadcast_to(grouping.owners()[:, None], values.shape)
-    if isinstance(values, np.ndarray):
-        ordered: Any = np.take_along_axis(values, np.lexsort((values, owners), axis=0), axis=0)
-    else:
-        _, ordered = jax.lax.sort((owners, values), dimension=0, num_keys=2)
+    ordered = engine_of(values).sorted_within(owners, values)
     ends = xp.cumsum(sizes)
     found = ordered[xp.maximum(ends - place, 0)]
     broken = grouping.sum(xp.isnan(values).astype(values.dtype)) > 0
     return xp.where(broken, xp.nan, xp.where((sizes >= place)[:, None], found, -xp.inf))
-
-
-# ---------------------------------------------------------------------- packing bags for compiled code
-
-
-def padded_size(n: int) -> int:
-    """Round up to one of a few sizes, so that similar data share one compiled program.
-
-    There are two sizes per power of two up to 65,536, and eight above, where padding costs more than compiling.
-
-    Examples
-    --------
-    >>> [padded_size(n) for n in (1, 5, 9, 100, 400, 70_000)]
-    [8, 8, 12, 128, 512, 73728]
-    """
-    if n <= 8:
-        return 8
-    octave = 1 << (n - 1).bit_length()
-    step = octave // (4 if octave <= 1 << 16 else 16)
-    return -(-n // step) * step
-
-
-def _padded_bags(n: int) -> int:
-    """Round up coarsely, so that the folds of a cross-validation rarely differ in their number of bags."""
-    if n > 2048:
-        return padded_size(n)
-    size = 8
-    while size < n:
-        size *= 4
-    return size
-
-
-_ROWS = 1 << 16  # rows scaled at once
-_LINE = 64  # bytes of a cache line
-
-
-class PackedBags(NamedTuple):
-    """Bags for compiled code: padded to one of a few sizes, with missing values marked.
-
-    Rows from ``n_instances`` on belong to padding bags; bags from ``n_bags`` on are padding.
-    """
-
-    x: Array  # (i, d); finite even where a value is unknown
-    known: Array | None  # (i, d), 1 or 0; None when everything is known
-    bag_index: Array | None  # (i,); None when every instance is its own bag
-    offsets: Array  # (b + 1,)
-    n_instances: int
-    n_bags: int
-
-
-def pack(
-    instances: Array,
-    offsets: Array,
-    dtype: npt.DTypeLike,
-    fill: Array | float = 0.0,
-    scaled: Callable[[Array], Array] = lambda rows: rows,
-) -> PackedBags:
-    """Pad packed bags for compiled code.
-
-    Unknown values are replaced by ``fill``, one number or one per feature. ``scaled`` is applied to the instances, a
-    chunk of rows at a time.
-    """
-    n_instances, n_features = instances.shape
-    n_bags = len(offsets) - 1
-    single = n_bags == n_instances
-    rows = padded_size(n_instances)
-    bags = rows if single else _padded_bags(n_bags + 1)  # padding rows need an extra bag
-    x = _aligned_zeros((rows, n_features), dtype)
-    any_missing = False
-    for first in range(0, n_instances, _ROWS):
-        last = min(first + _ROWS, n_instances)
-        x[first:last] = scaled(instances[first:last])
-        any_missing = any_missing or bool(np.isnan(x[first:last]).any())
-    known = None
-    if any_missing:
-        missing = np.isnan(x)
-        known = 1 - missing.astype(dtype)
-        x[:n_instances] = np.where(missing[:n_instances], fill, x[:n_instances])
-    index = None
-    if not single:
-        index = np.full(rows, n_bags, np.int32)
-        index[:n_instances] = np.repeat(np.arange(n_bags, dtype=np.int32), np.diff(offsets))
-    ends = np.full(bags + 1, n_instances, np.int32)
-    ends[: n_bags + 1] = offsets
-    return PackedBags(x=x, known=known, bag_index=index, offsets=ends, n_instances=n_instances, n_bags=n_bags)
-
-
-def _aligned_zeros(shape: tuple[int, int], dtype: npt.DTypeLike) -> Array:
-    """Return zeros aligned to a cache line: on a CPU, XLA reads such arrays in place and copies others."""
-    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    room = np.zeros(n_bytes + _LINE, np.uint8)
-    start = -room.ctypes.data % _LINE
-    return room[start : start + n_bytes].view(dtype).reshape(shape)
-
-
-def even_size(all_bags: Sequence[PackedBags]) -> int:
-    """Return the size of the largest bag if padding all bags to it wastes little, otherwise 0.
-
-    A GPU reduces bags of equal size faster than it adds up scattered instances, and in a fixed order.
-    """
-    sizes = [np.diff(bags.offsets) for bags in all_bags]
-    longest = max(int(each.max()) for each in sizes)
-    places, rows = (longest * len(each) for each in sizes), (len(bags.x) for bags in all_bags)
-    return longest if sum(places) <= 2 * sum(rows) else 0
-
-
-def grouping_of(
-    bag_index: jax.Array | None, n_rows: int, n_bags: int, offsets: jax.Array | None = None, longest: int = 0
-) -> Grouping:
-    """Return the grouping of `PackedBags` inside compiled code; ``longest`` comes from `even_size`."""
-    if bag_index is None:
-        return Each(n_rows)
-    return Packed(bag_index, n_bags, offsets, longest) if longest else Packed(bag_index, n_bags)

@@ -19,7 +19,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.kernels.gaussian import squares_of
 from fuzzymil.network.layers import Masks, Params
-from fuzzymil.network.segments import PackedBags
+from fuzzymil.network.packing import PackedBags
 from fuzzymil.training._step import (
     Data,
     Free,

@@ -19,7 +19,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import granted_cores
 from fuzzymil.network.layers import Params
-from fuzzymil.network.segments import even_size
+from fuzzymil.network.packing import even_size
 from fuzzymil.training._loop import (
     CHUNK,
     Group,

@@ -17,8 +17,9 @@ import numpy.typing as npt
 import optax
 
 from fuzzymil.membership import FAMILIES
+from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
-from fuzzymil.network.segments import Grouping, OneBag, Packed, grouping_of
+from fuzzymil.network.segments import Grouping, OneBag
 from fuzzymil.training.losses import LOSSES
 
 Array = npt.NDArray[Any]

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.network.engines.jax import grouping_of
 from fuzzymil.network.layers import Masks, Params, layer4, layer5, layer6, layers_1_and_2, strengths_of
-from fuzzymil.network.segments import grouping_of
 from fuzzymil.rules import RuleBase
 from fuzzymil.training._loop import Group
 from fuzzymil.training._step import Plan

@@ -129,7 +129,7 @@ def train_groups(
     Examples
     --------
     >>> from fuzzymil.network.layers import Operators
-    >>> from fuzzymil.network.segments import pack
+    >>> from fuzzymil.network.packing import pack
     >>> start = Params({"gaussian": (np.array([[0.0], [1.0]]), np.ones((2, 1)))}, np.zeros((2, 1, 1)), 1.0, 1.0)
     >>> group = Group(
     ...     starts=[start],

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from fuzzymil.network.segments import Packed
+from fuzzymil.network.kernels.packed import Packed
 
 __all__ = ["is_short", "softmax_of_short_bags"]
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.membership import MembershipFunction
 
 # Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
 _CHUNK_VALUES = 1 << 16
@@ -26,12 +23,6 @@ _CHUNK_VALUES = 1 << 16
 def cells(low: float, high: float, resolution: int) -> Array:
     """Return the midpoints of ``resolution`` equal cells of a range, shape (c,)."""
     return low + (high - low) * (np.arange(resolution) + 0.5) / resolution
-
-
-def log_membership(chosen: MembershipFunction, y: Array) -> Array:
-    """Return the log-membership of values ``y`` in a set, of the same shape; ``-inf`` where it is exactly zero."""
-    with jax.enable_x64():
-        return np.asarray(chosen.log_mu(jnp.asarray(y, jnp.float64), *map(jnp.float64, chosen.parameters)))
 
 
 # ---------------------------------------------------------------------- implication: log-degree, log-membership

@@ -28,7 +28,6 @@ from fuzzymil.rules.mamdani._defuzzification import (
     cells,
     defuzzified,
     joined,
-    log_membership,
 )
 from fuzzymil.rules.rule import Names, Rule, Variable
 
@@ -198,7 +197,7 @@ class MamdaniRuleSet:
         """Return the conclusions on an output as parts (p) to be joined: log degrees (b, p), log memberships (p, c)."""
         terms = self.outputs[self.place_of(output)].terms
         by_term = {term: rules for term, rules in self.rules_by_term(output).items() if rules}
-        curves = {term: log_membership(terms[term], self.values(output)) for term in by_term}
+        curves = {term: terms[term].log_membership(self.values(output)) for term in by_term}
         if self.accumulation == "max":  # the strongest rule of a term covers the others
             parts = [(log_firing[:, rules].max(axis=1), curves[term]) for term, rules in by_term.items()]
         else:

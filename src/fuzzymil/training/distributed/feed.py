@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.prefetch import prefetch
 from fuzzymil.bags import Bags, BagStream
-from fuzzymil.network.segments import padded_size
+from fuzzymil.network.packing import padded_size
 from fuzzymil.training._loop import mean_one
 from fuzzymil.training._step import Data, bucket_sizes
 from fuzzymil.training.distributed.census import Census

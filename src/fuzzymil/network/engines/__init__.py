@@ -1,0 +1,30 @@
+"""What the layers need beyond the functions that NumPy and JAX have in common, one module per engine.
+
+The layers are written once: a function takes the plain functions from `namespace` and the others from `engine_of`, by
+the arrays that it is given. NumPy serves small inference at once, without importing or compiling anything; JAX serves
+training, large data and GPUs.
+
+An engine defines ``held``, ``least``, ``softmax``, ``einsum``, ``sorted_within``, ``in_chunks``, ``is_short``,
+``softmax_of_short_bags`` and ``log_truth_of_gaussians``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from fuzzymil._utils.arrays import is_of_jax
+
+__all__ = ["engine_of"]
+
+
+def engine_of(values: Any) -> Any:
+    """Return the module of the engine that an array belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> engine_of(np.ones(2)).__name__
+    'fuzzymil.network.engines.numpy'
+    """
+    return import_module(f"{__name__}.{'jax' if is_of_jax(values) else 'numpy'}")

@@ -1,0 +1,84 @@
+"""The engine for training, large data and GPUs: JAX, inside compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+
+from fuzzymil.network._numerics import folded
+from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
+from fuzzymil.network.kernels.packed import Packed, grouping_of
+from fuzzymil.network.kernels.short_bags import is_short, softmax_of_short_bags
+
+__all__ = [
+    "Packed",
+    "einsum",
+    "grouping_of",
+    "held",
+    "in_chunks",
+    "is_short",
+    "least",
+    "log_truth_of_gaussians",
+    "softmax",
+    "softmax_of_short_bags",
+    "sorted_within",
+]
+
+
+def held(values: jax.Array) -> jax.Array:
+    """Return values without a gradient."""
+    return jax.lax.stop_gradient(values)
+
+
+@jax.custom_jvp
+def least(values: jax.Array) -> jax.Array:
+    """Return the minimum over the last axis; the values that reach it share the gradient evenly."""
+    few = folded(values, jnp.minimum)
+    return values.min(axis=-1) if few is None else few
+
+
+@least.defjvp
+def _least_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    return jax.jvp(lambda values: values.min(axis=-1), primals, tangents)
+
+
+def softmax(values: jax.Array) -> jax.Array:
+    """Return exponentials that sum to one over the last axis."""
+    return jax.nn.softmax(values, axis=-1)
+
+
+def einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
+    """Return the sum of products, in full precision on every device."""
+    return jnp.einsum(subscripts, a, b, precision="highest")
+
+
+def sorted_within(owners: jax.Array, values: jax.Array) -> jax.Array:
+    """Return values (i, n) in ascending order within each owner (i, n); the owners are in ascending order."""
+    _, ordered = jax.lax.sort((owners, values), dimension=0, num_keys=2)
+    return ordered
+
+
+# Largest array (instances, sets of a rule, features) in one piece: 64 MB in 32 bit, and several are in use at once.
+_GREATEST_ARRAY = 1 << 24
+
+
+def in_chunks(
+    function: Callable[[jax.Array, jax.Array | None], jax.Array], n_values: int, x: jax.Array, known: jax.Array | None
+) -> jax.Array:
+    """Call ``function``, which computes ``n_values`` numbers for each row, on so many rows at once as memory allows.
+
+    For the gradient, each chunk is computed again.
+    """
+    limit = _GREATEST_ARRAY // max(n_values, 1)
+    n_rows = 1 << max(limit.bit_length() - 1, 0)  # a power of 2 divides the sizes that data are padded to
+    whole = len(x) // n_rows * n_rows
+    if whole <= n_rows:
+        return function(x, known)
+    forgetful = jax.checkpoint(function)
+    parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), (x, known))
+    found: jax.Array = jax.lax.map(lambda part: forgetful(*part), parts).reshape(whole, -1)
+    if whole == len(x):
+        return found
+    return jnp.concatenate([found, forgetful(*jax.tree.map(lambda values: values[whole:], (x, known)))])

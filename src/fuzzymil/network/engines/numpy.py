@@ -1,0 +1,126 @@
+"""The engine for small inference: NumPy, in 64 bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Runs",
+    "einsum",
+    "held",
+    "in_chunks",
+    "is_short",
+    "least",
+    "log_truth_of_gaussians",
+    "softmax",
+    "softmax_of_short_bags",
+    "sorted_within",
+]
+
+Array = npt.NDArray[Any]
+
+_CACHED = 1 << 15  # numbers in a chunk of rows
+
+
+class Runs:
+    """Bags packed one after another, in NumPy: bag b holds the rows from ``offsets[b]`` to ``offsets[b + 1]``.
+
+    No bag is empty.
+    """
+
+    def __init__(self, offsets: Array) -> None:
+        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
+
+    def sum(self, values: Any) -> Any:
+        return np.add.reduceat(values, self._starts, axis=0)
+
+    def max(self, values: Any) -> Any:
+        return np.maximum.reduceat(values, self._starts, axis=0)
+
+    def spread(self, values: Any) -> Any:
+        return np.repeat(values, self._sizes, axis=0)
+
+    def sizes(self) -> Any:
+        return self._sizes.astype(float)
+
+    def owners(self) -> Any:
+        return np.repeat(np.arange(len(self._sizes)), self._sizes)
+
+
+def held(values: Array) -> Array:
+    """Return values without a gradient."""
+    return values
+
+
+def least(values: Array) -> Array:
+    """Return the minimum over the last axis."""
+    return np.asarray(values.min(axis=-1))
+
+
+def softmax(values: Array) -> Array:
+    """Return exponentials that sum to one over the last axis."""
+    shares = np.exp(values - values.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+
+
+def einsum(subscripts: str, a: Array, b: Array) -> Array:
+    """Return the sum of products."""
+    return np.asarray(np.einsum(subscripts, a, b, optimize=True))
+
+
+def sorted_within(owners: Array, values: Array) -> Array:
+    """Return values (i, n) in ascending order within each owner (i, n); the owners are in ascending order."""
+    return np.take_along_axis(values, np.lexsort((values, owners), axis=0), axis=0)
+
+
+def in_chunks(function: Callable[[Any, Any], Any], n_values: int, x: Array, known: Array | None) -> Any:
+    """Call ``function`` on all rows: inference takes few bags at a time."""
+    del n_values
+    return function(x, known)
+
+
+def is_short(grouping: object) -> bool:
+    """Return whether `softmax_of_short_bags` can be used: never."""
+    del grouping
+    return False
+
+
+def softmax_of_short_bags(log_r: Array, bags: Any, alpha: Array) -> Array:
+    """Fail: the general formula is as fast in NumPy."""
+    raise NotImplementedError
+
+
+def log_truth_of_gaussians(
+    x: Array, known: Array | None, centers: Array, inverse: Array, squares: Array | None = None
+) -> Array:
+    """Return the log-truths (i, r) of rules with Gaussian sets, a chunk of rows that fits the cache at a time.
+
+    Parameters
+    ----------
+    x : array of shape (i, d)
+    known : array of shape (i, d), optional
+        1 or 0; an unknown value has membership 1 in every set.
+    centers, inverse : arrays of shape (r, d)
+        Centers, and 1 / width; 0 where a rule does not use a feature.
+    squares : None
+        Not used.
+
+    Examples
+    --------
+    >>> x, centers = np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[0.0, 0.0]])
+    >>> log_truth_of_gaussians(x, None, centers, np.array([[1.0, 2.0]])).tolist()
+    [[-2.0], [-2.0]]
+    """
+    del squares
+    found = np.empty((len(x), len(centers)))
+    n_rows = max(_CACHED // max(x.shape[1], 1), 1)
+    for first in range(0, len(x), n_rows):
+        rows = slice(first, first + n_rows)
+        for rule, (center, steepness) in enumerate(zip(centers, inverse, strict=True)):
+            z = (x[rows] - center) * steepness
+            found[rows, rule] = -0.5 * np.einsum("id,id->i", z, z if known is None else known[rows] * z)
+    return found
