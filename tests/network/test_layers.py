@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fuzzymil.membership import FAMILIES
-from fuzzymil.network import _numerics
+from fuzzymil.network.engines import jax as engine
 from fuzzymil.network.layers import Operators, Params, layers_1_and_2
 from fuzzymil.network.norms import T_NORMS
 
@@ -57,7 +57,7 @@ def test_rows_computed_in_parts_give_the_same_values_and_gradients(monkeypatch, 
         known = jnp.asarray(rng.random((ROWS, FEATURES)) < 0.8, jnp.float64) if missing else None
         run = functools.partial(value_and_gradients, operators, family, x, known, weights)
         expected = run()
-        monkeypatch.setattr(_numerics, "_GREATEST_ARRAY", limit * RULES * FEATURES)
+        monkeypatch.setattr(engine, "_GREATEST_ARRAY", limit * RULES * FEATURES)
         found = run()
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-13)
     for one, other in zip(jax.tree.leaves(found[1]), jax.tree.leaves(expected[1]), strict=True):
@@ -76,7 +76,7 @@ def test_memory_of_the_general_path_does_not_grow_with_the_instances():
 
         return jax.jit(jax.grad(total)).lower(sets, x).compile().memory_analysis().temp_size_in_bytes
 
-    n_rows = 4 * _numerics._GREATEST_ARRAY // (RULES * FEATURES)
+    n_rows = 4 * engine._GREATEST_ARRAY // (RULES * FEATURES)
     per_row = 4 * RULES * FEATURES
-    assert temporary(n_rows) < 0.5 * n_rows * per_row + 8 * 4 * _numerics._GREATEST_ARRAY
+    assert temporary(n_rows) < 0.5 * n_rows * per_row + 8 * 4 * engine._GREATEST_ARRAY
     assert temporary(4 * n_rows) - temporary(n_rows) < n_rows * per_row
