@@ -48,15 +48,16 @@ def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Pa
     Path
         The folder in use.
     """
-    import jax  # deferred: commands that compute nothing should not wait for it
-
     chosen = Path(folder or os.environ.get("JAX_COMPILATION_CACHE_DIR") or _user_cache() / "fuzzymil" / "compiled")
     for name, value in (
         ("jax_compilation_cache_dir", str(chosen)),
         ("jax_persistent_cache_min_compile_time_secs", 0.0),
         ("jax_persistent_cache_min_entry_size_bytes", -1),
     ):
-        jax.config.update(name, value)  # type: ignore[no-untyped-call]
+        if "jax" in sys.modules:
+            sys.modules["jax"].config.update(name, value)
+        else:  # read on import, for which commands that compile nothing should not wait
+            os.environ[name.upper()] = str(value)
     return chosen
 
 

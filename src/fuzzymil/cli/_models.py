@@ -47,19 +47,17 @@ def read_model(path: Path) -> tuple[Any, Columns]:
     return model, Columns(columns.get("bag"), columns.get("label"), tuple(columns.get("drop", ())))
 
 
-def read_rules_or_model(path: Path) -> Any:
-    """Return a fitted model, or the rules in a file that holds only rules."""
-    from fuzzymil.estimators import model_from_dict, persistence
+def read_all_rules(path: Path) -> list[Any]:
+    """Return the rule bases of a model, best first, or the rules in a file that holds only rules."""
     from fuzzymil.rules import json
-    from fuzzymil.rules.formats import ENDINGS, read_rules
+    from fuzzymil.rules.formats import ENDINGS, read_rules, rules_of_model
 
     _check_file(path, "model or rules")
     if ENDINGS.get(path.suffix.lower(), "json") != "json":
-        return read_rules(path)
+        return [read_rules(path)]
     with local_copy(path, ".json") as file:
-        document = _document(file, {persistence.FORMAT: persistence.FORMAT_VERSION, **json.VERSIONS})
-        is_model = document["format"] == persistence.FORMAT
-        return model_from_dict(document, name=str(file)) if is_model else read_rules(file)
+        document = _document(file, {**json.MODEL, **json.VERSIONS})
+        return rules_of_model(document, str(file)) if document["format"] in json.MODEL else [read_rules(file)]
 
 
 def _document(file: Path, kinds: dict[str, int]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.cli._console import note
-from fuzzymil.cli._models import read_rules_or_model
+from fuzzymil.cli._models import read_all_rules
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -164,8 +164,7 @@ def _start(init: str) -> Any:
     path = Path(init)
     if not (path.suffix or path.exists()):
         return init
-    found = read_rules_or_model(path)
-    rules = getattr(found, "rules_", found)
+    rules = read_all_rules(path)[0]
     if not isinstance(rules, RuleBase):
         raise ParameterError(f"{init} holds Mamdani rules; --init needs rules with numeric conclusions.")
     return rules

@@ -12,7 +12,7 @@ from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, note, write_text
-from fuzzymil.cli._models import read_rules_or_model
+from fuzzymil.cli._models import read_all_rules
 
 __all__ = ["RuleFormat", "rules"]
 
@@ -66,7 +66,7 @@ def rules(
     """Show the rules of a model, or convert a file of rules."""
     check_target(output)
     chosen = _format(RuleFormat.json if as_json else format, output)
-    found = _member(read_rules_or_model(model), member)
+    found = _member(read_all_rules(model), member)
     if chosen is RuleFormat.fis:
         found = _without_limits(found)
     for lost in _losses(found, chosen):
@@ -85,9 +85,8 @@ def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
     return RuleFormat(ENDINGS[output.suffix.lower()])
 
 
-def _member(found: Any, number: int) -> Any:
-    """Return one rule base of a model, or the rules themselves."""
-    members = getattr(found, "members_", [getattr(found, "rules_", found)])
+def _member(members: list[Any], number: int) -> Any:
+    """Return one of the rule bases of a model."""
     if number > len(members):
         raise ParameterError(f"--member {number} is out of range: the model has {len(members)}.")
     if len(members) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -22,8 +22,10 @@ from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.inputs import class_labels, output_names
 from fuzzymil.estimators.parameters import Check, either, instance
 from fuzzymil.explain import Reading
-from fuzzymil.training import Result
 from fuzzymil.training.losses import LOSSES
+
+if TYPE_CHECKING:
+    from fuzzymil.training import Result
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

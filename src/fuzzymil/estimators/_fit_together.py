@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 from sklearn.pipeline import Pipeline
 
@@ -14,7 +13,9 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._naive import NaiveMIL
 from fuzzymil.estimators._network import Network, warn_interrupted
-from fuzzymil.training import Result
+
+if TYPE_CHECKING:
+    from fuzzymil.training import Result
 
 # Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
 _CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_terms", "verbose")
@@ -109,6 +110,8 @@ def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, 
     """Group fits that one compiled program can train: of equal plan, shapes and stopping criteria."""
     kinds: dict[Any, list[tuple[Network, Job]]] = {}
     for network, job in networks:
+        import jax
+
         shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
         run, settings = network._run, tuple(getattr(network, name) for name in _CALL_SETTINGS)
         settings += (network._variant.tol, run.precision, run.checkpoint, tuple(map(id, run.callbacks)))

@@ -17,8 +17,8 @@ from fuzzymil.network.inference import infer
 from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.compile import finite_operators
-from fuzzymil.training import Limits, partition
-from fuzzymil.training.limits import limits_of
+from fuzzymil.training import partition
+from fuzzymil.training.limits import Limits, limits_of
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.scaling import Measures, Scaling
 from fuzzymil.training.search import short_rules

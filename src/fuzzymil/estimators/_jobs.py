@@ -6,9 +6,8 @@ import dataclasses
 import functools
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -19,9 +18,10 @@ from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.network.packing import pack
 from fuzzymil.rules import RuleBase
-from fuzzymil.training import Group, Plan, Result
 from fuzzymil.training.limits import unmoved
-from fuzzymil.training.pruning import with_conditions
+
+if TYPE_CHECKING:
+    from fuzzymil.training import Group, Plan, Result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Job:
 
 def plan_of(settings: NetworkSettings, learned: Learned) -> Plan:
     """Return the training plan that the parameters describe."""
+    from fuzzymil.training import Plan  # which loads JAX
+
     variant = settings._variant
     return Plan(
         dataclasses.replace(learned.operators, update_rule=variant.update_rule),
@@ -75,6 +77,8 @@ def group_of(
     learned: Learned, bags: Bags, coding: Coding, weights: Array, held_out: Array | None, rng: Any, precision: str
 ) -> Group:
     """Return the data of a training job, on standardized axes."""
+    from fuzzymil.training import Group
+
     axes = learned.scaling
     dtype = np.float64 if precision == "double" else np.float32
     return Group(
@@ -93,6 +97,8 @@ def group_of(
 
 def best_of(learned: Learned, result: Result) -> tuple[Learned, list[int]]:
     """Keep the restart with the least loss of each member; members that did not diverge first, the best first."""
+    import jax
+
     loss = result.loss if result.validation_loss is None else result.validation_loss
     loss = np.where(result.diverged | ~np.isfinite(loss), np.inf, loss)
     runs = learned.n_runs
@@ -125,6 +131,8 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
     default = learned.default if operators.normalize else tuple(params.default)
     alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
     if learned.template is not None:
+        from fuzzymil.training.pruning import with_conditions
+
         start = with_conditions(learned.template, learned.masks[place])
         chosen: dict[str, Any] = {"aggregation": operators.aggregation, "combine": operators.combine}
         moved = start.with_numbers(params, default=default, **chosen, **alphas)

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,15 +26,16 @@ from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection import choose_rules
-from fuzzymil.training import Checkpoints, Group, Plan, Result, train_groups
 from fuzzymil.training.distributed.census import take_census
-from fuzzymil.training.distributed.feed import Feed
 from fuzzymil.training.distributed.processes import ProcessGroup, current
 from fuzzymil.training.limits import limits_of
 from fuzzymil.training.partition import sampled
 from fuzzymil.training.progress import counting_bar
-from fuzzymil.training.pruning import longest, schedule, shortened
 from fuzzymil.training.scaling import Measures, Scaling
+
+if TYPE_CHECKING:
+    from fuzzymil.training import Checkpoints, Group, Plan, Result
+    from fuzzymil.training.distributed.feed import Feed
 
 
 class Network(NetworkSettings, ExplainableModel):
@@ -193,6 +194,8 @@ class Network(NetworkSettings, ExplainableModel):
 
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
+        from fuzzymil.training.distributed.feed import Feed
+
         resumes = bool(self.warm_start) and hasattr(self, "members_")
         stream, processes, census, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
         learned = self._start(census.sample, sample, rng, overview, resumes=resumes)
@@ -219,6 +222,9 @@ class Network(NetworkSettings, ExplainableModel):
 
         With a feed there is one job, which is trained on the bags of the feed.
         """
+        from fuzzymil.training import Checkpoints
+        from fuzzymil.training.pruning import longest, schedule, shortened
+
         checkpoints = None if self._run.checkpoint is None else Checkpoints(self._run.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
         stops = () if self.max_terms is None else schedule(max(longest(job.group) for job in jobs), self.max_terms)
@@ -243,6 +249,8 @@ class Network(NetworkSettings, ExplainableModel):
         checkpoints: Checkpoints | None = None,
         feed: Feed | None = None,
     ) -> list[Result]:
+        from fuzzymil.training import train_groups
+
         results = train_groups(
             groups,
             plan,

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import optax
 from sklearn.base import BaseEstimator
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
@@ -17,8 +16,9 @@ from fuzzymil.estimators.parameters import Check, check_parameters, choice, eith
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
-from fuzzymil.training import OPTIMIZERS, partition
+from fuzzymil.training import partition
 from fuzzymil.training.losses import LOSSES
+from fuzzymil.training.optimizers import OPTIMIZERS
 
 __all__ = ["VARIANTS", "NetworkSettings", "RunOptions", "Variant"]
 
@@ -207,8 +207,10 @@ def _optimizer(name: str, value: Any) -> None:
     if isinstance(value, str):
         choice(OPTIMIZERS)(name, value)
     else:
+        from optax import GradientTransformation
+
         expected = f"{', '.join(OPTIMIZERS)} or an optax.GradientTransformation"
-        instance(optax.GradientTransformation, expected)(name, value)
+        instance(GradientTransformation, expected)(name, value)
 
 
 def _variant(name: str, value: Any) -> None:

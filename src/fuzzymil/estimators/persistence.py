@@ -25,7 +25,7 @@ from fuzzymil.training.scaling import Scaling
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dict", "model_to_dict", "save_model"]
 
-FORMAT, FORMAT_VERSION = "fuzzymil.model", 1
+((FORMAT, FORMAT_VERSION),) = json.MODEL.items()
 
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 

@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
@@ -19,7 +21,7 @@ from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.mamdani import MamdaniRules
 
-__all__ = ["ENDINGS", "FORMATS", "read_rules", "what_is_lost", "write_rules"]
+__all__ = ["ENDINGS", "FORMATS", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
 
 ENDINGS = {
     ".json": "json",
@@ -140,6 +142,34 @@ def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
     """
     known_name("format", format, FORMATS)
     return rules._losses(format)
+
+
+def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list[RuleBase | MamdaniRules]:
+    """Return the rules in the content of a model file, best first: one rule base, or the members of a committee.
+
+    Unlike `fuzzymil.load_model`, this does not build the model, and so it does not load scikit-learn.
+
+    Parameters
+    ----------
+    document : mapping
+    name : str
+        What error messages call the document.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> rules_of_model({"estimator": "MIANFISClassifier", "members": [rules.to_dict()]}) == [rules]
+    True
+    """
+    try:
+        if "members" in document:
+            return [RuleBase.from_dict(content) for content in document["members"]]
+        kind = MamdaniRules if document["estimator"] == "MIMamdani" else RuleBase
+        return [kind.from_dict(document["rules"])]
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as problem:
+        raise ModelFileError(storage.damaged(name, problem) + " Save the model again.") from None
 
 
 def _format_of(path: storage.Path_) -> str:

@@ -15,6 +15,7 @@ from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, Quan
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
+    "MODEL",
     "VERSIONS",
     "decode_set",
     "decode_variable",
@@ -26,6 +27,9 @@ __all__ = [
 
 VERSIONS = {"fuzzymil.rules": 1, "fuzzymil.mamdani": 1}
 """Formats of rule files and the latest version of each."""
+
+MODEL = {"fuzzymil.model": 1}
+"""The format of model files, which contain rules, and its latest version."""
 
 
 def to_dict(rules: RuleSet) -> dict[str, Any]:

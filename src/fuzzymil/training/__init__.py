@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fuzzymil.training import checkpoints, losses, partition
     from fuzzymil.training._loop import Group
-    from fuzzymil.training._step import OPTIMIZERS, Limits, Plan
+    from fuzzymil.training._step import Plan
     from fuzzymil.training.checkpoints import Checkpoints
+    from fuzzymil.training.limits import Limits
+    from fuzzymil.training.optimizers import OPTIMIZERS
     from fuzzymil.training.progress import Progress
     from fuzzymil.training.trainer import Result, train_groups
 
@@ -27,10 +29,8 @@ __all__ = [
 ]
 
 # Loaded on first use: processes that `distributed.launcher` starts must not load JAX before the user's script runs.
-_HOMES = {"Checkpoints": "checkpoints", "Group": "_loop", "Progress": "progress"}
-_HOMES |= dict.fromkeys(("OPTIMIZERS", "Limits", "Plan"), "_step") | dict.fromkeys(
-    ("Result", "train_groups"), "trainer"
-)
+_HOMES = {"Checkpoints": "checkpoints", "Group": "_loop", "Limits": "limits", "OPTIMIZERS": "optimizers"}
+_HOMES |= {"Plan": "_step", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}
 
 
 def __getattr__(name: str) -> Any:

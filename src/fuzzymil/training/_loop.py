@@ -23,7 +23,6 @@ from fuzzymil.network.packing import PackedBags
 from fuzzymil.training._step import (
     Data,
     Free,
-    Limits,
     Plan,
     clean_costs,
     from_free,
@@ -32,6 +31,7 @@ from fuzzymil.training._step import (
     steps_through,
     to_free,
 )
+from fuzzymil.training.limits import Limits
 
 CHUNK = 256  # most epochs in one compiled call; the length of its history
 

@@ -20,16 +20,12 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Grouping, OneBag
+from fuzzymil.training.limits import Limits
 from fuzzymil.training.losses import LOSSES
+from fuzzymil.training.optimizers import OPTIMIZERS
 
 Array = npt.NDArray[Any]
 Free = dict[str, Any]  # unconstrained parameters: the pytree that the optimizer updates
-
-# Each scales a gradient; a step is the learning rate times the result.
-OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
-    "sgd": optax.identity,
-    "adam": optax.scale_by_adam,
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,15 +61,6 @@ class Data(NamedTuple):
     numbers: jax.Array | None = None  # (b,) of the bags among all bags, if these are a share of them
     n_training: jax.Array | None = None  # () total number of training bags
     squares: jax.Array | None = None  # (i, d) of x, if they are used
-
-
-class Limits(NamedTuple):
-    """Constraints on training from rules that a person wrote."""
-
-    owner: Any  # (rows, d), flat index of the first condition that uses the same set: all of them move together
-    sets: Any  # (rows, d), 0 for frozen sets
-    coefs: Any  # (r, k, 1), 0 for frozen conclusions
-    default: Any  # (k,), 0 for a frozen default
 
 
 # ---------------------------------------------------------------------- free parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,9 +12,17 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.network.premises import Place
 from fuzzymil.rules import Rule, RuleBase
-from fuzzymil.training._step import Limits
 
-__all__ = ["limits_of", "unmoved"]
+__all__ = ["Limits", "limits_of", "unmoved"]
+
+
+class Limits(NamedTuple):
+    """Constraints on training from rules that a person wrote."""
+
+    owner: Any  # (rows, d), flat index of the first condition that uses the same set: all of them move together
+    sets: Any  # (rows, d), 0 for frozen sets
+    coefs: Any  # (r, k, 1), 0 for frozen conclusions
+    default: Any  # (k,), 0 for a frozen default
 
 
 def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:

@@ -20,15 +20,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.special import softmax as scipy_softmax
 
 from fuzzymil._utils import registry
+from fuzzymil._utils.arrays import namespace
+from fuzzymil.network.engines import engine_of
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["LOSSES", "Loss", "register"]
 
@@ -42,7 +46,7 @@ class Loss:
     Attributes
     ----------
     per_bag : callable
-        Cost of each bag, (b,), from outputs and targets, (b, k) both, as JAX arrays.
+        Cost of each bag, (b,), from outputs and targets, (b, k) both.
     low, high : float
         Target of a bag that does not belong to a class, and of one that does.
     threshold : float
@@ -73,6 +77,7 @@ def register(name: str, loss: Loss) -> None:
 
     Examples
     --------
+    >>> import jax.numpy as jnp
     >>> register("absolute_error", Loss(per_bag=lambda output, target: jnp.abs(target - output).sum(axis=-1)))
     >>> "absolute_error" in LOSSES
     True
@@ -84,21 +89,32 @@ def register(name: str, loss: Loss) -> None:
 
 
 def _squared(output: jax.Array, target: jax.Array) -> jax.Array:
-    return jnp.square(target - output).sum(axis=-1)
+    return namespace(output).square(target - output).sum(axis=-1)
 
 
 def _cross_entropy(output: jax.Array, target: jax.Array) -> jax.Array:
+    xp = namespace(output)
     if output.shape[-1] == 1:
-        return jnp.sum(jax.nn.softplus(output) - target * output, axis=-1)
-    return -jnp.sum(target * jax.nn.log_softmax(output), axis=-1)
+        return xp.sum(xp.logaddexp(output, 0.0) - target * output, axis=-1)
+    return -xp.sum(target * _log_softmax(output), axis=-1)
+
+
+def _log_softmax(output: jax.Array) -> jax.Array:
+    return engine_of(output).log_softmax(output)  # type: ignore[no-any-return]
+
+
+def _likelihood_of(output: jax.Array) -> jax.Array:
+    engine = engine_of(output)
+    return engine.sigmoid(output) if output.shape[-1] == 1 else engine.softmax(output)  # type: ignore[no-any-return]
 
 
 def _hinge(output: jax.Array, target: jax.Array) -> jax.Array:
+    xp = namespace(output)
     if output.shape[-1] == 1:
-        return jnp.maximum(0.0, 1.0 - target * output).sum(axis=-1)
-    own = jnp.sum(jnp.where(target > 0, output, 0.0), axis=-1)
-    rival = jnp.max(jnp.where(target > 0, -jnp.inf, output), axis=-1)
-    return jnp.maximum(0.0, 1.0 + rival - own)
+        return xp.maximum(0.0, 1.0 - target * output).sum(axis=-1)
+    own = xp.sum(xp.where(target > 0, output, 0.0), axis=-1)
+    rival = xp.max(xp.where(target > 0, -xp.inf, output), axis=-1)
+    return xp.maximum(0.0, 1.0 + rival - own)
 
 
 def _clipped(output: Array) -> Array:
@@ -120,7 +136,7 @@ register(
         per_bag=_cross_entropy,
         start=lambda mean: np.asarray(logit(np.clip(mean, 0.02, 0.98))),
         probability=_likelihood,
-        expected=lambda output: jax.nn.sigmoid(output) if output.shape[-1] == 1 else jax.nn.softmax(output),
+        expected=_likelihood_of,
     ),
 )
 register("hinge", Loss(per_bag=_hinge, low=-1.0))

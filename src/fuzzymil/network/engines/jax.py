@@ -20,7 +20,9 @@ __all__ = [
     "in_chunks",
     "is_short",
     "least",
+    "log_softmax",
     "log_truth_of_gaussians",
+    "sigmoid",
     "softmax",
     "softmax_of_short_bags",
     "sorted_within",
@@ -47,6 +49,16 @@ def _least_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[j
 def softmax(values: jax.Array) -> jax.Array:
     """Return exponentials that sum to one over the last axis."""
     return jax.nn.softmax(values, axis=-1)
+
+
+def log_softmax(values: jax.Array) -> jax.Array:
+    """Return the logarithm of `softmax`."""
+    return jax.nn.log_softmax(values, axis=-1)
+
+
+def sigmoid(values: jax.Array) -> jax.Array:
+    """Return ``1 / (1 + exp(-values))``."""
+    return jax.nn.sigmoid(values)
 
 
 def einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:

@@ -15,7 +15,9 @@ __all__ = [
     "in_chunks",
     "is_short",
     "least",
+    "log_softmax",
     "log_truth_of_gaussians",
+    "sigmoid",
     "softmax",
     "softmax_of_short_bags",
     "sorted_within",
@@ -65,6 +67,17 @@ def softmax(values: Array) -> Array:
     """Return exponentials that sum to one over the last axis."""
     shares = np.exp(values - values.max(axis=-1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+
+
+def log_softmax(values: Array) -> Array:
+    """Return the logarithm of `softmax`."""
+    below = values - values.max(axis=-1, keepdims=True)
+    return np.asarray(below - np.log(np.exp(below).sum(axis=-1, keepdims=True)))
+
+
+def sigmoid(values: Array) -> Array:
+    """Return ``1 / (1 + exp(-values))``."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, -values)))
 
 
 def einsum(subscripts: str, a: Array, b: Array) -> Array:

@@ -20,14 +20,16 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import jax
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, ProcessLostError
 from fuzzymil.bags import Bags, BagStream
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["ProcessGroup", "current", "join", "leave"]
 
@@ -101,12 +103,16 @@ class ProcessGroup:
     @functools.cached_property
     def mesh(self) -> jax.sharding.Mesh:
         """The first device of each process."""
+        import jax
+
         devices = jax.devices()
         first = [next(device for device in devices if device.process_index == rank) for rank in range(self.size)]
         return jax.sharding.Mesh(np.array(first), (SHARES,))
 
     def on_devices(self, values: Array) -> jax.Array:
         """Put this process's values on its device, as its entry of an array with a leading axis over all processes."""
+        import jax
+
         axis = jax.sharding.PartitionSpec(SHARES)  # type: ignore[no-untyped-call]
         make: Any = jax.make_array_from_process_local_data
         spread: jax.Array = make(jax.sharding.NamedSharding(self.mesh, axis), values[None], (self.size, *values.shape))
@@ -116,6 +122,8 @@ class ProcessGroup:
 @contextlib.contextmanager
 def reporting_lost_processes() -> Iterator[None]:
     """Raise `ProcessLostError` instead of the low-level errors that follow when another process dies."""
+    import jax
+
     try:
         yield
     except (jax.errors.JaxRuntimeError, ValueError) as problem:
@@ -149,6 +157,8 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
     >>> join(size=1)
     ProcessGroup(rank=0, size=1)
     """
+    import jax
+
     global _joined
     if _joined is not None:
         return _joined

@@ -21,9 +21,10 @@ from jax.sharding import PartitionSpec
 from fuzzymil._utils.arrays import Array
 from fuzzymil.network.layers import Masks, Params
 from fuzzymil.training._loop import Group, Position, State, Trace, concluded, first_states, stacked, stacked_limits
-from fuzzymil.training._step import Data, Free, Limits, Plan, clean_costs, gradient_of_all, step, steps_through
+from fuzzymil.training._step import Data, Free, Plan, clean_costs, gradient_of_all, step, steps_through
 from fuzzymil.training.distributed.feed import Feed
 from fuzzymil.training.distributed.processes import SHARES, reporting_lost_processes
+from fuzzymil.training.limits import Limits
 
 __all__ = ["Windows"]
 
