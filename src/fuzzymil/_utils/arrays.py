@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Hashable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +44,9 @@ def namespace(values: Any) -> Namespace:
     >>> namespace(np.ones(2)) is np, namespace(jnp.ones(2)) is jnp
     (True, True)
     """
-    found: Any = import_module("jax.numpy") if is_of_jax(values) else np
+    found: Any = np
+    if is_of_jax(values):
+        import jax.numpy as found
     return found  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -157,7 +156,7 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
         infer_part = _infer_part
     else:
         make_room()
-        infer_part = import_module("fuzzymil.network.kernels.inference").infer_part
+        from fuzzymil.network.kernels.inference import infer_part
     limit = max(_CHUNK_VALUES // n_values, 1)
     parts = [infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
     log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (

@@ -1,9 +1,8 @@
-"""Optimizers by name."""
+"""Optimizers by name; optax is loaded when one is used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,8 +10,18 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIMIZERS"]
 
-# Each scales a gradient; a step is the learning rate times the result. Optax is loaded when one is used.
-OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
-    "sgd": lambda: import_module("optax").identity(),
-    "adam": lambda: import_module("optax").scale_by_adam(),
-}
+
+def _sgd() -> optax.GradientTransformation:
+    import optax
+
+    return optax.identity()
+
+
+def _adam() -> optax.GradientTransformation:
+    import optax
+
+    return optax.scale_by_adam()
+
+
+# Each scales a gradient; a step is the learning rate times the result.
+OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {"sgd": _sgd, "adam": _adam}
