@@ -1,0 +1,91 @@
+"""The engines agree on every rule base, and can be chosen."""
+
+import numpy as np
+import pytest
+
+from fuzzymil import Bags, ParameterError, RuleBase
+from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.inference import _in_numpy, use_engine
+from fuzzymil.network.layers import Operators
+from fuzzymil.network.norms import S_NORMS, T_NORMS
+
+TEXT = """
+VARIABLE a: low = Gaussian(0, 1), high = Sigmoid(1, 3), wide = Bell(0, 2, 2)
+VARIABLE b: low = Triangular(-2, 0, 2), high = Trapezoidal(0, 1, 2, 4)
+USING {settings}
+IF a is low AND b is very low THEN y = 1 + 2*a - b
+IF a is high OR NOT (b is high) THEN y = -1 + a
+IF a is not wide AND (b is somewhat low OR a is high) THEN y = 0.5
+IF anything THEN y = 0.1 WITH 0.2
+"""
+
+
+def some_bags(gaps=True, single=False):
+    rng = np.random.RandomState(0)
+    values = rng.normal(0, 1.5, size=(40, 2))
+    if gaps:
+        values[rng.uniform(size=values.shape) < 0.1] = np.nan
+    offsets = np.arange(41) if single else np.array([0, 1, 4, 5, 12, 13, 30, 40])
+    return Bags(values, offsets)
+
+
+def both(rules, bags):
+    with use_engine("numpy"):
+        one = rules.infer(bags)
+    with use_engine("jax"):
+        other = rules.infer(bags)
+    return one, other
+
+
+SETTINGS = [
+    *(f"t_norm = {name}" for name in T_NORMS),
+    *(f"s_norm = {name}" for name in S_NORMS),
+    *(f"aggregation = {name}, alpha = 2" for name in AGGREGATIONS),
+    *(f"combine = {name}, consequent_alpha = 3" for name in COMBINERS),
+    "normalize = false",
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_numpy_and_jax_agree(settings):
+    check(RuleBase.parse(TEXT.format(settings=settings)), some_bags())
+
+
+@pytest.mark.parametrize("bags", [some_bags(gaps=False), some_bags(single=True)])
+def test_numpy_and_jax_agree_on_other_bags(bags):
+    check(RuleBase.parse(TEXT.format(settings="alpha = 2")), bags)
+
+
+def check(rules, bags):
+    one, other = both(rules, bags)
+    for name in ("log_truth", "log_degrees", "log_firing", "normalized", "rule_outputs", "output"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def test_the_papers_rules_agree_where_truths_underflow():
+    rng = np.random.RandomState(0)
+    rules = RuleBase.from_arrays(rng.normal(size=(3, 166)), np.full((3, 166), 0.1), [0, 1, 2])
+    one, other = both(rules, Bags(rng.normal(size=(20, 166)), [0, 5, 6, 20]))
+    assert one.log_firing.max() < -1000
+    np.testing.assert_allclose(one.log_firing, other.log_firing, rtol=1e-12)
+    np.testing.assert_allclose(one.output, other.output, rtol=1e-9)
+
+
+def test_large_data_use_jax():
+    assert _in_numpy(Operators(), 1_000)
+    assert not _in_numpy(Operators(), 100_000_000)
+
+
+def test_the_environment_chooses(monkeypatch):
+    monkeypatch.setenv("FUZZYMIL_ENGINE", "jax")
+    assert not _in_numpy(Operators(), 1)
+    with use_engine("numpy"):
+        assert _in_numpy(Operators(), 100_000_000)
+    monkeypatch.setenv("FUZZYMIL_ENGINE", "numpi")
+    with pytest.raises(ParameterError, match=r"FUZZYMIL_ENGINE.*Did you mean 'numpy'"):
+        _in_numpy(Operators(), 1)
+
+
+def test_an_unknown_engine():
+    with pytest.raises(ParameterError, match="numpy"), use_engine("torch"):
+        pass
