@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         load_model,
     )
     from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+    from fuzzymil.network.inference import use_engine
     from fuzzymil.report import write_report
     from fuzzymil.rules import RuleBase
 
@@ -99,6 +100,7 @@ __all__ = [
     "report",
     "rules",
     "training",
+    "use_engine",
     "write_report",
 ]
 
@@ -108,6 +110,7 @@ heed_thread_limit()
 _HOMES = {
     "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "bags": ("Bags", "BagStream", "as_bags"),
+    "network.inference": ("use_engine",),
     "membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
     "rules": ("RuleBase",),
