@@ -26,6 +26,7 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 _CACHED = 1 << 15  # numbers in a chunk of rows
+_LARGE = 1 << 16  # product of the sizes of two arrays
 
 
 class Runs:
@@ -82,7 +83,8 @@ def sigmoid(values: Array) -> Array:
 
 def einsum(subscripts: str, a: Array, b: Array) -> Array:
     """Return the sum of products."""
-    return np.asarray(np.einsum(subscripts, a, b, optimize=True))
+    large = a.size * b.size > _LARGE  # where matrix products make up for looking for them
+    return np.asarray(np.einsum(subscripts, a, b, optimize=large))
 
 
 def sorted_within(owners: Array, values: Array) -> Array:
