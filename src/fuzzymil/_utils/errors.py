@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import reprlib
 import sys
 import warnings
@@ -39,6 +40,17 @@ class ModelFileError(ValueError):
     """A file that is not a fuzzymil model, is damaged, or was written by a newer version."""
 
 
+class RescuedError(OSError):
+    """A result that could not be written to its file. It was kept in another one: ``rescued``."""
+
+    def __init__(self, path: str | os.PathLike[str], problem: OSError, rescued: str | os.PathLike[str]) -> None:
+        super().__init__(problem.errno, problem.strerror, os.fspath(path))
+        self.rescued = rescued
+
+    def __str__(self) -> str:
+        return f"Could not write {self.filename}: {self.strerror}. The result is in {os.fspath(self.rescued)}."
+
+
 for _public in (
     InputError,
     InputTypeError,
@@ -47,6 +59,7 @@ for _public in (
     RuleSyntaxError,
     ModelFileError,
     ProcessLostError,
+    RescuedError,
 ):
     _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show
 

@@ -1,4 +1,4 @@
-"""Settings for compiled programs: the on-disk cache, thread limits and memory maps."""
+"""Settings for compiled programs: the on-disk cache, thread limits, memory maps, and processes that cannot run them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()
+_user: int | None = None  # the process that used JAX first
 
 
 def heed_thread_limit() -> None:
@@ -70,12 +71,30 @@ def in_64_bit() -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if jax is None else jax.enable_x64()
 
 
+def check_process() -> None:
+    """Raise RuntimeError in a process that was forked from one that has used JAX.
+
+    It would wait forever for threads that only its parent has. Called before computations with JAX.
+    """
+    global _user
+    if _user is None:
+        _user = os.getpid()
+    if _user != os.getpid():
+        raise RuntimeError(
+            "This process was forked from one that has already used fuzzymil, whose threads it does not have: it would "
+            "wait for them forever. Start processes with the 'spawn' method, multiprocessing.get_context('spawn'), or "
+            "with joblib, or fork before the first fit or prediction."
+        )
+
+
 def make_room() -> None:
     """Drop compiled programs before the process runs out of memory maps on Linux.
 
     Each new data shape takes a few hundred maps, and the compiler crashes beyond the limit (65,530 by default).
-    Dropped programs are compiled again when needed. Called before each fit and each inference.
+    Dropped programs are compiled again when needed. Called before each fit and each inference, which `check_process`
+    allows first.
     """
+    check_process()
     if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
         return
     with _MAPS.open("rb") as maps:

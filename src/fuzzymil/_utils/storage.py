@@ -1,50 +1,191 @@
-"""Atomic file writing, and versioned JSON documents that are validated when read."""
+"""Writing files whole or not at all, and versioned JSON documents that are validated when read."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import functools
+import io
 import json
 import math
 import os
+import socket
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
-from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils._drafts import Draft, copy, draft_folder, remove_leftovers
+from fuzzymil._utils.errors import ModelFileError, RescuedError
 
 Path_ = str | os.PathLike[str]
 
+_TRIAL = 2**16  # bytes that must fit: a full disk should be noticed before the work
+_rescues: ContextVar[bool] = ContextVar("rescues", default=False)
 
-def write_atomically(path: Path_, content: str | bytes) -> None:
-    """Write a file (text as UTF-8); on failure an existing file is left unchanged."""
-    with written_atomically(path) as file:
+
+def write_atomically(path: Path_, content: str | bytes, *, precious: bool = True) -> None:
+    """Write a file (text as UTF-8) as `written_atomically` does."""
+    with written_atomically(path, precious=precious) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 @contextlib.contextmanager
-def written_atomically(path: Path_) -> Iterator[IO[bytes]]:
-    """Yield a temporary file that replaces ``path`` on success and is removed on failure."""
-    target = Path(os.path.realpath(path))  # follow links, so that a link stays a link
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+def written_atomically(path: Path_, *, precious: bool = True) -> Iterator[IO[bytes]]:
+    """Yield a file whose content appears at ``path`` when it is complete; on failure, what is there stays unchanged.
+
+    Regular files are replaced, and links are followed. Devices, named pipes and sockets are never replaced: the
+    complete content is written to them.
+
+    Parameters
+    ----------
+    path : path
+    precious : bool
+        Whether the content is kept elsewhere if it cannot be written here; only inside `rescuing`.
+    """
+    refuges = _refuges() if precious and _rescues.get() else []
+    target: Path | None = None
+    problem: OSError | None = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as problem:  # name the file the user asked for
-        raise type(problem)(problem.errno, problem.strerror, str(path)) from None
+        target = _target(path)
+        folder = Path(tempfile.gettempdir()) if target is None else target.parent
+        remove_leftovers(folder)
+        refuges = [folder, *refuges]
+    except OSError as found:
+        if not refuges:
+            raise
+        problem = found
+    draft = Draft(path, refuges, problem)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with io.BufferedWriter(draft) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode)  # mkstemp's own mode would exclude other readers
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+        kept = draft.finish(functools.partial(_send, path) if target is None else functools.partial(_replace, target))
+    finally:
+        draft.discard()
+    if draft.problem is not None and kept is not None:
+        raise RescuedError(path, draft.problem, kept)
+
+
+@contextlib.contextmanager
+def folder_written_atomically(path: Path) -> Iterator[Path]:
+    """Yield a folder that becomes ``path``, which must not exist or be empty, when it is complete."""
+    remove_leftovers(Path(os.path.abspath(path)).parent)
+    try:
+        with draft_folder(path) as draft, rescuing(False):  # a single file of it would be of no use
+            yield draft
+            os.chmod(draft, 0o777 & ~_umask())  # other users could not read it otherwise
+            if path.exists():
+                path.rmdir()
+            draft.rename(path)
+    except OSError as problem:
+        if problem.errno is None:
+            raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
+
+
+def check_writable(path: Path_) -> None:
+    """Raise OSError, before any work is done, if a file cannot be written to this path."""
+    target = _target(path)
+    if target is None:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "is write-protected", os.fspath(path))
+        return
+    draft = Draft(path, [target.parent])
+    try:
+        with io.BufferedWriter(draft) as file:
+            file.write(bytes(_TRIAL))
+        draft.finish(os.unlink)
+    finally:
+        draft.discard()
+
+
+@contextlib.contextmanager
+def rescuing(wanted: bool = True) -> Iterator[None]:
+    """Keep content that cannot be written to its file in another folder, and raise `RescuedError`.
+
+    It goes to the current folder, the home folder or the folder for temporary files. The command line does this, where
+    results are lost with the process; in Python, they are still in memory.
+    """
+    before = _rescues.set(wanted)
+    try:
+        yield
+    finally:
+        _rescues.reset(before)
+
+
+def rescued(name: str, content: str, problem: OSError) -> RescuedError:
+    """Keep the content of a file that could not be written, and return (not raise) the error that says where."""
+    draft = Draft(name, _refuges(), problem)
+    try:
+        with io.BufferedWriter(draft) as file:
+            file.write(content.encode("utf-8"))
+        kept = draft.finish(os.unlink)
+        assert kept is not None
+        return RescuedError(name, problem, kept)
+    finally:
+        draft.discard()
+
+
+def _refuges() -> list[Path]:
+    found: list[Path] = []
+    for folder in (Path.cwd, Path.home, tempfile.gettempdir):
+        with contextlib.suppress(OSError, RuntimeError):  # the current folder may be gone, and a user without a home
+            found.append(Path(folder()))
+    return found
+
+
+def _target(path: Path_) -> Path | None:
+    """Return the file to replace; None for something to write to, such as a device or a pipe."""
+    try:
+        kind = os.stat(path).st_mode
+    except FileNotFoundError:
+        target = Path(os.path.realpath(path))
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "Folder not found", str(target.parent)) from None
+        return target
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
+    if stat.S_ISBLK(kind):
+        raise PermissionError(errno.EPERM, "is a disk, which is not overwritten", os.fspath(path))
+    if not stat.S_ISREG(kind) or _descriptor(path) is not None:
+        return None
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "is write-protected", os.fspath(path))
+    return Path(os.path.realpath(path))  # so that a link stays a link
+
+
+def _descriptor(path: Path_) -> int | None:
+    """Return the number of the open file that a name such as /dev/stdout stands for."""
+    place = os.path.abspath(path)
+    for _ in range(8):
+        folder, name = os.path.split(place)
+        if name.isdecimal() and os.path.realpath(folder) in (f"/proc/{os.getpid()}/fd", "/dev/fd"):
+            return int(name)
+        if not os.path.islink(place):
+            return None
+        place = os.path.join(folder, os.readlink(place))
+    return None
+
+
+def _replace(target: Path, draft: Path) -> None:
+    os.chmod(draft, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+    os.replace(draft, target)
+
+
+def _send(path: Path_, draft: Path) -> None:
+    """Write a draft to a device, a named pipe, a socket or an open file."""
+    number = _descriptor(path)
+    with contextlib.ExitStack() as stack:
+        content = stack.enter_context(draft.open("rb"))
+        if number is None and stat.S_ISSOCK(os.stat(path).st_mode):
+            connection = stack.enter_context(socket.socket(socket.AF_UNIX))
+            connection.connect(os.fspath(path))
+            connection.sendfile(content)
+        else:
+            handle = os.dup(number) if number is not None else os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
+            copy(content, stack.enter_context(io.FileIO(handle, "w")))
 
 
 def _umask() -> int:
@@ -53,10 +194,11 @@ def _umask() -> int:
     return current
 
 
-def write_document(path: Path_, kind: str, version: int, content: Mapping[str, Any]) -> None:
-    """Write ``content`` as JSON with its kind and version at the top."""
+def write_document(path: Path_, kind: str, version: int, content: Mapping[str, Any], *, precious: bool = True) -> None:
+    """Write ``content`` as JSON with its kind and version at the top, as `written_atomically` does."""
     document = {"format": kind, "version": version, **content}
-    write_atomically(path, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    write_atomically(path, text, precious=precious)
 
 
 def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, ProcessLostError
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, ProcessLostError, RescuedError
 from fuzzymil._version import __version__
-from fuzzymil.cli._console import fail, in_options, note
+from fuzzymil.cli._console import fail, in_options, note, output_failure, output_problem
 
 LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
@@ -25,22 +26,31 @@ class Commands(TyperGroup):
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             try:
-                return super().invoke(ctx)
+                with storage.rescuing():
+                    return super().invoke(ctx)
             except ProcessLostError as problem:
                 fail(str(problem), problem.exit_status)
             except (InputError, ModelFileError, ParameterError) as problem:
                 fail(in_options(str(problem).rstrip()))
-            except BrokenPipeError:
-                raise  # whoever read our output has closed it
             except OSError as problem:
-                if problem.filename is None:
-                    raise
-                if isinstance(problem, FileNotFoundError):
-                    fail(f"File not found: {problem.filename}.")
-                fail(f"Cannot use {problem.filename}: {problem.strerror}.")
+                _explain(problem)
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None
+
+
+def _explain(problem: OSError) -> NoReturn:
+    """Print what went wrong with a file, or with standard output, and exit."""
+    closed = output_failure()
+    if isinstance(problem, RescuedError):
+        fail(str(problem), 1)
+    if closed is not None:
+        fail(output_problem(closed), 1)
+    if problem.filename is None:
+        fail(f"{problem.strerror or problem}.", 1)
+    if isinstance(problem, FileNotFoundError):
+        fail(f"File not found: {problem.filename}.")
+    fail(f"Cannot use {problem.filename}: {problem.strerror}.")
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import InputError, ModelFileError
+from fuzzymil._utils.errors import InputError, ModelFileError, RuleSyntaxError
 
 STANDARD = Path("-")
 """The file name for standard input or standard output."""
@@ -47,7 +49,20 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")
 
 
+# Characters that would move the cursor, change colors, or reverse or hide text on a terminal.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _quiet = [False]
+
+
+def printable(text: str) -> str:
+    r"""Return a text with control characters written as escapes, for a terminal that would obey them.
+
+    Examples
+    --------
+    >>> print(printable("a name with \x1b[31m color"))
+    a name with \x1b[31m color
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def silence() -> None:
@@ -58,19 +73,54 @@ def silence() -> None:
 def note(message: str) -> None:
     """Print a message that is not a result, on standard error."""
     if not _quiet[0]:
-        typer.echo(message, err=True)
+        typer.echo(printable(message), err=True)
 
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """Print an error and exit."""
-    typer.echo(f"Error: {message}", err=True)
+    typer.echo(printable(f"Error: {message}"), err=True)
     raise typer.Exit(code)
 
 
-def emit(text: str) -> None:
-    """Print a result."""
+def emit(text: str, *, end: str = "\n") -> None:
+    """Print a result: unchanged into a file or a pipe, `printable` on a terminal."""
     if not _quiet[0]:
-        typer.echo(text)
+        typer.echo((printable(text) if sys.stdout.isatty() else text) + end, nl=False)
+
+
+def open_standard_streams() -> bool:
+    """Open the standard streams that were closed, and return whether results can be printed.
+
+    Otherwise, the next files that are opened would take their places, and messages of libraries would end up in them.
+    """
+    printing = sys.stdout is not None
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            if getattr(sys, name) is None and number > 0:
+                setattr(sys, name, open(opened, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  (for good)
+    return printing
+
+
+def output_problem(problem: OSError) -> str:
+    """Return a sentence about results that could not be printed."""
+    if isinstance(problem, BrokenPipeError):
+        return "Standard output was closed before everything was written."
+    return f"Cannot write to standard output: {problem.strerror}."
+
+
+def output_failure() -> OSError | None:
+    """Return why standard output cannot be written to, if so; after that, it discards everything."""
+    try:
+        sys.stdout.flush()
+    except OSError as problem:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return problem
+    return None
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:
@@ -142,35 +192,67 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
 # ---------------------------------------------------------------------- files
 
 
+def is_pipe(path: Path) -> bool:
+    """Return whether a path can be read only once: standard input, a named pipe, or what a shell writes for <(...)."""
+    return path == STANDARD or (path.exists() and not path.is_file() and not path.is_dir())
+
+
 @contextlib.contextmanager
 def local_copy(path: Path, suffix: str = "") -> Iterator[Path]:
-    """Yield a file that can be read twice: the given one, or a copy of standard input."""
-    if path != STANDARD:
+    """Yield a file that can be read twice: the given one, or a copy of a pipe."""
+    if not is_pipe(path):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
-        copy = Path(folder) / f"input{suffix}"
-        copy.write_bytes(sys.stdin.buffer.read())
+        copy = Path(folder) / f"input{path.suffix or suffix}"
+        with contextlib.ExitStack() as stack:
+            if path == STANDARD and sys.stdin is None:
+                fail("Standard input is closed: name a file, or pass the data through a pipe.", 1)
+            source = sys.stdin.buffer if path == STANDARD else stack.enter_context(path.open("rb"))
+            shutil.copyfileobj(source, stack.enter_context(copy.open("wb")))
         try:
             yield copy
-        except (InputError, ModelFileError) as problem:
-            raise InputError(str(problem).replace(str(copy), STANDARD_INPUT)) from None
+        except (InputError, ModelFileError, RuleSyntaxError) as problem:
+            shown = STANDARD_INPUT if path == STANDARD else str(path)
+            named = re.compile(rf"{re.escape(str(copy.with_suffix('')))}(\.\w+)?")
+            raise InputError(named.sub(lambda _: shown, str(problem))) from None
 
 
-def check_target(path: Path | None) -> None:
-    """Raise, before any work is done, if a file cannot be written at this path."""
+def check_target(path: Path | None, *inputs: Path | None) -> None:
+    """Raise, before any work is done, if a file cannot be written at this path, or if it is one of the inputs."""
     if path is None or path == STANDARD:
         return
     if path.is_dir():
         raise InputError(f"{path} is a folder: pass a file name, such as {path / 'name'}.")
     if not path.parent.is_dir():
         raise InputError(f"Folder not found: {path.parent}. Create it first.")
+    check_not_input(path, *inputs)
+    _try(path, path)
 
 
-def check_folder(path: Path) -> None:
-    """Raise if a path that should be a folder is a file."""
+def check_not_input(path: Path, *inputs: Path | None) -> None:
+    """Raise if an output is one of the inputs, whatever it is called, or a file in a folder that is."""
+    for source in inputs:
+        if source is None or source == STANDARD or not (path.exists() and source.exists()) or path.is_char_device():
+            continue
+        if path.samefile(source) or (source.is_dir() and source.samefile(path.resolve().parent)):
+            other = "" if path == source else f" (as {source})"
+            raise InputError(f"{path} is also an input{other} and would be overwritten: choose another output.")
+
+
+def check_folder(path: Path, option: str = "--output") -> None:
+    """Raise, before any work is done, if a folder cannot be created or written to."""
     if path.exists() and not path.is_dir():
-        raise InputError(f"{path} is a file: --output needs a folder.")
+        raise InputError(f"{path} is a file: {option} needs a folder.")
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    _try(there / path.name, path)
+
+
+def _try(trial: Path, path: Path) -> None:
+    try:
+        storage.check_writable(trial)
+    except OSError as problem:
+        raise InputError(f"Cannot write {path}: {problem.strerror}. Choose another output.") from None
 
 
 def write_text(path: Path | None, text: str) -> None:
@@ -188,7 +270,7 @@ def write_pieces(path: Path | None, pieces: Iterable[str]) -> None:
             spool.writelines(pieces)
             spool.seek(0)
             while piece := spool.read(2**20):
-                typer.echo(piece, nl=False)
+                emit(piece, end="")
         return
     with storage.written_atomically(path) as file:
         file.writelines(piece.encode("utf-8") for piece in pieces)

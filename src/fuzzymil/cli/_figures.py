@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.cli._console import STANDARD, check_target, note
 
@@ -14,22 +15,20 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-def check_figure(path: Path) -> None:
-    """Raise, before any work is done, if a figure cannot be written to this file."""
+def check_figure(path: Path, *inputs: Path | None) -> None:
+    """Raise, before any work is done, if a figure cannot be written to this file, or if it is one of the inputs."""
     if path == STANDARD:
         raise ParameterError("Figures cannot be written to standard output: name a file with -o.")
     known_name("file extension", path.suffix.lower(), SUFFIXES, "for a figure")
-    check_target(path)
+    check_target(path, *inputs)
 
 
 def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure in the format of the file's extension, and close it."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    # Reproducible files: no date, no random names inside.
-    dateless = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
-    with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
-        figure.savefig(path, dpi=160, metadata=dateless)
+    from fuzzymil.plots.style import drawn
+
+    storage.write_atomically(path, drawn(figure, path.suffix.lower()))
     plt.close(figure)
     note(f"Wrote {path}.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.errors import InputError, did_you_mean, listed
-from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, local_copy, note
+from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, is_pipe, local_copy, note
 from fuzzymil.cli._models import Columns, read_model
 
 if TYPE_CHECKING:
@@ -189,8 +189,9 @@ def read_stream(
     from fuzzymil.bags import BagStream
     from fuzzymil.datasets.formats.parquet import ParquetBags
 
-    if path == STANDARD:
-        raise InputError("Standard input cannot be streamed, because it can be read only once: name a Parquet file.")
+    if is_pipe(path):
+        name = "Standard input" if path == STANDARD else str(path)
+        raise InputError(f"{name} cannot be streamed, because it can be read only once: name a Parquet file.")
     used, guess = _understood(path, columns, format, remembered)
     if guess.format != "parquet":
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
-from fuzzymil.cli._console import STANDARD, emit, local_copy
+from fuzzymil.cli._console import STANDARD, emit, is_pipe, local_copy
 
 _ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz", ".bz2", ".xz")
 
@@ -56,6 +56,8 @@ def read_all_rules(path: Path) -> list[Any]:
     if ENDINGS.get(path.suffix.lower(), "json") != "json":
         return [read_rules(path)]
     with local_copy(path, ".json") as file:
+        if is_pipe(path) and not path.suffix and not file.read_bytes().lstrip().startswith(b"{"):
+            return [read_rules(file.rename(file.with_suffix(".rules")))]  # a pipe has no name that says what it holds
         document = _document(file, {**json.MODEL, **json.VERSIONS})
         return rules_of_model(document, str(file)) if document["format"] in json.MODEL else [read_rules(file)]
 
@@ -81,7 +83,7 @@ def _check_file(path: Path, what: str) -> None:
     if not path.exists():
         advice = " Create a model with fuzzymil fit." if what == "model" else ""
         raise InputError(f"File not found: {path}.{advice}")
-    if not path.stat().st_size:
+    if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path} is empty: pass a {what} file written by fuzzymil fit.")
 
 
@@ -91,6 +93,10 @@ def save(model: Any, path: Path, columns: Columns) -> None:
 
     extra = {"columns": dataclasses.asdict(columns)}
     if path == STANDARD:
-        emit(json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False))
+        text = json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False)
+        try:
+            emit(text)
+        except OSError as problem:
+            raise storage.rescued("model.json", text, problem) from None
     else:
         save_model(model, path, extra=extra)

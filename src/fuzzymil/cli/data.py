@@ -11,7 +11,17 @@ import typer
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import DATA, app, examples
-from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, emit_table, is_terminal, note
+from fuzzymil.cli._console import (
+    STANDARD,
+    check_folder,
+    check_not_input,
+    check_target,
+    emit,
+    emit_json,
+    emit_table,
+    is_terminal,
+    note,
+)
 from fuzzymil.cli._inputs import read_data, summary
 from fuzzymil.cli._models import Columns
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, new_estimator
@@ -259,8 +269,10 @@ def convert(
     """Convert bags to another file format."""
     from fuzzymil.datasets import write_bags
 
-    if target != STANDARD and to is None and target.suffix:
-        check_target(target)
+    if target.suffix if to is None else to != "npy":
+        check_target(target, source)
+    else:
+        check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
     bags = read_data(source, Columns.from_options(bag, label, drop), format).bags

@@ -14,7 +14,7 @@ from fuzzymil._utils import storage
 from fuzzymil._version import __version__
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
-from fuzzymil.cli._console import check_folder, emit_json, fail
+from fuzzymil.cli._console import check_folder, emit_json
 from fuzzymil.cli._inputs import summary
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ def demo(
     check_folder(output)
     from rich.console import Console
 
-    try:
-        results = run_demo(output, seed, Console(quiet=as_json, highlight=False, soft_wrap=True))
-    except OSError as problem:
-        fail(f"Cannot write to {output}: {problem.strerror}.")
+    results = run_demo(output, seed, Console(quiet=as_json, highlight=False, soft_wrap=True))
     if as_json:
         emit_json(results)
 

@@ -40,9 +40,11 @@ def explain(
     as_json: _options.AsJson = False,
 ) -> None:
     """Explain the prediction for one bag: which rules fired, and on which instances."""
-    check_target(output)
+    check_target(output, model, data)
     if figure is not None:
-        check_figure(figure)
+        check_figure(figure, model, data)
+        if output is not None and output.resolve() == figure.resolve():
+            raise ParameterError(f"{output} cannot be both --output and --figure: choose another name for one of them.")
     fitted, source, bags = read_both(model, data, Columns.from_options(bag, label), format)
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")

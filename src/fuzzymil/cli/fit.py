@@ -15,7 +15,17 @@ import typer
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
-from fuzzymil.cli._console import STANDARD, check_target, emit, emit_json, is_terminal, note, silence
+from fuzzymil.cli._console import (
+    STANDARD,
+    check_folder,
+    check_target,
+    emit,
+    emit_json,
+    is_pipe,
+    is_terminal,
+    note,
+    silence,
+)
 from fuzzymil.cli._inputs import Source, read_data, read_stream
 from fuzzymil.cli._models import Columns, read_model, save
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator
@@ -93,11 +103,12 @@ def fit(
     the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
     """
     from fuzzymil.estimators import RunOptions
+    from fuzzymil.training.checkpoints import kept_until_saved
     from fuzzymil.training.distributed.launcher import RANK
 
     distributed = distributed or RANK in os.environ
-    if distributed and data == STANDARD:
-        raise InputError("Several processes cannot share standard input: name a file.")
+    if distributed and is_pipe(data):
+        raise InputError("Several processes cannot share standard input or a pipe: name a file.")
     processes = _process_group() if distributed else None
     chosen = given(
         n_rules=n_rules,
@@ -109,7 +120,9 @@ def fit(
         max_epochs=max_epochs,
         learning_rate=learning_rate,
     )
-    check_target(output)
+    check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
+    if checkpoint is not None:
+        check_folder(checkpoint, "--checkpoint")
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
     columns = Columns.from_options(bag, label, drop)
     bags: Any
@@ -124,13 +137,14 @@ def fit(
     options = dataclasses.replace(model.run or RunOptions(), checkpoint=checkpoint, distributed=processes is not None)
     model.set_params(run=options)
     began = time.perf_counter()
-    interrupted = _train(
-        model, bags if processes is None else processes.share(bags), verbose=not as_json and is_terminal()
-    )
-    seconds = time.perf_counter() - began
-    if processes is not None and processes.rank > 0:  # all processes have the same model; the first one writes it
-        raise typer.Exit(130 if interrupted else 0)
-    save(model, output, source.columns)
+    with kept_until_saved():
+        interrupted = _train(
+            model, bags if processes is None else processes.share(bags), verbose=not as_json and is_terminal()
+        )
+        seconds = time.perf_counter() - began
+        if processes is not None and processes.rank > 0:  # all processes have the same model; the first one writes it
+            raise typer.Exit(130 if interrupted else 0)
+        save(model, output, source.columns)
     if as_json and output != STANDARD:
         emit_json(_facts(model, bags, output, seconds, interrupted))
     else:

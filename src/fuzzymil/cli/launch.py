@@ -38,8 +38,9 @@ def launch(
 ) -> None:
     """Run fit in several processes on this machine, each on its share of the bags.
 
-    If a process dies, the others are stopped at once. With --checkpoint, running the same command again resumes
-    training. A Python script joins the other processes with fuzzymil.training.distributed.join().
+    They listen on the loopback interface only: no other machine can connect to them. If a process dies, the others are
+    stopped at once. With --checkpoint, running the same command again resumes training. A Python script joins the other
+    processes with fuzzymil.training.distributed.join().
     """
     from fuzzymil.training.distributed.launcher import launch as start
 

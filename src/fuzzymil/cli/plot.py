@@ -88,7 +88,7 @@ def plot(
     - surface: the output over two features
     """
     target = Path(f"{kind}.png") if output is None else output
-    check_figure(target)
+    check_figure(target, model, data)
     if data is None:
         if kind in _NEED_BAGS:
             raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")

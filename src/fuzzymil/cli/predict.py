@@ -44,7 +44,7 @@ def predict(
     that are at least as unusual (near 0: unlike the training bags). If the data is labeled, the accuracy is reported
     too. Parquet files are read in parts and may be larger than memory.
     """
-    check_target(output)
+    check_target(output, model, data)
     check_apart(model, data)
     fitted, remembered = read_model(model)
     columns = Columns.from_options(bag, label)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from fuzzymil._utils.errors import InputError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json, fail, note
@@ -84,10 +83,6 @@ def reproduce(
     except Stopped as stopped:
         note(f"Stopped: {stopped}. Run the same command again to resume.")
         raise typer.Exit(130) from None
-    except InputError:
-        raise  # missing data is an OSError too, with a better message
-    except OSError as problem:
-        fail(f"Cannot write to {output}: {problem.strerror}.")
     if as_json:
         emit_json(results)
 

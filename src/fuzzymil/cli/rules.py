@@ -64,7 +64,7 @@ def rules(
     as_json: _options.AsJson = False,
 ) -> None:
     """Show the rules of a model, or convert a file of rules."""
-    check_target(output)
+    check_target(output, model)
     chosen = _format(RuleFormat.json if as_json else format, output)
     found = _member(read_all_rules(model), member)
     if chosen is RuleFormat.fis:

@@ -39,7 +39,7 @@ class Parts:
         """Save a result, and return it as it will be read: a resumed run must not differ in the last digit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {"library": __version__, "unit": unit.label, "settings": dict(unit.settings), "result": result}
-        storage.write_document(self.path(unit), KIND, VERSION, content)
+        storage.write_document(self.path(unit), KIND, VERSION, content, precious=False)
         kept: Results = json.loads(json.dumps(result))
         return kept
 

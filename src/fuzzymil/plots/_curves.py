@@ -114,7 +114,7 @@ class CurvesDisplay:
             for line in lines:
                 look = {key: value for key, value in styles[line.label].items() if key != "marker"}
                 handles.setdefault(line.label, line.draw(axis, np.arange(1, len(line.y) + 1), **look))
-            axis.set_title(name, fontsize=9, loc="left", fontweight="bold")
+            axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
             axis.set_ylim(bottom=0)
             bare(axis)
         for axis in axes.flat[len(self.panels) :]:
@@ -180,7 +180,7 @@ class PathDisplay:
             axis.set_xscale("log")
             axis.set_xticks(path.settings, path.names)
             axis.xaxis.set_minor_locator(NullLocator())
-            axis.set_title(name, fontsize=9, loc="left", fontweight="bold")
+            axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
             axis.set_xlabel(self.xlabel, fontsize=9)
             axis.grid(axis="y", color="#DDDDDD", linewidth=0.6)
             bare(axis)
@@ -197,6 +197,6 @@ def _finished(
 ) -> Figure:
     figure.supylabel(display.ylabel, fontsize=9)
     if title:
-        figure.suptitle(title, fontsize=11)
+        figure.suptitle(as_written(title), fontsize=11)
     add_legend(figure, list(handles.values()), list(handles), title=display.note, ncols=columns)
     return figure

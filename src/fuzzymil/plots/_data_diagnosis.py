@@ -65,7 +65,7 @@ class DataDiagnosisDisplay:
         n_folds = self.methods[0].measures[names[0]].n
         figure.supxlabel(f"held-out bags, mean and standard deviation over {n_folds} folds", fontsize=8)
         if title:
-            figure.suptitle(title, fontsize=11)
+            figure.suptitle(as_written(title), fontsize=11)
         return figure
 
     def _draw(self, axis: Any, name: str) -> None:

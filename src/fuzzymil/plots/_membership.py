@@ -142,7 +142,7 @@ class MembershipDisplay:
             axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
         figure.supylabel("membership", fontsize=9)
         if title:
-            figure.suptitle(title, fontsize=11)
+            figure.suptitle(as_written(title), fontsize=11)
         self._legend(figure)
         return figure
 

@@ -83,7 +83,7 @@ class RanksDisplay:
         axis.tick_params(axis="y", length=0)
         axis.set_xlabel(f"average rank (1 is best){self._legend(groups)}", fontsize=9)
         if title:
-            figure.suptitle(title, fontsize=11)
+            figure.suptitle(as_written(title), fontsize=11)
         return figure
 
     def _legend(self, groups: list[list[str]]) -> str:

@@ -71,14 +71,14 @@ class ScoresDisplay:
                     markersize=5,
                     linewidth=1.2,
                 )
-            axis.set_title(name, fontsize=9, fontweight="bold")
+            axis.set_title(as_written(name), fontsize=9, fontweight="bold")
             axis.grid(axis="x", color="#DDDDDD", linewidth=0.6)
             bare(axis)
         axes[0, 0].set_yticks(range(len(methods)), methods, fontsize=8)
         axes[0, 0].invert_yaxis()
         figure.supxlabel(self.xlabel, fontsize=9)
         if title:
-            figure.suptitle(title, fontsize=11)
+            figure.suptitle(as_written(title), fontsize=11)
         return figure
 
 
@@ -131,7 +131,7 @@ class DistributionDisplay:
                 _steps(axis, name, values, styles[name])
             for value in self.marks.values():
                 axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=":")
-            axis.set_title(title_of_panel, fontsize=9, loc="left", fontweight="bold")
+            axis.set_title(as_written(title_of_panel), fontsize=9, loc="left", fontweight="bold")
             axis.set_xlabel(self.xlabel, fontsize=9)
             bare(axis)
         every = np.concatenate([np.asarray(v, float) for panel in self.values.values() for v in panel.values()])
@@ -150,7 +150,7 @@ class DistributionDisplay:
             )
         figure.supylabel("share of runs that end below", fontsize=9)
         if title:
-            figure.suptitle(title, fontsize=11)
+            figure.suptitle(as_written(title), fontsize=11)
         handles, labels = axes[0, 0].get_legend_handles_labels()
         add_legend(figure, handles, labels, ncols=len(methods))
         return figure

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+
+from fuzzymil._utils import storage
 
 __all__ = [
     "FAINT",
@@ -18,6 +21,7 @@ __all__ = [
     "as_written",
     "bare",
     "distinct",
+    "drawn",
     "save_figure",
     "shortened",
 ]
@@ -106,7 +110,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def save_figure(figure: Figure, path: Any) -> None:
-    """Save a figure as PNG and SVG, and close it.
+    """Save a figure as PNG and SVG, each written whole or not at all, and close it.
 
     Identical figures produce identical files, without dates or random ids.
 
@@ -125,7 +129,28 @@ def save_figure(figure: Figure, path: Any) -> None:
     >>> sorted(path.name for path in folder.iterdir())
     ['empty.png', 'empty.svg']
     """
-    with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
-        figure.savefig(path.with_suffix(".png"), dpi=160)
-        figure.savefig(path.with_suffix(".svg"), dpi=160, metadata={"Date": None})
+    for suffix in (".png", ".svg"):
+        storage.write_atomically(path.with_suffix(suffix), drawn(figure, suffix))
     plt.close(figure)
+
+
+def drawn(figure: Figure, suffix: str) -> bytes:
+    """Return the content of a file with a figure, the same for the same figure: without dates or random ids.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    suffix : {".png", ".svg", ".pdf"}
+
+    Examples
+    --------
+    >>> figure, _ = plt.subplots()
+    >>> drawn(figure, ".png")[1:4]
+    b'PNG'
+    >>> plt.close(figure)
+    """
+    content = io.BytesIO()
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
+    with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
+        figure.savefig(content, format=suffix.removeprefix("."), dpi=160, metadata=undated)
+    return content.getvalue()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import errno
 import os
 from typing import Any, Self
 
@@ -178,7 +177,7 @@ def write_report(
     >>> path.stat().st_size < 1e6
     True
     """
-    _check_path(path)
+    storage.check_writable(path)
     report = Report.of(
         model,
         bags,
@@ -192,15 +191,6 @@ def write_report(
         progress=progress,
     )
     storage.write_atomically(path, report.to_html())
-
-
-def _check_path(path: str | os.PathLike[str]) -> None:
-    """Fail on a path that cannot be written to before the work rather than after it."""
-    folder = os.path.dirname(os.path.realpath(path))
-    if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, "Expected a file, got a folder", os.fspath(path))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, "Folder not found", folder)
 
 
 def _check(n_folds: int, max_bags: int) -> None:

@@ -11,7 +11,8 @@ import hashlib
 import io
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._version import __version__
 
-__all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays"]
+__all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays", "kept_until_saved"]
 
 _FORMAT = "fuzzymil-checkpoint 1"
 
@@ -55,7 +56,7 @@ class Checkpoint:
         buffer = io.BytesIO()
         content: dict[str, Any] = as_arrays(tree)
         np.savez(buffer, format=np.array(_FORMAT), **content)
-        storage.write_atomically(self.path, buffer.getvalue())
+        storage.write_atomically(self.path, buffer.getvalue(), precious=False)
 
 
 class Checkpoints:
@@ -88,11 +89,34 @@ class Checkpoints:
         return Checkpoint(path)
 
     def finished(self) -> None:
-        """Remove the files of this fit, and the folder if that leaves it empty."""
+        """Remove the files of this fit, and the folder if that leaves it empty; `kept_until_saved` defers this."""
+        waiting = _waiting.get()
+        if waiting is not None:
+            waiting.append(self)
+            return
         for path in self._used:
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+_waiting: ContextVar[list[Checkpoints] | None] = ContextVar("waiting", default=None)
+
+
+@contextlib.contextmanager
+def kept_until_saved() -> Iterator[None]:
+    """Keep the checkpoints of fits that finish inside, until the end; after an error, for good.
+
+    A program that is killed after the fit and before its model is saved can then be run again in no time.
+    """
+    waiting: list[Checkpoints] = []
+    before = _waiting.set(waiting)
+    try:
+        yield
+    finally:
+        _waiting.reset(before)
+    for checkpoints in waiting:
+        checkpoints.finished()
 
 
 def as_arrays(tree: Any) -> dict[str, Array]:

@@ -20,6 +20,7 @@ import jax
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import warn_user
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.network.layers import Params
 from fuzzymil.training._loop import Group, Position, State, Trace, natural
@@ -250,7 +251,13 @@ class _Driver:
         """Save the training in its checkpoint, if it has one."""
         if self.checkpoint is not None:
             self.history = [self.trace()]
-            self.checkpoint.keep((self.position, self.history[0]))
+            try:
+                self.checkpoint.keep((self.position, self.history[0]))
+            except OSError as problem:  # a full disk must not cost the fit
+                warn_user(
+                    f"Cannot write the checkpoint {problem.filename}: {problem.strerror}. Training continues; if it is "
+                    "interrupted, it resumes from an earlier checkpoint or from the start."
+                )
 
     def trace(self) -> Trace:
         """Return the whole history, axes (g, m, epochs)."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.storage import folder_written_atomically
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats.csv import text_columns, write_columns
@@ -97,20 +96,12 @@ def write_npy(bags: Bags, path: Path) -> None:
     odd = next((name for name in bags.feature_names or () if name != name.strip() or not name.isprintable()), None)
     if odd is not None:
         raise InputError(f"The feature name {odd!r} cannot be written on one line: rename it.")
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    temporary.mkdir()
-    try:
+    with folder_written_atomically(path) as folder:
         width = len(str(bags.n_bags))
         names = [f"bag-{b + 1:0{width}d}.npy" for b in range(bags.n_bags)]
         for name, instances in zip(names, bags, strict=True):
-            np.save(temporary / name, instances, allow_pickle=False)
+            np.save(folder / name, instances, allow_pickle=False)
         columns = {"file": names, "bag": ids} | ({} if labels is None else {"label": labels})
-        write_columns(temporary / LABELS, columns)
+        write_columns(folder / LABELS, columns)
         if bags.feature_names is not None:
-            write_text(temporary / FEATURES, "\n".join(bags.feature_names) + "\n")
-        if path.exists():
-            path.rmdir()
-        temporary.rename(path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+            write_text(folder / FEATURES, "\n".join(bags.feature_names) + "\n")

@@ -2,6 +2,8 @@
 
 When a process dies, the others would wait for it for minutes before being aborted. The parent notices at once, ends
 them, and reports which process died and how.
+
+The processes listen on the loopback interface only, so that no other machine can reach them.
 """
 
 from __future__ import annotations
@@ -93,7 +95,8 @@ def launch(command: Sequence[str], n_processes: int) -> tuple[int, str]:
                     "FUZZYMIL_PROCESSES": str(n_processes),
                     RANK: str(rank),
                 }
-                shared = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
+                # NCCL, through which GPUs exchange arrays, would listen on another interface.
+                shared = {"OMP_NUM_THREADS": str(threads), "NCCL_SOCKET_IFNAME": "lo"} | dict(os.environ)
                 program = [sys.executable, "-m", "fuzzymil.training.distributed.launcher", *command]
                 workers.append(_Worker(program, rank, shared | settings))
             return _watch(workers)

@@ -9,6 +9,11 @@ Each process holds its share of the bags. `join` finds the others through the en
     share = processes.share(bags)
 
 Every process ends up with the same model.
+
+The processes trust each other and the network between them: nothing that they exchange is encrypted, and whoever can
+connect to their ports can read or disturb the training. Started by ``fuzzymil launch``, they listen on the loopback
+interface of this machine only. With another coordinator, process 0 listens on its port on every interface (JAX's
+``JAX_COORDINATOR_BIND_ADDRESS`` chooses one), and each process on a port of the address of its host name.
 """
 
 from __future__ import annotations
@@ -170,6 +175,7 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
         return _joined
     # SIGTERM should end the process; checkpoints are written by fuzzymil, not by JAX.
     jax.config.update("jax_enable_preemption_service", False)  # type: ignore[no-untyped-call]
+    local = _local_address(coordinator)
     try:
         jax.distributed.initialize(
             coordinator,
@@ -177,6 +183,7 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
             rank,
             initialization_timeout=_SECONDS_TO_JOIN,
             shutdown_timeout_seconds=_SECONDS_TO_LEAVE,
+            coordinator_bind_address=None if local is None else coordinator,  # None: on every network interface
         )
     except ValueError as problem:
         raise ParameterError(
@@ -185,13 +192,42 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
         ) from None
     except RuntimeError as problem:
         raise ParameterError(f"Could not connect to the other processes: {problem}") from None
-    found = ProcessGroup(jax.process_index(), jax.process_count())
-    with _silenced_stdout():
+    with _silenced_stdout(), _listening_on(local):
+        found = ProcessGroup(jax.process_index(), jax.process_count())
         found.greatest(0)
     if found.size > 1:
         sys.excepthook = _leave_at_once
     _joined = found
     return _joined
+
+
+def _local_address(coordinator: str | None) -> str | None:
+    """Return the host of a coordinator that only processes on this machine can reach, otherwise None.
+
+    Examples
+    --------
+    >>> _local_address("127.0.0.1:4000"), _local_address("node1:4000")
+    ('127.0.0.1', None)
+    """
+    host = (coordinator or "").rpartition(":")[0]
+    return host if host in ("127.0.0.1", "[::1]", "localhost") else None
+
+
+@contextlib.contextmanager
+def _listening_on(host: str | None) -> Iterator[None]:
+    """Let the processes exchange arrays through this address; by default, JAX takes that of the machine's name."""
+    from jaxlib import _jax
+
+    name = "make_gloo_tcp_collectives"  # JAX has no setting for this argument
+    make: Any = getattr(_jax, name, None)
+    if host is None or make is None:
+        yield
+        return
+    setattr(_jax, name, functools.partial(make, hostname=host.strip("[]")))
+    try:
+        yield
+    finally:
+        setattr(_jax, name, make)
 
 
 def _leave_at_once(kind: type[BaseException], problem: BaseException, trace: Any) -> None:
