@@ -18,6 +18,7 @@ import typer
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError, RuleSyntaxError
+from fuzzymil._utils.text import visible
 
 STANDARD = Path("-")
 """The file name for standard input or standard output."""
@@ -49,20 +50,7 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")
 
 
-# Characters that would move the cursor, change colors, or reverse or hide text on a terminal.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _quiet = [False]
-
-
-def printable(text: str) -> str:
-    r"""Return a text with control characters written as escapes, for a terminal that would obey them.
-
-    Examples
-    --------
-    >>> print(printable("a name with \x1b[31m color"))
-    a name with \x1b[31m color
-    """
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def silence() -> None:
@@ -73,19 +61,19 @@ def silence() -> None:
 def note(message: str) -> None:
     """Print a message that is not a result, on standard error."""
     if not _quiet[0]:
-        typer.echo(printable(message), err=True)
+        typer.echo(visible(message, keep="\n\t"), err=True)
 
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """Print an error and exit."""
-    typer.echo(printable(f"Error: {message}"), err=True)
+    typer.echo(visible(f"Error: {message}", keep="\n\t"), err=True)
     raise typer.Exit(code)
 
 
 def emit(text: str, *, end: str = "\n") -> None:
-    """Print a result: unchanged into a file or a pipe, `printable` on a terminal."""
+    """Print a result: unchanged into a file or a pipe, but on a terminal without controls that it would obey."""
     if not _quiet[0]:
-        typer.echo((printable(text) if sys.stdout.isatty() else text) + end, nl=False)
+        typer.echo((visible(text, keep="\n\t") if sys.stdout.isatty() else text) + end, nl=False)
 
 
 def open_standard_streams() -> bool:

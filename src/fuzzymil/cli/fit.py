@@ -234,7 +234,7 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
 
 def _scorecard(rules: Any) -> str:
     """Return the text of additive rules: the default, and those that come first."""
-    lines = str(rules.to_text(max_terms=_MOST_CONDITIONS)).splitlines()
+    lines = str(rules.to_text(max_terms=_MOST_CONDITIONS)).split("\n")
     left = len(lines) - 1 - _MOST_RULES
     return "\n".join(lines if left <= 0 else [*lines[: 1 + _MOST_RULES], f"... and {left} more"])
 

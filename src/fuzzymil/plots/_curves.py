@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
-from fuzzymil.plots.style import add_legend, bare, distinct
+from fuzzymil.plots.style import add_legend, as_written, bare, distinct
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,7 +178,7 @@ class PathDisplay:
             for line in path.lines:
                 handles.setdefault(line.label, line.draw(axis, path.settings, markersize=5, **styles[line.label]))
             axis.set_xscale("log")
-            axis.set_xticks(path.settings, path.names)
+            axis.set_xticks(path.settings, list(map(as_written, path.names)))
             axis.xaxis.set_minor_locator(NullLocator())
             axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
             axis.set_xlabel(self.xlabel, fontsize=9)

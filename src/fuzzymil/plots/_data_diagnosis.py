@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.plots.style import FAINT, LOW, bare
+from fuzzymil.plots.style import FAINT, LOW, as_written, bare
 from fuzzymil.selection import DataDiagnosis, Method
 
 _TITLES = {"accuracy": "accuracy", "explained": "deviance explained", "R2": "R²", "RMSE": "RMSE"}
@@ -60,7 +60,9 @@ class DataDiagnosisDisplay:
         )
         for axis, name in zip(axes[0], names, strict=True):
             self._draw(axis, name)
-        axes[0, 0].set_yticks(range(len(self.methods)), [method.name for method in self.methods], fontsize=8)
+        axes[0, 0].set_yticks(
+            range(len(self.methods)), [as_written(method.name) for method in self.methods], fontsize=8
+        )
         axes[0, 0].invert_yaxis()
         n_folds = self.methods[0].measures[names[0]].n
         figure.supxlabel(f"held-out bags, mean and standard deviation over {n_folds} folds", fontsize=8)

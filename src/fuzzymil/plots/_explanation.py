@@ -177,7 +177,7 @@ class ExplanationDisplay:
         heat.set_ylim(len(labels) - 0.5, -0.5)
         for text in [*heat.get_yticklabels()[:first], *heat.get_yticklabels()[first + len(self.rows) :]]:
             text.set_fontweight("bold")
-        heading = figure.suptitle(as_written(self.title if title is None else title), fontsize=11)
+        heading = figure.suptitle(self.title if title is None else title, fontsize=11)
         for text in (heading, bars.xaxis.label, *heat.get_yticklabels()):
             text.set_parse_math(False)  # names may contain "$"
         return figure

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from fuzzymil.plots.style import FAINT, add_legend, bare, distinct
+from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct
 
 Score = tuple[float, float | None]  # a mean, and the standard deviation if known
 
@@ -74,7 +74,7 @@ class ScoresDisplay:
             axis.set_title(as_written(name), fontsize=9, fontweight="bold")
             axis.grid(axis="x", color="#DDDDDD", linewidth=0.6)
             bare(axis)
-        axes[0, 0].set_yticks(range(len(methods)), methods, fontsize=8)
+        axes[0, 0].set_yticks(range(len(methods)), list(map(as_written, methods)), fontsize=8)
         axes[0, 0].invert_yaxis()
         figure.supxlabel(self.xlabel, fontsize=9)
         if title:

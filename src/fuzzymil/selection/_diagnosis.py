@@ -213,7 +213,7 @@ class DataDiagnosis:
                 }
                 for each in self.methods
             ],
-            "rules": self.rules.to_text().splitlines(),
+            "rules": self.rules.to_text().split("\n"),
         }
 
 
@@ -406,7 +406,7 @@ def _shown(rules: RuleBase, bags: Bags) -> tuple[str, ...]:
     order, _ = strongest_first(rules, bags)
     if not len(order):
         return ("No rule was chosen.",)
-    first, *lines = rules.to_text(max_terms=_SHOWN_TERMS).splitlines()
+    first, *lines = rules.to_text(max_terms=_SHOWN_TERMS).split("\n")
     kept = np.sort(order[:_SHOWN_RULES])
     few = f"The {len(kept)} strongest of {len(order)} rules" if len(kept) < len(order) else "The rules"
     text = [f"{few} chosen from all bags", first, *(lines[r] for r in kept)]

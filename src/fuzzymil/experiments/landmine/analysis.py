@@ -163,7 +163,7 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
 
 def _rules_table(title: str, kept: Results) -> Table:
     rules = RuleBase.from_dict(kept["trained"])
-    rows = [line.rsplit(f" THEN {rules.outputs[0]} = ", 1) for line in str(rules).splitlines()]
+    rows = [line.rsplit(f" THEN {rules.outputs[0]} = ", 1) for line in str(rules).split("\n")]
     return Table(title, ["rule", "output"], rows, rules.describe_terms(2).replace("\n", "; "))
 
 

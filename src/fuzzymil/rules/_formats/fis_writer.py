@@ -16,7 +16,7 @@ from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Is, Or, conditions
 from fuzzymil.rules.rule import Variable
 
-_UNQUOTABLE = re.compile(r"^\s|\s$|['\n\r]")
+_UNQUOTABLE = re.compile(r"^\s|\s$|['\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
@@ -97,7 +97,10 @@ def changes(system: System) -> list[str]:
 
 
 def _quotable(names: Iterable[str]) -> dict[str, str]:
-    return distinct(names, lambda name: " ".join(name.replace("'", " ").split()) if _UNQUOTABLE.search(name) else name)
+    def quotable(name: str) -> str:
+        return " ".join(_UNQUOTABLE.sub(" ", name).split()) if _UNQUOTABLE.search(name) else name
+
+    return distinct(names, quotable)
 
 
 def _word(what: str, words: Mapping[str, str], ours: str) -> str:

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _BEFORE, _AFTER = 60, 40  # characters of a long line shown around the error
 
 
@@ -105,7 +105,12 @@ def tokens(text: str, label: str = "") -> list[Token]:
 
 def _unescaped(text: str) -> str:
     """Return the text between quotes or brackets; the inverse of `printer.escaped`."""
-    return _ESCAPE.sub(lambda match: {"n": "\n", "r": "\r"}.get(match[1], match[1]), text[1:-1])
+
+    def character(escape: re.Match[str]) -> str:
+        code, letter = escape.groups()
+        return chr(int(code, 16)) if code else {"n": "\n", "r": "\r"}.get(letter, letter)
+
+    return _ESCAPE.sub(character, text[1:-1])
 
 
 def _why_unreadable(text: str, start: int) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from fuzzymil._utils.text import visible
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.network.quantifiers import QUANTIFIERS
@@ -73,10 +74,18 @@ def quoted_term(name: str) -> str:
 
 
 def escaped(text: str, end: str) -> str:
-    """Return text escaped so that it fits on one line before the delimiter ``end``."""
+    r"""Return text escaped so that it fits on one line before the delimiter ``end``.
+
+    Characters that some programs take for the end of a line, or that a terminal would obey, become their codes.
+
+    Examples
+    --------
+    >>> print(escaped("a\nb\u2028c", "]"))
+    a\nb\u2028c
+    """
     for character, written in (("\\", "\\\\"), (end, "\\" + end), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(character, written)
-    return text
+    return visible(text)
 
 
 def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_terms: int | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
+from fuzzymil._utils.text import visible
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import parser, printer
 from fuzzymil.rules.language.parser import Linear, Parsed
@@ -254,8 +255,10 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
     x1: low = Gaussian(0, 0.3), high = Gaussian(1, 0.3)
     """
     return "\n".join(
-        f"{variable.title}: "
-        + ", ".join(f"{term} = {printer.format_set(chosen, digits)}" for term, chosen in variable.terms.items())
+        f"{visible(variable.title)}: "
+        + ", ".join(
+            f"{visible(term)} = {printer.format_set(chosen, digits)}" for term, chosen in variable.terms.items()
+        )
         for variable in base.variables
         if variable.terms
     )

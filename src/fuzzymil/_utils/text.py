@@ -1,0 +1,25 @@
+"""Text that stays on its line and that a terminal does not obey."""
+
+from __future__ import annotations
+
+import re
+
+# Controls, line and paragraph separators, and marks that change the direction of writing.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Return a text with control characters written as their codes.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Characters that stay as they are, such as newlines.
+
+    Examples
+    --------
+    >>> print(visible("\x1b[31mred\u2028"))
+    \u001b[31mred\u2028
+    """
+    return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
