@@ -48,7 +48,7 @@ class RescuedError(OSError):
         self.rescued = rescued
 
     def __str__(self) -> str:
-        return f"Could not write {self.filename}: {self.strerror}. The result is in {os.fspath(self.rescued)}."
+        return f"Could not write to {self.filename}: {self.strerror}. The result is in {os.fspath(self.rescued)}."
 
 
 for _public in (

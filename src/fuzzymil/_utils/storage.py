@@ -123,7 +123,7 @@ def rescued(name: str, content: str, problem: OSError) -> RescuedError:
             file.write(content.encode("utf-8"))
         kept = draft.finish(os.unlink)
         assert kept is not None
-        return RescuedError(name, problem, kept)
+        return RescuedError(problem.filename or name, problem, kept)
     finally:
         draft.discard()
 

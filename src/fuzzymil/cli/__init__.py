@@ -6,7 +6,7 @@ import sys
 
 from fuzzymil._utils.discovery import import_modules
 from fuzzymil.cli._app import app
-from fuzzymil.cli._console import open_standard_streams, output_failure, output_problem
+from fuzzymil.cli._streams import OutputError, open_streams
 
 # Importing a module registers its command. The help lists the commands in this order, and then any others.
 # isort: off
@@ -24,16 +24,13 @@ import_modules(__name__)
 
 def main() -> None:
     """Run the command line."""
-    if not open_standard_streams():
+    if not open_streams():
         print("Error: Standard output is closed: redirect it to a file.", file=sys.stderr)
         sys.exit(1)
     try:
         app()
-    except OSError as problem:  # while printing the help
-        closed = output_failure()
-        if closed is None:
-            raise
-        print(f"Error: {output_problem(problem)}", file=sys.stderr)
+    except OutputError as problem:  # while printing the help
+        print(f"Error: {problem}", file=sys.stderr)
         sys.exit(1)
     except SystemExit as ending:
         processes = sys.modules.get("fuzzymil.training.distributed.processes")

@@ -11,7 +11,8 @@ from typer.core import TyperGroup
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, ProcessLostError, RescuedError
 from fuzzymil._version import __version__
-from fuzzymil.cli._console import fail, in_options, note, output_failure, output_problem
+from fuzzymil.cli._console import fail, in_options, note
+from fuzzymil.cli._streams import OutputError
 
 LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
@@ -41,11 +42,8 @@ class Commands(TyperGroup):
 
 def _explain(problem: OSError) -> NoReturn:
     """Print what went wrong with a file, or with standard output, and exit."""
-    closed = output_failure()
-    if isinstance(problem, RescuedError):
+    if isinstance(problem, RescuedError | OutputError):
         fail(str(problem), 1)
-    if closed is not None:
-        fail(output_problem(closed), 1)
     if problem.filename is None:
         fail(f"{problem.strerror or problem}.", 1)
     if isinstance(problem, FileNotFoundError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import re
 import shutil
 import sys
@@ -74,41 +73,6 @@ def emit(text: str, *, end: str = "\n") -> None:
     """Print a result: unchanged into a file or a pipe, but on a terminal without controls that it would obey."""
     if not _quiet[0]:
         typer.echo((visible(text, keep="\n\t") if sys.stdout.isatty() else text) + end, nl=False)
-
-
-def open_standard_streams() -> bool:
-    """Open the standard streams that were closed, and return whether results can be printed.
-
-    Otherwise, the next files that are opened would take their places, and messages of libraries would end up in them.
-    """
-    printing = sys.stdout is not None
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            opened = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
-            if getattr(sys, name) is None and number > 0:
-                setattr(sys, name, open(opened, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  (for good)
-    return printing
-
-
-def output_problem(problem: OSError) -> str:
-    """Return a sentence about results that could not be printed."""
-    if isinstance(problem, BrokenPipeError):
-        return "Standard output was closed before everything was written."
-    return f"Cannot write to standard output: {problem.strerror}."
-
-
-def output_failure() -> OSError | None:
-    """Return why standard output cannot be written to, if so; after that, it discards everything."""
-    try:
-        sys.stdout.flush()
-    except OSError as problem:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-        return problem
-    return None
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:
