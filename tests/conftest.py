@@ -1,8 +1,11 @@
 """Compiled programs are kept between test runs (and shared by parallel workers): compiling is most of the time."""
 
+import errno
+import io
 import os
 import signal
 import tempfile
+import types
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,30 @@ def no_earlier_ctrl_c(monkeypatch):
     from fuzzymil.training import trainer
 
     monkeypatch.setattr(trainer, "_last_interrupt", float("-inf"))
+
+
+@pytest.fixture
+def full_disks(monkeypatch):
+    """Folders whose disks are full, each with the bytes that a new file there still takes."""
+    from fuzzymil._utils import _drafts
+
+    folders = {}
+    opened = {}
+
+    class File(io.FileIO):
+        def write(self, data):
+            path = opened.setdefault(id(self), Path(os.readlink(f"/proc/self/fd/{self.fileno()}")))
+            room = min(
+                [folders[folder] for folder in folders if path.is_relative_to(folder)], default=len(data) + 2**40
+            )
+            if self.tell() >= room:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(data[: room - self.tell()])
+
+    if not os.path.exists("/proc/self/fd"):
+        pytest.skip("needs /proc")
+    monkeypatch.setattr(_drafts, "io", types.SimpleNamespace(**{**vars(io), "FileIO": File}))
+    return folders
 
 
 SLOW = (

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ModelFileError,
         ParameterError,
         ProcessLostError,
+        RescuedError,
         RuleSyntaxError,
     )
     from fuzzymil.bags import Bags, BagStream, as_bags
@@ -77,6 +78,7 @@ __all__ = [
     "ParameterError",
     "PerInstance",
     "ProcessLostError",
+    "RescuedError",
     "RuleBase",
     "RuleSyntaxError",
     "RunOptions",

@@ -65,7 +65,7 @@ def test_output_that_cannot_be_written(tmp_path, monkeypatch):
     assert path.read_text() == "mine"
 
     def refuse(*args):
-        raise PermissionError(13, "Permission denied")
+        raise PermissionError(13, "Permission denied", "locked")
 
     monkeypatch.setattr(demo, "run_demo", refuse)
     assert "Permission denied" in bad("demo", "--output", tmp_path / "locked")

@@ -83,3 +83,35 @@ def test_launch_reports_what_went_wrong(folder, tmp_path):
     assert re.search(r"of 2 .* status 2\b", done.stderr)
     assert "Traceback" not in done.stderr
     assert "Did you mean 'fit'?" in bad("launch", "fot", "bags.csv")
+
+
+LISTENING = """
+import os, sys
+from fuzzymil.training import distributed
+
+rank = distributed.join().rank
+opened = set()
+for number in range(256):
+    if os.path.islink(f"/proc/self/fd/{number}"):
+        opened.add(os.readlink(f"/proc/self/fd/{number}"))
+for name in ("tcp", "tcp6"):
+    for line in open(f"/proc/net/{name}").readlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A" and f"socket:[{fields[9]}]" in opened:
+            print("listening on", fields[1].partition(":")[0], file=open(f"{sys.argv[1]}/{rank}", "a"))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc/net")
+def test_launched_processes_listen_on_the_loopback_interface_only(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(LISTENING)
+    (tmp_path / "found").mkdir()
+    done = launched(script, tmp_path / "found")
+    assert done.returncode == 0, done.stderr
+    found = [path.read_text().split() for path in sorted((tmp_path / "found").iterdir())]
+    assert len(found) == 2
+    addresses = {words for lines in found for words in lines if words not in ("listening", "on")}
+    assert addresses
+    assert addresses <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}

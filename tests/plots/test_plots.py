@@ -10,7 +10,22 @@ from matplotlib.colors import to_hex
 
 from fuzzymil import Bags, MISugeno, RuleBase
 from fuzzymil.membership import Gaussian, Triangular
-from fuzzymil.plots import FAINT, HIGH, LOW, MembershipDisplay, RuleGridDisplay, SpaceDisplay, save_figure
+from fuzzymil.plots import (
+    FAINT,
+    HIGH,
+    LOW,
+    CurvesDisplay,
+    DistributionDisplay,
+    Line,
+    MembershipDisplay,
+    PathDisplay,
+    PathPanel,
+    RanksDisplay,
+    RuleGridDisplay,
+    ScoresDisplay,
+    SpaceDisplay,
+    save_figure,
+)
 from fuzzymil.rules import Rule, Variable
 
 matplotlib.use("Agg")
@@ -163,3 +178,30 @@ def test_a_figure_is_written_twice_and_closed(tmp_path):
     save_figure(figure, tmp_path / "sets.png")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sets.png", "sets.svg"]
     assert not plt.get_fignums()
+
+
+def test_a_figure_is_written_whole_or_not_at_all(tmp_path, full_disks):
+    save_figure(MembershipDisplay.from_rules(RULES).plot(), tmp_path / "sets.png")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    full_disks[tmp_path] = 1000
+    with pytest.raises(OSError, match=r"No space left.*sets\.png"):
+        save_figure(MembershipDisplay.from_rules(START).plot(), tmp_path / "sets.png")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+NO_FORMULA = r"$\frac$ in $"
+DISPLAYS = {
+    "membership": MembershipDisplay.from_rules(RULES),
+    "curves": CurvesDisplay.from_history({"loss": [1.0, 0.5]}),
+    "path": PathDisplay({NO_FORMULA: PathPanel([1, 10], [NO_FORMULA, "b"], [Line("a", np.ones(2))])}, "x", "y"),
+    "ranks": RanksDisplay({NO_FORMULA: 1.2, "b": 1.8}),
+    "scores": ScoresDisplay({NO_FORMULA: {NO_FORMULA: (0.9, 0.1)}}, "x"),
+    "distribution": DistributionDisplay({NO_FORMULA: {NO_FORMULA: [1.0, 2.0]}}, "x"),
+}
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_dollar_signs_are_text(name):
+    figure = DISPLAYS[name].plot(NO_FORMULA)
+    figure.canvas.draw()  # a formula that cannot be parsed is an error here
+    assert figure.get_suptitle() == NO_FORMULA.replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Threads and kept programs, each in a process of its own: both are settled before the first computation."""
+"""Threads, kept programs and forks, each in a process of its own: they are settled before the first computation."""
 
 import os
 import subprocess
@@ -41,3 +41,48 @@ def test_the_cache_folder_follows_the_environment(tmp_path):
     home = {"XDG_CACHE_HOME": str(tmp_path / "b"), "JAX_COMPILATION_CACHE_DIR": ""}
     if sys.platform == "linux":
         assert in_new_process(code, **home) == str(tmp_path / "b" / "fuzzymil" / "compiled")
+
+
+FORK = """
+import os, sys, warnings
+import numpy as np
+from fuzzymil import Gaussian, MIANFISClassifier, RuleBase
+warnings.simplefilter("ignore")  # JAX has one of its own
+rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+bags = [[[0.0]], [[1.0]], [[0.2]], [[0.9]]]
+model = MIANFISClassifier(2, max_epochs=1, random_state=0)
+uses = {
+    "infer": lambda: rules.infer(bags),
+    "fit": lambda: model.fit(bags, [0, 1, 0, 1]),
+    "membership": lambda: Gaussian(0, 1)(np.zeros(3)),
+}
+first, then = sys.argv[1:]
+if first != "nothing":
+    uses[first]()
+if os.fork() == 0:
+    try:
+        uses[then]()
+    except RuntimeError as problem:
+        print(problem)
+    sys.stdout.flush()
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("first", "then", "words"),
+    [
+        ("infer", "fit", "'spawn'"),
+        pytest.param("fit", "infer", "'spawn'", marks=pytest.mark.slow),
+        pytest.param("membership", "membership", "'spawn'", marks=pytest.mark.slow),
+        pytest.param("nothing", "infer", "", marks=pytest.mark.slow),
+    ],
+)
+def test_a_fork_of_a_process_that_has_computed_is_told_to_spawn(first, then, words):
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, first, then], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert words in done.stdout
+    assert bool(words) == bool(done.stdout)

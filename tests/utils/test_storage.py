@@ -1,14 +1,31 @@
 """Files are written whole or not at all, and read without trusting them."""
 
+import errno
 import json
 import math
 import os
+import socket
 import stat
+import subprocess
+import sys
+import threading
 
 import pytest
 
+from fuzzymil import RescuedError
+from fuzzymil._utils import _drafts, storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil._utils.storage import decode_number, encode_number, read_document, write_atomically, write_document
+from fuzzymil._utils.storage import (
+    check_writable,
+    decode_number,
+    encode_number,
+    folder_written_atomically,
+    read_document,
+    rescuing,
+    write_atomically,
+    write_document,
+    written_atomically,
+)
 
 
 @pytest.mark.parametrize("value", [0.1, -0.0, 5e-324, 1e308, 3, math.inf, -math.inf])
@@ -111,3 +128,267 @@ def test_a_bare_file_name_is_written_into_the_working_directory(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     write_atomically("a.txt", "text\nwith lines\n")
     assert (tmp_path / "a.txt").read_bytes() == b"text\nwith lines\n"
+
+
+# ---------------------------------------------------------------------- what is never replaced
+
+
+def reading(path):
+    """Read a named pipe in the background; call the result to get what came."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(path.read_bytes()), daemon=True)
+    thread.start()
+
+    def result():
+        thread.join(10)
+        return found[0]
+
+    return result
+
+
+def test_a_named_pipe_is_written_to(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    (tmp_path / "link").symlink_to(path)
+    for name in ("pipe", "link"):
+        check_writable(tmp_path / name)  # does not wait for a reader
+        came = reading(path)
+        write_atomically(tmp_path / name, "text\n" * 50_000)
+        assert came() == b"text\n" * 50_000
+        assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_device_is_written_to(tmp_path):
+    path = tmp_path / "nothing"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))  # a null device of our own
+        path.write_bytes(b"")
+    except OSError:
+        pytest.skip("needs the right to make devices")
+    check_writable(path)
+    write_atomically(path, "text")
+    assert stat.S_ISCHR(path.stat().st_mode)
+    assert os.listdir(tmp_path) == ["nothing"]
+
+
+def test_a_disk_is_not_overwritten(tmp_path):
+    path = tmp_path / "disk"
+    try:
+        os.mknod(path, 0o600 | stat.S_IFBLK, os.makedev(0, 0))  # no such disk
+    except OSError:
+        pytest.skip("needs the right to make devices")
+    for use in (check_writable, lambda path: write_atomically(path, "text")):
+        with pytest.raises(PermissionError, match="is a disk"):
+            use(path)
+    assert stat.S_ISBLK(path.stat().st_mode)
+
+
+def test_a_socket_is_written_to(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # addresses of sockets are short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        server.listen()
+        write_atomically("socket", "text")
+        with server.accept()[0] as connection:
+            assert connection.recv(100) == b"text"
+    assert stat.S_ISSOCK(os.stat("socket").st_mode)
+
+
+def test_an_open_file_is_continued(tmp_path):
+    with open(tmp_path / "log", "ab") as file:
+        file.write(b"before ")
+        file.flush()
+        write_atomically(f"/proc/self/fd/{file.fileno()}", "text")
+        file.write(b" after")
+    assert (tmp_path / "log").read_bytes() == b"before text after"
+
+
+def test_links_stay_links(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to("far/file")
+    for text in ("new", "newer"):  # the first one creates the file
+        write_atomically(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "far" / "file").read_text() == text
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="loop"):
+        write_atomically(tmp_path / "loop", "text")
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_a_write_protected_file_stays(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    write_atomically(path, "mine")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
+    for use in (check_writable, lambda path: write_atomically(path, "text")):
+        with pytest.raises(PermissionError, match="write-protected"):
+            use(path)
+    assert path.read_text() == "mine"
+
+
+# ---------------------------------------------------------------------- full disks
+
+
+def test_nothing_is_written_on_a_full_disk_and_the_error_names_the_file(tmp_path, full_disks):
+    path = tmp_path / "a.txt"
+    write_atomically(path, "old")
+    full_disks[tmp_path] = 1000
+    for use in (check_writable, lambda path: write_atomically(path, "x" * 5000)):
+        with pytest.raises(OSError, match="No space left") as caught:
+            use(path)
+        assert caught.value.filename == str(path)
+        assert not isinstance(caught.value, RescuedError)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_what_does_not_fit_is_rescued_whole(tmp_path, full_disks, monkeypatch):
+    folders = [tmp_path / name for name in ("full", "here", "home")]
+    for folder in folders:
+        folder.mkdir()
+    full, here, home = folders
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    full_disks |= {full: 300_000, here: 500_000}  # the second one is full too, but takes more at first
+    content = os.urandom(10) * 100_000
+    (home / "rescued-a.bin").write_text("taken")
+    (full / "a.bin").write_text("old")
+    told = r"full/a\.bin: No space left.*home/rescued-2-a\.bin"
+
+    def write():
+        with rescuing(), written_atomically(full / "a.bin") as file:
+            for start in range(0, len(content), 7_777):
+                file.write(content[start : start + 7_777])
+            file.seek(0)  # as formats with a table of contents do
+            file.write(b"HEAD")
+
+    with pytest.raises(RescuedError, match=told) as caught:
+        write()
+    assert caught.value.errno == errno.ENOSPC
+    assert (home / "rescued-2-a.bin").read_bytes() == b"HEAD" + content[4:]
+    assert [sorted(os.listdir(folder)) for folder in folders] == [
+        ["a.bin"],
+        [],
+        ["rescued-2-a.bin", "rescued-a.bin"],
+    ]
+    assert (full / "a.bin").read_text() == "old"
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
+def test_a_late_failure_is_rescued_too(tmp_path, monkeypatch, step):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    real, calls = getattr(os, step), []
+
+    def fail_first(*args, **settings):
+        calls.append(args)
+        if len(calls) == 1:
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+        return real(*args, **settings)
+
+    monkeypatch.setattr(os, step, fail_first)
+    with pytest.raises(RescuedError, match=r"quota.*rescued-a\.txt"), rescuing():
+        write_atomically("out/a.txt", "text")
+    assert (tmp_path / "rescued-a.txt").read_text() == "text"
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_a_folder_that_has_gone_is_survived(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RescuedError, match=r"Folder not found.*rescued-a\.txt"), rescuing():
+        write_atomically("gone/a.txt", "text")
+    assert (tmp_path / "rescued-a.txt").read_text() == "text"
+
+
+def test_what_is_not_precious_is_not_rescued(tmp_path, full_disks, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    full_disks[tmp_path / "full"] = 0
+    with pytest.raises(OSError, match="No space left"), rescuing():
+        write_atomically("full/a.txt", "text", precious=False)
+    with pytest.raises(OSError, match="No space left"), rescuing(), folder_written_atomically(tmp_path / "full" / "b"):
+        write_atomically(tmp_path / "full" / "c", "text")
+    assert os.listdir(tmp_path) == ["full"]
+    assert os.listdir(tmp_path / "full") == []
+
+
+def test_when_no_folder_takes_it_the_first_problem_is_told(tmp_path, full_disks, monkeypatch):
+    monkeypatch.setattr(storage, "_refuges", lambda: [tmp_path])
+    full_disks[tmp_path] = 0
+    with pytest.raises(OSError, match=r"No space left.*a\.txt") as caught, rescuing():
+        write_atomically(tmp_path / "a.txt", "text")
+    assert not isinstance(caught.value, RescuedError)
+    assert os.listdir(tmp_path) == []
+
+
+# ---------------------------------------------------------------------- processes that were killed
+
+DIE = """
+import os, signal, sys
+from pathlib import Path
+from fuzzymil._utils import storage
+with storage.written_atomically(sys.argv[1]) as file, storage.folder_written_atomically(Path(sys.argv[2])):
+    file.write(b"half")
+    file.flush()
+    if sys.argv[3] == "wait":
+        print("ready", flush=True)
+        sys.stdin.read()
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_killed_processes_left_is_removed_and_that_of_others_is_not(tmp_path):
+    target, folder = tmp_path / "a.json", tmp_path / "arrays"
+    (tmp_path / ".mine.part").write_text("of another program")
+    arguments = [sys.executable, "-c", DIE, str(target), str(folder)]
+    subprocess.run([*arguments, "die"])
+    left = {path.name for path in tmp_path.iterdir()} - {".mine.part"}
+    assert len(left) == 2
+    with subprocess.Popen([*arguments, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        running.stdout.readline()
+        now = {path.name for path in tmp_path.iterdir()} - {".mine.part"}
+        assert len(now) == 2  # the running process has removed what the killed one left
+        assert not now & left
+        write_atomically(target, "whole")
+        assert now < {path.name for path in tmp_path.iterdir()}
+        running.stdin.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".mine.part", "a.json", "arrays"]
+    assert target.read_text() == "half"  # whoever finishes last
+
+
+def test_a_draft_that_is_locked_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(_drafts, "_is_running", lambda process: False)  # as seen from another container
+    with written_atomically(tmp_path / "a.txt") as file:
+        file.write(b"text")
+        _drafts.remove_leftovers.__wrapped__(tmp_path)
+    assert (tmp_path / "a.txt").read_text() == "text"
+
+
+def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
+    path = tmp_path / "a.txt"
+    texts = [f"{n}" * 100_000 for n in range(8)]
+    threads = [threading.Thread(target=write_atomically, args=(path, text)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() in texts
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "é" * 127], ids=["letters", "accents"])
+def test_the_longest_names_can_be_written(tmp_path, name):
+    write_atomically(tmp_path / name, "text")
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_folder_appears_when_it_is_complete(tmp_path):
+    target = tmp_path / "arrays"
+    with folder_written_atomically(target) as folder:
+        (folder / "a").write_text("text")
+        assert not target.exists()
+    assert os.listdir(target) == ["a"]
+    with pytest.raises(KeyError), folder_written_atomically(tmp_path / "other"):
+        raise KeyError
+    assert os.listdir(tmp_path) == ["arrays"]

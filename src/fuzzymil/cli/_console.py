@@ -72,7 +72,8 @@ def fail(message: str, code: int = 2) -> NoReturn:
 def emit(text: str, *, end: str = "\n") -> None:
     """Print a result: unchanged into a file or a pipe, but on a terminal without controls that it would obey."""
     if not _quiet[0]:
-        typer.echo((visible(text, keep="\n\t") if sys.stdout.isatty() else text) + end, nl=False)
+        sys.stdout.write((visible(text, keep="\n\t") if sys.stdout.isatty() else text) + end)
+        sys.stdout.flush()  # errors should come up here
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:

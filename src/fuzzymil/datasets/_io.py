@@ -212,13 +212,10 @@ def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -
     if isinstance(bags, BagStream) and known.write_parts is None:
         raise ParameterError(f"A stream cannot be written as {known.title}: {_streamable('write')}.")
     check_target(target, may_be_folder=known.storage == "folder")
-    try:
-        if isinstance(bags, Bags):
-            known.write(bags, target)
-        elif known.write_parts is not None:
-            known.write_parts(bags, target)
-    except OSError as problem:  # a full disk does not name the file by itself
-        raise OSError(problem.errno, problem.strerror, os.fspath(target)) from None
+    if isinstance(bags, Bags):
+        known.write(bags, target)
+    elif known.write_parts is not None:
+        known.write_parts(bags, target)
 
 
 def _streamable(verb: str) -> str:

@@ -16,7 +16,7 @@ from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Is, Or, conditions
 from fuzzymil.rules.rule import Variable
 
-_UNQUOTABLE = re.compile(r"^\s|\s$|['\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_UNQUOTABLE = re.compile(r"^\s|\s$|['\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
