@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import io
 import itertools
 import os
@@ -16,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +26,8 @@ if sys.platform != "win32":
 __all__ = ["Draft", "copy", "draft_folder", "remove_leftovers"]
 
 _ENDING = re.compile(r"\.fuzzymil-([0-9]{1,9})\.part$")
+_LOOK_EVERY = 60.0  # seconds
+_looked: dict[tuple[int, Path], float] = {}  # when this process looked for leftovers in a folder
 
 
 class Draft(io.RawIOBase):
@@ -183,21 +185,30 @@ def copy(source: IO[bytes], target: io.RawIOBase) -> None:
             block = block[target.write(block) :]
 
 
-@functools.cache
 def remove_leftovers(folder: Path) -> None:
-    """Remove the drafts of processes that are gone, once per folder and process."""
-    if sys.platform == "win32":
-        return  # there, asking whether a process runs would end it
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            found = _ENDING.search(entry.name)
-            if found is None or entry.is_symlink() or _is_running(int(found[1])) or _is_locked(entry.path):
-                continue
-            if entry.is_dir():
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
+    """Remove the drafts in a folder whose processes are gone; looks once a minute, because folders may be large."""
+    key, now = (os.getpid(), folder), time.monotonic()
+    if now - _looked.get(key, -_LOOK_EVERY) >= _LOOK_EVERY and sys.platform != "win32":
+        _looked[key] = now
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if _is_leftover(entry):
+                    _remove(entry)
+
+
+def _is_leftover(entry: os.DirEntry[str]) -> bool:
+    found = _ENDING.search(entry.name)
+    if found is None or entry.is_symlink():
+        return False
+    return not _is_running(int(found[1])) and not _is_locked(entry.path)
+
+
+def _remove(entry: os.DirEntry[str]) -> None:
+    if entry.is_dir():
+        shutil.rmtree(entry.path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            os.unlink(entry.path)
 
 
 def _ending() -> str:
