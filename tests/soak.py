@@ -232,7 +232,7 @@ class Soak:
         until = time.monotonic() + seconds
         actions = [self.kill_fits, self.kill_writers, self.kill_predictions, self.concurrent_fits, self.full_disk]
         while time.monotonic() < until:
-            action = self.rng.choices(actions, weights=(4, 1, 1, 2, 3))[0]
+            action = self.rng.choices(actions, weights=(4, 3, 1, 2, 3))[0]
             action()
             self.counts[action.__name__.replace("_", " ")] += 1
 
