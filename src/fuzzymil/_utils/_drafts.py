@@ -198,13 +198,13 @@ def remove_leftovers(folder: Path) -> None:
 
 def _is_leftover(entry: os.DirEntry[str]) -> bool:
     found = _ENDING.search(entry.name)
-    if found is None or entry.is_symlink():
-        return False
+    if found is None or not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+        return False  # opening a named pipe would wait
     return not _is_running(int(found[1])) and not _is_locked(entry.path)
 
 
 def _remove(entry: os.DirEntry[str]) -> None:
-    if entry.is_dir():
+    if entry.is_dir(follow_symlinks=False):
         shutil.rmtree(entry.path, ignore_errors=True)
     else:
         with contextlib.suppress(OSError):

@@ -54,7 +54,7 @@ def open_streams() -> bool:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
         old = getattr(sys, name)
-        if number > 0 and os.name == "posix":
+        if number > 0 and old is getattr(sys, f"__{name}__") and os.name == "posix":  # nobody else has replaced it
             raw = io.BufferedWriter(_Output(number, "w", closefd=False))
             encoding, errors = (None, None) if old is None else (old.encoding, old.errors)
             now = io.TextIOWrapper(raw, encoding, errors, line_buffering=number == 2 or raw.isatty())
