@@ -198,7 +198,7 @@ def check_folder(path: Path, option: str = "--output") -> None:
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file: {option} needs a folder.")
     there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    _try(there / path.name, path)
+    _try(there / ".trial", path)
 
 
 def _try(trial: Path, path: Path) -> None:
