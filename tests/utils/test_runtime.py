@@ -46,15 +46,15 @@ def test_the_cache_folder_follows_the_environment(tmp_path):
 FORK = """
 import os, sys, warnings
 import numpy as np
-from fuzzymil import Gaussian, MIANFISClassifier, RuleBase
+from fuzzymil import MIANFISClassifier, RuleBase
 warnings.simplefilter("ignore")  # JAX has one of its own
 rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
 bags = [[[0.0]], [[1.0]], [[0.2]], [[0.9]]]
-model = MIANFISClassifier(2, max_epochs=1, random_state=0)
+model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0)
 uses = {
-    "infer": lambda: rules.infer(bags),
+    "infer": lambda: rules.infer([np.zeros((3_000_000, 1))]),
+    "infer little": lambda: rules.infer(bags),
     "fit": lambda: model.fit(bags, [0, 1, 0, 1]),
-    "membership": lambda: Gaussian(0, 1)(np.zeros(3)),
 }
 first, then = sys.argv[1:]
 if first != "nothing":
@@ -75,9 +75,10 @@ os.wait()
     ("first", "then", "words"),
     [
         ("infer", "fit", "'spawn'"),
+        pytest.param("fit", "fit", "'spawn'", marks=pytest.mark.slow),
         pytest.param("fit", "infer", "'spawn'", marks=pytest.mark.slow),
-        pytest.param("membership", "membership", "'spawn'", marks=pytest.mark.slow),
         pytest.param("nothing", "infer", "", marks=pytest.mark.slow),
+        pytest.param("fit", "infer little", "", marks=pytest.mark.slow),
     ],
 )
 def test_a_fork_of_a_process_that_has_computed_is_told_to_spawn(first, then, words):

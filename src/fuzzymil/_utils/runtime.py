@@ -12,7 +12,7 @@ from typing import Any
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()
-_user: int | None = None  # the process that used JAX first
+_user: int | None = None  # the process that computed first
 
 
 def heed_thread_limit() -> None:
@@ -72,9 +72,9 @@ def in_64_bit() -> contextlib.AbstractContextManager[Any]:
 
 
 def check_process() -> None:
-    """Raise RuntimeError in a process that was forked from one that has used JAX.
+    """Raise RuntimeError in a process that was forked from one that has computed with several threads.
 
-    It would wait forever for threads that only its parent has. Called before computations with JAX.
+    It would wait forever for threads that only its parent has. Called before computations with JAX or OpenMP.
     """
     global _user
     if _user is None:

@@ -12,7 +12,7 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +24,7 @@ Path_ = str | os.PathLike[str]
 
 _TRIAL = 2**16  # bytes that must fit: a full disk should be noticed before the work
 _rescues: ContextVar[bool] = ContextVar("rescues", default=False)
+_waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("waiting", default=None)
 
 
 def write_atomically(path: Path_, content: str | bytes, *, precious: bool = True) -> None:
@@ -126,6 +127,31 @@ def rescued(name: str, content: str, problem: OSError) -> RescuedError:
         return RescuedError(problem.filename or name, problem, kept)
     finally:
         draft.discard()
+
+
+@contextlib.contextmanager
+def kept_until_saved() -> Iterator[None]:
+    """Defer what `once_saved` is given to the end of this context; after an error, it is not done at all.
+
+    A program that is killed after a fit and before its model is saved can then resume from its last checkpoint.
+    """
+    waiting: list[Callable[[], None]] = []
+    before = _waiting.set(waiting)
+    try:
+        yield
+    finally:
+        _waiting.reset(before)
+    for remove in waiting:
+        remove()
+
+
+def once_saved(remove: Callable[[], None]) -> None:
+    """Call a function that removes files: now, or at the end of `kept_until_saved`."""
+    waiting = _waiting.get()
+    if waiting is None:
+        remove()
+    else:
+        waiting.append(remove)
 
 
 def _refuges() -> list[Path]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError
+from fuzzymil._utils.storage import kept_until_saved
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import (
@@ -103,7 +104,6 @@ def fit(
     the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
     """
     from fuzzymil.estimators import RunOptions
-    from fuzzymil.training.checkpoints import kept_until_saved
     from fuzzymil.training.distributed.launcher import RANK
 
     distributed = distributed or RANK in os.environ

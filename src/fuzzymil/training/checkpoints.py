@@ -11,8 +11,7 @@ import hashlib
 import io
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._version import __version__
 
-__all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays", "kept_until_saved"]
+__all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays"]
 
 _FORMAT = "fuzzymil-checkpoint 1"
 
@@ -89,34 +88,14 @@ class Checkpoints:
         return Checkpoint(path)
 
     def finished(self) -> None:
-        """Remove the files of this fit, and the folder if that leaves it empty; `kept_until_saved` defers this."""
-        waiting = _waiting.get()
-        if waiting is not None:
-            waiting.append(self)
-            return
+        """Remove the files of this fit, and the folder if that leaves it empty, once the model is saved."""
+        storage.once_saved(self._remove)
+
+    def _remove(self) -> None:
         for path in self._used:
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
-
-
-_waiting: ContextVar[list[Checkpoints] | None] = ContextVar("waiting", default=None)
-
-
-@contextlib.contextmanager
-def kept_until_saved() -> Iterator[None]:
-    """Keep the checkpoints of fits that finish inside, until the end; after an error, for good.
-
-    A program that is killed after the fit and before its model is saved can then be run again in no time.
-    """
-    waiting: list[Checkpoints] = []
-    before = _waiting.set(waiting)
-    try:
-        yield
-    finally:
-        _waiting.reset(before)
-    for checkpoints in waiting:
-        checkpoints.finished()
 
 
 def as_arrays(tree: Any) -> dict[str, Array]:

@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.runtime import check_process
 from fuzzymil.bags import Bags
 
 __all__ = [
@@ -65,6 +66,7 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     >>> sorted(kmeans(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(3).ravel().tolist())
     [0.1, 5.0]
     """
+    check_process()  # its threads do not survive a fork either
     found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
     return np.asarray(found.cluster_centers_, np.float64)
 
