@@ -71,8 +71,7 @@ class Table:
         names = list(kinds)
         self.bag, self.label = _columns.named_columns(names, bag, label, error)
         self.features = _columns.feature_columns(names, self.bag, self.label, drop, error)
-        known = _columns.INSTANCE_LABEL in names and _columns.INSTANCE_LABEL not in (self.bag, self.label)
-        self.truth = _columns.INSTANCE_LABEL if known else None
+        self.truth = _columns.instance_label(names, self.bag, self.label)
         odd = [name for name in self.features if not _arrow.is_number(kinds[name])]
         if odd:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
