@@ -39,8 +39,8 @@ def opened(file: DataFile) -> Iterator[Any]:
             yield found
     except arrow.ArrowMemoryError:
         raise  # not the file's fault
-    except (arrow.ArrowException, OSError) as problem:
-        reason = str(problem).partition("\n")[0].rstrip(".")
+    except (arrow.ArrowException, OSError, UnicodeDecodeError, OverflowError) as problem:
+        reason = f"{str(problem).partition(chr(10))[0].rstrip('.'):.200}"
         raise file.error(f"is not a Parquet file, or it is damaged ({reason}): write or download it again") from None
 
 
