@@ -12,7 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.errors import ModelFileError
+
+_TIMES = 20  # how many times its size a JSON file may take in memory
 
 Path_ = str | os.PathLike[str]
 
@@ -65,6 +68,9 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
     Raises `ModelFileError` if the file is not JSON, is of another kind, or was written by a newer version.
     """
     name = os.fspath(path)
+    lack = memory.shortage(_TIMES * Path(path).stat().st_size)
+    if lack is not None:
+        raise ModelFileError(f"{name} is too large for a fuzzymil file: {lack}.")
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as problem:  # not UTF-8, not JSON, or absurdly long numbers

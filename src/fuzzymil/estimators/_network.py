@@ -80,7 +80,7 @@ class Network(NetworkSettings, ExplainableModel):
             _require_bags(everything.n_bags, resumes=False)
             coding = self._encode(everything, y, sample_weight, resumes=False, classes=classes)
             rng = check_random_state(self.random_state)
-            overview = Overview(Measures.of(everything.instances), coding.targets, coding.weights)
+            overview = Overview(Measures.of_bags(everything), coding.targets, coding.weights)
             bags, places = sampled(everything)
             coding = coding.only(places)
         scaling = self._scaling(overview.measures, overview.targets)
@@ -138,7 +138,7 @@ class Network(NetworkSettings, ExplainableModel):
         rng = check_random_state(self.random_state)
         if resumes and self._learned.params[0].coefs.shape[1] != coding.targets.shape[1]:
             raise InputError("These labels need another number of outputs than the fitted rules have: fit a new model.")
-        overview = Overview(Measures.of(bags.instances), coding.targets, coding.weights)
+        overview = Overview(Measures.of_bags(bags), coding.targets, coding.weights)
         sample, places = (bags, np.arange(0)) if resumes else sampled(bags)
         learned = self._start(sample, coding.only(places), rng, overview, resumes=resumes)
         weights, held_out = training_weights(self, len(learned.params), coding, rng)
@@ -186,6 +186,7 @@ class Network(NetworkSettings, ExplainableModel):
         # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.
         stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
         coding = self._encode(stand_in, census.labels, all_weights, resumes=resumes, classes=None)
+        census.measures.require_moderate(census.sample.names)
         overview = Overview(census.measures, coding.targets, coding.weights)
         return Look(stream, processes, census, coding, coding.only(census.places), overview, rng)
 
