@@ -219,6 +219,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, loss)
     if "choice" in document:
         model.choice_ = {str(name): storage.decode_number(cost) for name, cost in document["choice"].items()}
+        _check(bool(np.isfinite([*model.choice_.values()]).all()), "the choice")
     model.coverage_ = _decode_coverage(document["coverage"], n_features)
 
 

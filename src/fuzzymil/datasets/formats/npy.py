@@ -32,7 +32,7 @@ FEATURES = "features.txt"
 
 # The header is the text of a Python dictionary; matching it, instead of evaluating it, cannot go wrong.
 _NPY = re.compile(
-    rb"\x93NUMPY(?:\x01.{3}|[\x02\x03].{5})\s*\{'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
+    rb"\x93NUMPY(?:\x01.(?P<short>.{2})|[\x02\x03].(?P<long>.{4}))(?P<text>\{)'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
     rb"\s*'fortran_order':\s*(?P<order>True|False),\s*'shape':\s*\((?P<shape>[0-9, L]*)\),?\s*\}[ ]*\n",
     re.DOTALL,
 )
@@ -122,7 +122,7 @@ def _header(file: DataFile) -> _Header:
     except OSError as problem:
         raise file.error(f"cannot be read ({problem.strerror}): check its permissions") from None
     found = _NPY.match(start)
-    if found is None:
+    if found is None or found.end() != found.start("text") + _length(found):
         raise file.error(f"cannot be read as a numeric array: {_SAVE_AGAIN}")
     kind, order, shape = (found[name].decode() for name in ("kind", "order", "shape"))
     sizes = tuple(int(number) for number in re.findall(r"[0-9]+", shape))
@@ -139,6 +139,10 @@ def _header(file: DataFile) -> _Header:
             f"damaged or truncated; {_SAVE_AGAIN}"
         )
     return header
+
+
+def _length(found: re.Match[bytes]) -> int:
+    return int.from_bytes(found["short"] or found["long"], "little")
 
 
 def _array(path: Path, header: _Header) -> Array:
