@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 BUDGET = 300_000_000  # bytes that readers may ask for
 HEADROOM = 3_000_000_000  # bytes of address space beyond what an idle child has
 MOST_GROWTH = 1_000_000_000  # bytes of memory that a child may have grown by
+STARTUP_SECONDS = 300
 SECONDS = 60  # for one file; a machine with many tests at once is slow
 
 
@@ -119,7 +120,7 @@ def _watch(child, log):
         now = log.stat().st_size
         if now != size:
             size, since = now, time.monotonic()
-        elif time.monotonic() - since > SECONDS:
+        elif time.monotonic() - since > (SECONDS if size else STARTUP_SECONDS):
             child.kill()
             child.wait()
             return False
