@@ -494,5 +494,5 @@ def test_a_file_larger_than_the_budget_is_refused(text, tmp_path, monkeypatch):
     path.write_text(text)
     load_model(path)
     monkeypatch.setenv("FUZZYMIL_MEMORY", "20kB")
-    with pytest.raises(ModelFileError, match="too large.*only 20 kB.*FUZZYMIL_MEMORY"):
+    with pytest.raises(ModelFileError, match=r"too large.*only 20 kB.*FUZZYMIL_MEMORY"):
         load_model(path)

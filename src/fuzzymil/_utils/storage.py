@@ -7,6 +7,7 @@ import errno
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import IO, Any
 from fuzzymil._utils import memory
 from fuzzymil._utils.errors import ModelFileError
 
+_HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 _TIMES = 20  # how many times its size a JSON file may take in memory
 
 Path_ = str | os.PathLike[str]
@@ -72,7 +74,10 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
     if lack is not None:
         raise ModelFileError(f"{name} is too large for a fuzzymil file: {lack}.")
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        document = json.loads(text)
+        if _HALF_A_CHARACTER.search(text):
+            json.dumps(document, ensure_ascii=False).encode("utf-8")  # half of a pair could not be written again
     except (ValueError, RecursionError) as problem:  # not UTF-8, not JSON, or absurdly long numbers
         raise ModelFileError(
             f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."

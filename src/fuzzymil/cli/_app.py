@@ -38,6 +38,8 @@ class Commands(TyperGroup):
                 if isinstance(problem, FileNotFoundError):
                     fail(f"File not found: {problem.filename}.")
                 fail(f"Cannot use {problem.filename}: {problem.strerror}.")
+            except MemoryError:
+                fail("There is not enough memory for this: use less data, fewer rules, or --stream.", 1)
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None

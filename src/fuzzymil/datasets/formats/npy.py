@@ -32,8 +32,8 @@ FEATURES = "features.txt"
 
 # The header is the text of a Python dictionary; matching it, instead of evaluating it, cannot go wrong.
 _NPY = re.compile(
-    rb"\x93NUMPY(?:\x01.(?P<short>.{2})|[\x02\x03].(?P<long>.{4}))(?P<text>\{)'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
-    rb"\s*'fortran_order':\s*(?P<order>True|False),\s*'shape':\s*\((?P<shape>[0-9, L]*)\),?\s*\}[ ]*\n",
+    rb"\x93NUMPY(?:\x01\x00(?P<short>.{2})|[\x02\x03]\x00(?P<long>.{4}))(?P<text>\{)'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
+    rb"\s*'fortran_order':\s*(?P<order>True|False),\s*'shape':\s*\((?P<shape>(?:(?:0|[1-9][0-9]*)L?[, ]*)*)\),?\s*\}[ ]*\n",
     re.DOTALL,
 )
 _NUMBERS = re.compile(r"'[<>|=](?:b1|[iu][1248]|f[248])'")
