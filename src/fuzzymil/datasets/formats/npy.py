@@ -32,11 +32,13 @@ FEATURES = "features.txt"
 
 # The header is the text of a Python dictionary; matching it, instead of evaluating it, cannot go wrong.
 _NPY = re.compile(
-    rb"\x93NUMPY(?:\x01\x00(?P<short>.{2})|[\x02\x03]\x00(?P<long>.{4}))(?P<text>\{)'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
-    rb"\s*'fortran_order':\s*(?P<order>True|False),\s*'shape':\s*\((?P<shape>(?:(?:0|[1-9][0-9]*)L?[, ]*)*)\),?\s*\}[ ]*\n",
+    rb"\x93NUMPY(?:\x01\x00(?P<short>.{2})|[\x02\x03]\x00(?P<long>.{4}))(?P<text>\{)"
+    rb"'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
+    rb"\s*'fortran_order':\s*(?P<order>True|False),\s*'shape':\s*\((?P<shape>[0-9, ]*)\),?\s*\}[ ]*\n",
     re.DOTALL,
 )
 _NUMBERS = re.compile(r"'[<>|=](?:b1|[iu][1248]|f[248])'")
+_SHAPE = re.compile(r"(0|[1-9][0-9]{0,17}), *(0|[1-9][0-9]{0,17}),? *")
 _MOST_HEADER = 1 << 14
 _SAVE_AGAIN = "save it again with numpy.save(path, array)"
 
@@ -125,17 +127,16 @@ def _header(file: DataFile) -> _Header:
     if found is None or found.end() != found.start("text") + _length(found):
         raise file.error(f"cannot be read as a numeric array: {_SAVE_AGAIN}")
     kind, order, shape = (found[name].decode() for name in ("kind", "order", "shape"))
-    sizes = tuple(int(number) for number in re.findall(r"[0-9]+", shape))
-    known = _NUMBERS.fullmatch(kind)
-    if len(sizes) != 2 or known is None:
+    sizes = _SHAPE.fullmatch(shape)
+    if sizes is None or _NUMBERS.fullmatch(kind) is None:
         raise file.error(
             f"contains shape ({shape}) of type {kind}: a bag must be a 2-D numeric array (instances, features)"
         )
-    header = _Header(np.dtype(kind[1:-1]), order == "True", sizes, found.end())
-    expected = header.kind.itemsize * math.prod(sizes)
+    header = _Header(np.dtype(kind[1:-1]), order == "True", (int(sizes[1]), int(sizes[2])), found.end())
+    expected = header.kind.itemsize * math.prod(header.shape)
     if size - header.size != expected:
         raise file.error(
-            f"has {size - header.size:,} bytes of values, but its header states {expected:,} (shape {sizes}): it is "
+            f"has {size - header.size:,} bytes of values, but its header states {expected:,} (shape {header.shape}): it is "
             f"damaged or truncated; {_SAVE_AGAIN}"
         )
     return header
