@@ -136,8 +136,8 @@ def _header(file: DataFile) -> _Header:
     expected = header.kind.itemsize * math.prod(header.shape)
     if size - header.size != expected:
         raise file.error(
-            f"has {size - header.size:,} bytes of values, but its header states {expected:,} (shape {header.shape}): it is "
-            f"damaged or truncated; {_SAVE_AGAIN}"
+            f"has {size - header.size:,} bytes of values, but its header states {expected:,} (shape {header.shape}): "
+            f"it is damaged or truncated; {_SAVE_AGAIN}"
         )
     return header
 
