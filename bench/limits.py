@@ -1,7 +1,7 @@
 """Measure large files and large problems, each in a process of its own: the table of docs/limits.md.
 
-Run ``python bench/limits.py`` for all cases, or name some. The columns are wall time, processor time (which says more on
-a busy machine) and the peak of the process's memory.
+Run ``python bench/limits.py`` for all cases, or name some. The columns are wall time, processor time (which says more
+on a busy machine) and the peak of the process's memory.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _arrow, _fields
@@ -24,6 +25,7 @@ _IN_QUOTES = re.compile(r'"[^"]*"')
 _BLOCK = 1 << 18  # fields that are text at a time
 _BLOCK_ROWS = 1 << 12
 _ARROW_BLOCK = 1 << 26  # bytes parsed at a time; a row has to fit
+_ARROW_COLUMN = 1 << 15  # bytes that pyarrow takes for a column, however short it is
 _LEAST_FOR_ARROW = 1 << 20  # bytes; smaller files are read before pyarrow is imported
 
 
@@ -107,9 +109,11 @@ def read(
     mark = delimiter(next(file.numbered_lines())[1])
     n_values = file.text.count(mark or " ") + file.text.count("\n")
     # The numbers, and a copy in the order of the bags; masks of what is infinite or missing; the columns of text.
-    file.require(len(file.content) + 24 * n_values, f"has about {n_values:,} values")
+    n_bytes = len(file.content) + 24 * n_values
+    file.require(n_bytes, f"has about {n_values:,} values")
     regular = mark is not None and '"' not in file.text
-    if mark is not None and regular and len(file.content) >= _LEAST_FOR_ARROW:
+    roomy = memory.shortage(n_bytes + _ARROW_COLUMN * len(names)) is None
+    if mark is not None and regular and roomy and len(file.content) >= _LEAST_FOR_ARROW:
         found = _read_by_arrow(file, mark, texts, skipped, header)
         if found is not None:
             return found
@@ -188,7 +192,8 @@ def _read_by_arrow(
     width = first.count(mark) + 1
     names = [str(at) for at in range(width)]
     roles = {str(at): role for role, at in texts.items()}
-    wanted = [name for at, name in enumerate(names) if at not in skipped]
+    left_out = {*skipped}
+    wanted = [name for at, name in enumerate(names) if at not in left_out]
     start = file.content.removeprefix(b"\xef\xbb\xbf")
     found = _arrow.read_delimited(
         start,
@@ -203,17 +208,16 @@ def _read_by_arrow(
         return None
     numbers = np.empty((found.num_rows, len(wanted) - len(roles)))
     columns: dict[str, _fields.Texts] = {}
-    d = 0
-    for name in wanted:
+    n_missing = d = 0
+    for name, values in zip(wanted, found.columns, strict=True):
         if name in roles:
-            columns[roles[name]] = _fields.Texts(*_arrow.encoded(found.column(name)))
+            columns[roles[name]] = _fields.Texts(*_arrow.encoded(values))
             continue
-        values = found.column(name)
         numbers[:, d] = values.to_numpy()
-        unknown = int(np.isnan(numbers[:, d]).sum()) != values.null_count  # something odd was read as NaN
-        if unknown or np.isinf(numbers[:, d]).any():
-            return None
+        n_missing += values.null_count
         d += 1
+    if int(np.isnan(numbers).sum()) != n_missing or np.isinf(numbers).any():
+        return None  # something odd was read as NaN, or a number is infinite
     begin = (line if header else 0) + 1
     if file.text.rstrip("\n").count("\n") + 2 - begin != found.num_rows:
         return None  # blank lines: the numbers of the lines would be wrong
