@@ -135,7 +135,8 @@ def _require_memory(settings: NetworkSettings, bags: Bags, n_outputs: int) -> No
         often = f", fitted {n_fits:,} times," if n_fits > 1 else ""
         raise ParameterError(
             f"{n_rules:,} rules on {bags.n_bags:,} bags with {bags.n_features:,} features and {n_outputs:,} "
-            f"output{'' if n_outputs == 1 else 's'}{often} are too many to train: {lack}; use fewer rules (n_rules) or classes, or a smaller batch_size."
+            f"output{'' if n_outputs == 1 else 's'}{often} are too many to train: {lack}; use fewer rules (n_rules) or "
+            "classes, or a smaller batch_size."
         )
 
 
