@@ -8,7 +8,7 @@ BENCH  := .venv-bench
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all soak check docs bench coverage clean
+.PHONY: demo test test-slow test-all fuzz soak check docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -26,6 +26,10 @@ test-all: test test-slow
 # Fits, kills, resumes, full disks and concurrent writers for ten minutes; fails if anything is lost.
 soak: $(VENV)/.dev
 	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python tests/soak.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
+
+# Mutates every kind of file N times and reads it; fails on a crash, hang, internal exception or silent difference.
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/fuzz/run.py -n $(or $(N),1000) --seed $(or $(SEED),0)
 
 # `make test-all coverage COVERAGE=1` measures which lines the tests run.
 coverage: $(VENV)/.dev

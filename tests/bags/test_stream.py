@@ -107,7 +107,7 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
         )
         with pytest.raises(OSError, match="the disk is gone"):
             model.fit(BagStream(lambda part: load(part, dies=True), 10))
-        assert list((tmp_path / "kept").glob("*.npz"))
+        assert list((tmp_path / "kept").glob("*.checkpoint"))
         calls.clear()
         resumed = numbers_of(model.fit(BagStream(lambda part: load(part, dies=False), 10)))
         assert len(calls) < 70  # a census and six epochs from the start take that many

@@ -5,6 +5,7 @@ import io
 import json
 
 import numpy as np
+import pytest
 from pyarrow import parquet
 from runner import COLUMNS, SMALL, bad, good, run, table, write
 
@@ -102,3 +103,32 @@ def test_parquet_is_described_converted_and_fitted(boxes, tmp_path):
     message = bad("fit", boxes, *COLUMNS, "-o", tmp_path / "n.json")
     assert "'remark' (string)" in message
     assert "--drop" in message
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        None,
+        [],
+        {"columns": None},
+        {"columns": "box"},
+        {"columns": {"bag": "box", "label": "color", "drop": None}},
+        {"columns": {"bag": ["box"], "label": {}, "drop": [None, 1]}},
+    ],
+)
+def test_odd_columns_in_a_model_file_are_ignored(desk, tmp_path, extra):
+    document = json.loads((desk / "model.json").read_text()) | {"extra": extra}
+    model = write(tmp_path / "model.json", json.dumps(document))
+    expected = good("predict", desk / "model.json", desk / "boxes.csv").stdout
+    assert good("predict", model, desk / "boxes.csv", *COLUMNS).stdout == expected
+
+
+def test_a_lack_of_memory_is_a_sentence(desk, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("fuzzymil.cli._inputs.Source.usable", fails)
+    result = run("predict", desk / "model.json", desk / "boxes.csv")
+    assert result.exit_code == 1
+    assert "not enough memory" in result.stderr
+    assert "Traceback" not in result.output

@@ -441,3 +441,58 @@ def test_models_of_every_released_version_still_load(folder, case):
 
 def test_there_are_golden_files_of_this_format():
     assert golden_cases()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "says"),
+    [
+        ("<i8", [1, 1], "all different"),
+        ("<f8", [0.0, float("nan")], "one is missing"),
+        ("object", ["a", None], "numbers or text"),
+        ("object", [["a"], ["b"]], "numbers or text"),
+        ("object", [1, 1.0], "all different"),
+        ("<i8", [0.5, 1.5], "not of their type"),
+        ("<U1", [1, 2], "not of their type"),
+        ("<i8", "ab", "must be a list"),
+        ("<U10000000000", ["a", "b"], "unknown type"),
+        ("<M8[s]", ["2000-01-01", "2001-01-01"], "unknown type"),
+    ],
+)
+def test_class_labels_are_checked(text, tmp_path, kind, values, says):
+    document = json.loads(text)
+    document["classes"] = {"dtype": kind, "values": values}
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match=says):
+        load_model(path)
+
+
+def test_a_file_does_not_choose_how_much_memory_labels_take(text, tmp_path):
+    document = json.loads(text)
+    document["classes"] = {"dtype": "<U200000000", "values": ["no", "yes"]}  # 1.6 GB
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document))
+    assert load_model(path).classes_.dtype == "<U3"
+
+
+def test_a_file_does_not_choose_how_a_fit_runs(text, tmp_path):
+    path = tmp_path / "model.json"
+    document = json.loads(text)
+    document["settings"]["run"] = {"checkpoint": str(tmp_path / "elsewhere"), "distributed": True}
+    path.write_text(json.dumps(document))
+    assert load_model(path).run is None
+    for name, value in (("checkpoint", str(tmp_path / "elsewhere")), ("distributed", True)):
+        document = json.loads(text)
+        document["settings"][name] = value
+        path.write_text(json.dumps(document))
+        with pytest.raises(ModelFileError, match=f"parameter '{name}'"):
+            load_model(path)
+
+
+def test_a_file_larger_than_the_budget_is_refused(text, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    load_model(path)
+    monkeypatch.setenv("FUZZYMIL_MEMORY", "20kB")
+    with pytest.raises(ModelFileError, match=r"too large.*only 20 kB.*FUZZYMIL_MEMORY"):
+        load_model(path)

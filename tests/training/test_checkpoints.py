@@ -1,5 +1,7 @@
 """Trainings that are stopped and go on: the same numbers bit for bit, and never somebody else's."""
 
+import hashlib
+import io
 import json
 
 import numpy as np
@@ -134,22 +136,67 @@ def test_fits_trained_together_are_kept_together(tmp_path):
         same(one, other)
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not a whole archive", b"{}"], ids=["empty", "truncated", "json"])
-def test_damaged_file_means_from_the_start(tmp_path, content):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: b"PK\x03\x04 not a whole archive",
+        lambda content: b"{}",
+        lambda content: content[:-40],
+        lambda content: content[:400] + bytes([content[400] ^ 1]) + content[401:],  # a bit of a number
+    ],
+    ids=["empty", "other", "json", "truncated", "flipped"],
+)
+def test_damaged_file_means_from_the_start(tmp_path, damage):
     with pytest.raises(Killed):
         MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(5)])).fit(BAGS)
     (file,) = tmp_path.iterdir()
-    file.write_bytes(content)
-    same(
-        MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path)).fit(BAGS),
-        MIANFISClassifier(**SETTINGS).fit(BAGS),
-    )
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.warns(UserWarning, match=f"{file.name} is damaged.*from the beginning"):
+        resumed = MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path)).fit(BAGS)
+    same(resumed, MIANFISClassifier(**SETTINGS).fit(BAGS))
 
 
-def test_pickled_content_is_never_loaded(tmp_path):
+def _with_checksum(payload):
+    return b"fuzzymil-checkpoint 2\n" + hashlib.blake2b(payload, digest_size=32).digest() + payload
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize(
+    "content",
+    [np.array([{}], object), np.zeros((3, 2, 1)), np.zeros(1, int)],
+    ids=["pickled", "of another shape", "of another type"],
+)
+def test_forged_content_is_never_loaded(tmp_path, content, save):
+    buffer = io.BytesIO()
+    save(buffer, leaf0=content)
     checkpoint = Checkpoints(tmp_path).of("plan", [])
-    np.savez(checkpoint.path, format=np.array("fuzzymil-checkpoint 1"), leaf0=np.array([{}], object))
-    assert checkpoint.find([np.zeros(1)]) is None
+    checkpoint.path.write_bytes(_with_checksum(buffer.getvalue()))
+    with pytest.warns(UserWarning, match="not written by fuzzymil"):
+        assert checkpoint.find([np.zeros(1)]) is None
+
+
+def test_a_compressed_checkpoint_is_never_unpacked(tmp_path):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, leaf0=np.zeros(1))
+    checkpoint = Checkpoints(tmp_path).of("plan", [])
+    checkpoint.path.write_bytes(_with_checksum(buffer.getvalue()))
+    with pytest.warns(UserWarning, match="not written by fuzzymil"):
+        assert checkpoint.find([np.zeros(1)]) is None
+
+
+def test_a_link_in_the_folder_is_not_followed(tmp_path):
+    other = tmp_path / "precious.txt"
+    other.write_text("mine")
+    checkpoint = Checkpoints(tmp_path / "kept").of("plan", [])
+    checkpoint.path.parent.mkdir()
+    checkpoint.path.symlink_to(other)
+    with pytest.warns(UserWarning, match="is a link"):
+        assert checkpoint.find([np.zeros(1)]) is None
+    checkpoint.keep([np.ones(1)])
+    assert other.read_text() == "mine"
+    assert not checkpoint.path.is_symlink()
+    assert checkpoint.find([np.zeros(1)])[0] == 1
 
 
 def test_failed_write_leaves_what_was_kept(tmp_path, monkeypatch):

@@ -60,7 +60,7 @@ def test_a_killed_process_ends_the_run_and_the_checkpoint_goes_on(tmp_path):
     status, message = started("dies", tmp_path, 2)
     assert status == 128 + 9
     assert "Process 2 of 2 was killed (SIGKILL)" in message
-    assert list((tmp_path / "kept").glob("*.npz"))
+    assert list((tmp_path / "kept").glob("*.checkpoint"))
     assert not list(tmp_path.glob("dies-*.json"))
     assert started("goes on", tmp_path, 2) == (0, "")
     assert not (tmp_path / "kept").exists()  # done: nothing is left behind
@@ -102,7 +102,7 @@ def test_an_exception_in_one_process_ends_all_and_is_told(tmp_path):
 def test_a_checkpoint_is_of_these_bags_alone(tmp_path):
     assert started("dies", tmp_path, 2)[0] == 137
     assert started("goes on with other bags", tmp_path, 2) == (0, "")
-    assert len(list((tmp_path / "kept").glob("*.npz"))) == 1  # the one of the killed fit, which was not taken up
+    assert len(list((tmp_path / "kept").glob("*.checkpoint"))) == 1  # the one of the killed fit, which was not taken up
 
 
 def test_shares_are_runs_of_about_equal_length():

@@ -278,6 +278,23 @@ def codes(values: Array) -> npt.NDArray[np.int64]:
     >>> codes(np.array(["b", "a", "b"])).tolist()
     [0, 1, 0]
     """
+    if not len(values):
+        return np.zeros(0, np.int64)
+    begins = np.ones(len(values), dtype=bool)
+    if values.dtype.kind in "biufUS":  # rows of a group are usually contiguous: look at each run once
+        begins[1:] = values[1:] != values[:-1]
+    heads = values[begins]
+    if heads.dtype.kind in "biuf":
+        found, first, inverse = np.unique(heads, return_index=True, return_inverse=True)
+        rank = np.empty(len(found), np.int64)
+        rank[np.argsort(first, kind="stable")] = np.arange(len(found))
+        numbers = rank[inverse.reshape(-1)]
+    else:
+        numbers = _codes_of_objects(heads)
+    return np.asarray(numbers[np.cumsum(begins) - 1])
+
+
+def _codes_of_objects(values: Array) -> npt.NDArray[np.int64]:
     # A dictionary rather than np.unique, which cannot sort values of mixed types.
     seen: dict[Any, int] = {}
     items: list[Any] = values.tolist()
@@ -297,5 +314,6 @@ def joined(columns: Sequence[Array | None]) -> Array | None:
     if len(known) < len(columns):
         return None
     kinds = {part.dtype.kind for part in known}
-    alike = len(kinds) == 1 or kinds == {"i", "f"}
+    large = any(part.dtype.kind == "i" and ((part > 2**53) | (part < -(2**53))).any() for part in known)
+    alike = len(kinds) == 1 or (kinds == {"i", "f"} and not large)  # as floats, large integers would be rounded
     return np.concatenate(known if alike else [part.astype(object) for part in known])

@@ -9,6 +9,7 @@ import io
 import json
 import math
 import os
+import re
 import socket
 import stat
 import tempfile
@@ -17,8 +18,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
+from fuzzymil._utils import memory
 from fuzzymil._utils._drafts import Draft, copy, draft_folder, remove_leftovers
 from fuzzymil._utils.errors import ModelFileError, RescuedError
+
+_HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+_TIMES = 20  # how many times its size a JSON file may take in memory
 
 Path_ = str | os.PathLike[str]
 
@@ -233,8 +238,14 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
     Raises `ModelFileError` if the file is not JSON, is of another kind, or was written by a newer version.
     """
     name = os.fspath(path)
+    lack = memory.shortage(_TIMES * Path(path).stat().st_size)
+    if lack is not None:
+        raise ModelFileError(f"{name} is too large for a fuzzymil file: {lack}.")
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        document = json.loads(text)
+        if _HALF_A_CHARACTER.search(text):
+            json.dumps(document, ensure_ascii=False).encode("utf-8")  # half of a pair could not be written again
     except (ValueError, RecursionError) as problem:  # not UTF-8, not JSON, or absurdly long numbers
         raise ModelFileError(
             f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."

@@ -35,6 +35,8 @@ class Commands(TyperGroup):
                 fail(in_options(str(problem).rstrip()))
             except OSError as problem:
                 _explain(problem)
+            except MemoryError:
+                fail("There is not enough memory for this: use less data, fewer rules, or --stream.", 1)
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None

@@ -142,6 +142,21 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
+@contextlib.contextmanager
+def working(title: str, *, quick: bool = False) -> Iterator[None]:
+    """Show on a terminal that something without countable steps goes on, and for how long, unless it is quick."""
+    if quick or not is_terminal():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(title, total=None)
+        yield
+
+
 # ---------------------------------------------------------------------- files
 
 

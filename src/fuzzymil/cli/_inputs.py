@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.errors import InputError, did_you_mean, listed
-from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, is_pipe, local_copy, note
+from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, is_pipe, local_copy, note, working
 from fuzzymil.cli._models import Columns, read_model
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fuzzymil.datasets import Guess
 
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
+_LARGE = 20_000_000  # bytes that take more than a moment to read
 _UNLABELED = "{} has no column that looks like a label: choose one with --label{}."
 
 
@@ -232,7 +233,8 @@ def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: s
 def _read(file: Path, used: Columns, guess: Guess) -> Bags:
     from fuzzymil.datasets import read_bags
 
-    return read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
+    with working(f"Reading {file.name}", quick=not file.is_file() or file.stat().st_size < _LARGE):
+        return read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
 
 
 def _report(name: str, guess: Guess, used: Columns, bags: Any) -> None:

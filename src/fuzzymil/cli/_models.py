@@ -43,8 +43,19 @@ def read_model(path: Path) -> tuple[Any, Columns]:
     with local_copy(path) as file:
         document = _document(file, {persistence.FORMAT: persistence.FORMAT_VERSION})
         model = model_from_dict(document, name=str(file))
-    columns = document.get("extra", {}).get("columns", {})
-    return model, Columns(columns.get("bag"), columns.get("label"), tuple(columns.get("drop", ())))
+    return model, _columns_of(document.get("extra"))
+
+
+def _columns_of(extra: Any) -> Columns:
+    """Return the columns that a model file names; whatever else it has in their place is ignored."""
+    found = extra.get("columns") if isinstance(extra, dict) else None
+    columns = found if isinstance(found, dict) else {}
+    bag, label = (
+        name if isinstance(name, str | int) and not isinstance(name, bool) else None
+        for name in (columns.get("bag"), columns.get("label"))
+    )
+    drop = columns.get("drop")
+    return Columns(bag, label, tuple(name for name in drop if isinstance(name, str)) if isinstance(drop, list) else ())
 
 
 def read_all_rules(path: Path) -> list[Any]:

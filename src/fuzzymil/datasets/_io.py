@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +67,9 @@ def guess_format(path: Path_, *, format: str | None = None, bag: Column = None, 
     CSV with a header, bag column 'bag', label column 'label'
     """
     file = DataFile(path)
-    known = _format(file, format, bag, label)
-    return Guess(known.name, *(known.columns(file, bag, label) if known.columns else ()))
+    with _within_memory(file):
+        known = _format(file, format, bag, label)
+        return Guess(known.name, *(known.columns(file, bag, label) if known.columns else ()))
 
 
 def read_bags(
@@ -80,7 +82,8 @@ def read_bags(
 ) -> Bags:
     r"""Read bags from a file or folder.
 
-    Text files may be compressed with gzip, bzip2 or xz. Reading never executes code from a file.
+    Text files may be compressed with gzip, bzip2 or xz. Reading never executes code from a file, and a file that would
+    need more memory than ``FUZZYMIL_MEMORY`` allows (default: half of the machine's) is refused before it is loaded.
 
     Parameters
     ----------
@@ -128,15 +131,26 @@ def read_bags(
     (['b1', 'b2'], [0, 1], ('width',))
     """
     file = DataFile(path)
-    known = _format(file, format, bag, label)
-    if not drop:
-        return known.read(file, bag, label)
+    with _within_memory(file):
+        known = _format(file, format, bag, label)
+        if not drop:
+            return known.read(file, bag, label)
     if not known.takes_drop:
         formats = " and ".join(other.title for other in FORMATS.values() if other.takes_drop)
         raise ParameterError(f"drop= is supported for {formats}, but {file.path} is read as {known.title}.")
     if isinstance(drop, str):
         raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
-    return known.read(file, bag, label, drop)
+    with _within_memory(file):
+        return known.read(file, bag, label, drop)
+
+
+@contextlib.contextmanager
+def _within_memory(file: DataFile) -> Iterator[None]:
+    """Turn a lack of memory into an error that names the file."""
+    try:
+        yield
+    except MemoryError:
+        raise file.too_large("does not fit in memory") from None
 
 
 def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> BagStream:
@@ -166,10 +180,12 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     >>> stream.part(0).ids
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    known = _format(DataFile(path), None, bag, label)
+    file = DataFile(path)
+    known = _format(file, None, bag, label)
     if known.read_parts is None:
         raise InputError(f"{path} is read as {known.title}, which cannot be streamed: {_streamable('convert it to')}.")
-    table = known.read_parts(path, bag=bag, label=label, drop=drop)
+    with _within_memory(file):
+        table = known.read_parts(path, bag=bag, label=label, drop=drop)
     return BagStream(table.part, table.n_parts)
 
 

@@ -79,7 +79,7 @@ class DataDiagnosing(Network):
                 coding.groups,
                 places=places,
                 labels=None if coding.classes is None else coding.classes.tolist(),
-                scaling=model._scaling(Measures.of(everything.instances), coding.targets),
+                scaling=model._scaling(Measures.of_bags(everything), coding.targets),
                 outputs=coding.outputs,
                 n_rules=self.n_rules,
                 max_terms=self.max_terms,

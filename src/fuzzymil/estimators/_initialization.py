@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, warn_user
 from fuzzymil.bags import Bags
@@ -79,6 +80,7 @@ def initialized(
         return _from_rules(settings, settings.init, bags, coding, scaling, len(overview.targets))
     if settings.frozen:
         raise ParameterError("frozen refers to rules and terms of a rule base: pass one as init, or omit frozen.")
+    _require_memory(settings, bags, overview.targets.shape[1])
     mean = np.average(overview.targets, axis=0, weights=overview.weights)
     n_fits = settings.n_init * settings.n_estimators
     seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=n_fits)]
@@ -116,6 +118,26 @@ def initialized(
         structure=structure(settings),
         n_runs=settings.n_init,
     )
+
+
+def _require_memory(settings: NetworkSettings, bags: Bags, n_outputs: int) -> None:
+    """Raise if training would need more memory than there is, before it begins."""
+    n_rules, n_fits = settings._n_rules, settings.n_init * settings.n_estimators
+    n_coefs = 1 + bags.n_features * settings.order
+    # Parameters, their gradients, two moments, the best so far, and copies in between, in 32 bit.
+    parameters = 4 * 8 * n_fits * n_rules * (2 * bags.n_features + n_outputs * n_coefs)
+    # Truths of instances, and responses of rules to bags (of first order, to instances), with their gradients.
+    share = 1.0 if settings.batch_size is None else min(1.0, settings.batch_size / bags.n_bags)
+    responses = (bags.n_instances if settings.order else bags.n_bags) * n_rules * n_outputs
+    activations = 4 * 3 * n_fits * share * (bags.n_instances * n_rules + responses)
+    lack = memory.shortage(parameters + activations)
+    if lack is not None:
+        often = f", fitted {n_fits:,} times," if n_fits > 1 else ""
+        raise ParameterError(
+            f"{n_rules:,} rules on {bags.n_bags:,} bags with {bags.n_features:,} features and {n_outputs:,} "
+            f"output{'' if n_outputs == 1 else 's'}{often} are too many to train: {lack}; use fewer rules (n_rules) or "
+            "classes, or a smaller batch_size."
+        )
 
 
 def structure(settings: NetworkSettings) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.inference import infer_output
 from fuzzymil.selection import choose_rules
 from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.processes import ProcessGroup, current
@@ -80,7 +81,7 @@ class Network(NetworkSettings, ExplainableModel):
             _require_bags(everything.n_bags, resumes=False)
             coding = self._encode(everything, y, sample_weight, resumes=False, classes=classes)
             rng = check_random_state(self.random_state)
-            overview = Overview(Measures.of(everything.instances), coding.targets, coding.weights)
+            overview = Overview(Measures.of_bags(everything), coding.targets, coding.weights)
             bags, places = sampled(everything)
             coding = coding.only(places)
         scaling = self._scaling(overview.measures, overview.targets)
@@ -138,7 +139,7 @@ class Network(NetworkSettings, ExplainableModel):
         rng = check_random_state(self.random_state)
         if resumes and self._learned.params[0].coefs.shape[1] != coding.targets.shape[1]:
             raise InputError("These labels need another number of outputs than the fitted rules have: fit a new model.")
-        overview = Overview(Measures.of(bags.instances), coding.targets, coding.weights)
+        overview = Overview(Measures.of_bags(bags), coding.targets, coding.weights)
         sample, places = (bags, np.arange(0)) if resumes else sampled(bags)
         learned = self._start(sample, coding.only(places), rng, overview, resumes=resumes)
         weights, held_out = training_weights(self, len(learned.params), coding, rng)
@@ -186,6 +187,7 @@ class Network(NetworkSettings, ExplainableModel):
         # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.
         stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
         coding = self._encode(stand_in, census.labels, all_weights, resumes=resumes, classes=None)
+        census.measures.require_moderate(census.sample.names)
         overview = Overview(census.measures, coding.targets, coding.weights)
         return Look(stream, processes, census, coding, coding.only(census.places), overview, rng)
 
@@ -385,7 +387,7 @@ class Network(NetworkSettings, ExplainableModel):
     def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
         """Return the members' mean output (b, k)."""
         plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
-        return np.asarray(np.mean([rules.infer(plain).output for rules in self.members_], axis=0))
+        return np.asarray(np.mean([infer_output(rules, plain) for rules in self.members_], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)

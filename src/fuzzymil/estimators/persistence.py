@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
 from fuzzymil.estimators.options import Variant
@@ -43,6 +44,7 @@ _LOADABLE: dict[str, Any] = {}
 
 _Kind = TypeVar("_Kind", bound=type)
 
+_LABEL_TYPE = re.compile(r"object|[<>|=]?(?:b1|[iu][1248]|f[248]|(?P<text>U\d{1,9}))", re.ASCII)
 _SCALING = ("shift", "scale", "ranges", "varies", "target_shift", "target_scale")
 
 
@@ -189,6 +191,8 @@ def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> 
             _restore_expert(model, document)
     except ModelFileError:
         raise
+    except MemoryError:
+        raise ModelFileError(f"{name} does not fit in memory.") from None
     except _DAMAGE as problem:
         raise ModelFileError(storage.damaged(name, problem) + " Save the model again.") from None
     return model
@@ -215,6 +219,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, loss)
     if "choice" in document:
         model.choice_ = {str(name): storage.decode_number(cost) for name, cost in document["choice"].items()}
+        _check(bool(np.isfinite([*model.choice_.values()]).all()), "the choice")
     model.coverage_ = _decode_coverage(document["coverage"], n_features)
 
 
@@ -339,7 +344,18 @@ def _encode_labels(labels: Array) -> dict[str, Any]:
 
 
 def _decode_labels(content: Mapping[str, Any]) -> Array:
-    kind = str(content["dtype"])
-    if np.dtype(kind).kind not in "biufUO":
-        raise ModelFileError(f"The class labels have an unknown type {kind!r}: the file is damaged.")
-    return np.array(content["values"], dtype=np.dtype(kind))
+    """Return class labels: numbers, text or booleans, all different and none missing."""
+    kind, values = str(content["dtype"]), content["values"]
+    if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
+        raise ModelFileError("The class labels must be a list of numbers or text: the file is damaged.")
+    known = _LABEL_TYPE.fullmatch(kind)
+    if known is None:
+        raise ModelFileError(f"The class labels have an unknown type {kind!r:.40}: the file is damaged.")
+    # The length of text is that of the labels; a file could state any.
+    labels = np.array(values, dtype=object if kind == "object" else str if known["text"] else np.dtype(kind))
+    missing = [value for value in values if isinstance(value, float) and not np.isfinite(value)]
+    if missing or first_repeated(values) is not None:
+        raise ModelFileError("The class labels are not all different, or one is missing: the file is damaged.")
+    if labels.tolist() != values:
+        raise ModelFileError(f"The class labels are not of their type {kind}: the file is damaged.")
+    return labels

@@ -10,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import known_name
+from fuzzymil._utils.errors import InputError, known_name
 from fuzzymil._utils.runtime import in_64_bit, make_room
 from fuzzymil.bags import Bags
 from fuzzymil.network.engines.numpy import Runs
 from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Each
 
-__all__ = ["ENGINES", "Activations", "Strengths", "infer", "use_engine"]
+__all__ = ["ENGINES", "Activations", "Strengths", "infer", "infer_output", "use_engine"]
 
 ENGINES = ("auto", "numpy", "jax")
 
-# Most values of the largest array (instances x rules x features) in one chunk.
+# Most values of the largest array (instances x rules x features or outputs) in one chunk.
 _CHUNK_VALUES = 1 << 23
 
 # Most of these values for which NumPy, a few tens of nanoseconds each, is faster than compiling a program for JAX.
@@ -150,6 +151,46 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     >>> infer(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).output.round(2).tolist()
     [[0.52], [0.92]]
     """
+    n_rules, n_outputs = params.coefs.shape[:2]
+    n_parts = n_rules if operators.parts is None else len(operators.parts.rules)
+    # What is returned, and the parts that it is joined from.
+    n_bytes = 16 * (bags.n_instances * n_parts + bags.n_bags * (n_rules * (n_outputs + 3) + n_outputs))
+    lack = memory.shortage(n_bytes)
+    if lack is not None:
+        raise InputError(
+            f"The activations of {n_rules:,} rules with {n_outputs:,} outputs on {bags.n_bags:,} bags are too many: "
+            f"{lack}; infer fewer bags at a time."
+        )
+    parts = list(_inferred(params, masks, operators, bags))
+    log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
+        np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
+    )
+    return Activations(
+        normalized=strengths,
+        rule_outputs=rule_outputs,
+        output=output,
+        log_truth=log_truth,
+        log_degrees=log_degrees,
+        log_firing=log_firing,
+    )
+
+
+def infer_output(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Array:
+    """Return the output of the six layers alone, shape (n_bags, n_outputs), with little memory for many outputs.
+
+    Examples
+    --------
+    >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
+    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), consequent_alpha=np.ones(()))
+    >>> bags = Bags.from_list([[[0.2], [0.9]], [[1.1]]])
+    >>> infer_output(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).round(2).tolist()
+    [[0.52], [0.92]]
+    """
+    return np.concatenate([part[-1] for part in _inferred(params, masks, operators, bags)])
+
+
+def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Iterator[tuple[Array, ...]]:
+    """Yield the layers of some bags at a time, as many as fit in a chunk."""
     parts_of = operators.parts
     n_values = next(iter(masks.values())).size if parts_of is None else max(parts_of.n_conditions, 1)
     if _in_numpy(operators, n_values * bags.n_instances):
@@ -157,20 +198,12 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     else:
         make_room()
         from fuzzymil.network.kernels.inference import infer_part
-    limit = max(_CHUNK_VALUES // n_values, 1)
-    parts = [infer_part(params, masks, operators, bags, *bounds) for bounds in _chunks(bags.offsets, limit)]
-    log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
-        np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
-    )
-    uncovered = np.isneginf(log_firing).all(axis=1, keepdims=True)
-    return Activations(
-        normalized=strengths,
-        rule_outputs=rule_outputs,
-        output=np.where(uncovered, params.default, output),
-        log_truth=log_truth,
-        log_degrees=log_degrees,
-        log_firing=log_firing,
-    )
+    n_rules, n_outputs = params.coefs.shape[:2]  # a rule responds with every output
+    limit = max(_CHUNK_VALUES // max(n_values, n_rules * n_outputs), 1)
+    for bounds in _chunks(bags.offsets, limit):
+        *layers, output = infer_part(params, masks, operators, bags, *bounds)
+        uncovered = np.isneginf(layers[2]).all(axis=1, keepdims=True)
+        yield (*layers, np.where(uncovered, params.default, output))
 
 
 def _infer_part(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.network import inference
@@ -13,7 +14,7 @@ from fuzzymil.network.inference import Activations
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
 
-__all__ = ["clipped", "infer", "matched", "seen_bags"]
+__all__ = ["clipped", "infer", "infer_output", "matched", "seen_bags"]
 
 
 def infer(base: RuleSet, bags: Any) -> Activations:
@@ -38,6 +39,19 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     [[0.0], [0.5]]
     """
     return inference.infer(*compiled(base), seen_bags(base, bags))
+
+
+def infer_output(base: RuleSet, bags: Any) -> Array:
+    """Return ``infer(base, bags).output``, shape (n_bags, n_outputs), with less memory.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> infer_output(rules, [[[0.0]], [[0.0], [1.0]]]).round(2).tolist()
+    [[0.0], [0.5]]
+    """
+    return inference.infer_output(*compiled(base), seen_bags(base, bags))
 
 
 def seen_bags(base: RuleSet, bags: Any) -> Bags:

@@ -21,11 +21,13 @@ import numpy as np
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import warn_user
 from fuzzymil._version import __version__
 
 __all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays"]
 
-_FORMAT = "fuzzymil-checkpoint 1"
+_FORMAT = b"fuzzymil-checkpoint 2\n"
+_DIGEST_SIZE = 32
 
 
 class Checkpoint:
@@ -41,21 +43,42 @@ class Checkpoint:
         self.path = path
 
     def find(self, like: Any) -> Any:
-        """Return the pytree that was saved, in the structure of ``like``; None if there is none or it is damaged."""
+        """Return the pytree that was saved, in the structure of ``like``; None if there is none.
+
+        A damaged file also counts as none, and so does a link, with a warning.
+        """
+        if self.path.is_symlink():
+            return self._useless("is a link, which could lead anywhere")
         try:
-            # Opened here because NumPy would leave a damaged file open.
-            with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                return from_arrays(file, like) if str(file["format"]) == _FORMAT else None
-        except (FileNotFoundError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None  # never written, or damaged: train from the start
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return None  # never written
+        except OSError as problem:
+            return self._useless(f"cannot be read ({problem.strerror})")
+        start = len(_FORMAT) + _DIGEST_SIZE
+        if not content.startswith(_FORMAT) or content[len(_FORMAT) : start] != _checksum(content[start:]):
+            return self._useless("is damaged")
+        try:
+            with zipfile.ZipFile(io.BytesIO(content[start:])) as archive:
+                if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                    return self._useless("was not written by fuzzymil")  # it could unpack to any size
+            with np.load(io.BytesIO(content[start:]), allow_pickle=False) as file:
+                return from_arrays(file, like)
+        except (ValueError, KeyError, EOFError, OSError, MemoryError, zipfile.BadZipFile):
+            return self._useless("was not written by fuzzymil")  # the checksum is right, so it is no accident
+
+    def _useless(self, why: str) -> None:
+        warn_user(f"The checkpoint {self.path} {why}: it is ignored, and training starts from the beginning.")
 
     def keep(self, tree: Any) -> None:
         """Write a pytree of arrays; if that fails, the file stays as it was."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         buffer = io.BytesIO()
         content: dict[str, Any] = as_arrays(tree)
-        np.savez(buffer, format=np.array(_FORMAT), **content)
-        storage.write_atomically(self.path, buffer.getvalue(), precious=False)
+        np.savez(buffer, **content)
+        if self.path.is_symlink():  # writing would follow it
+            self.path.unlink()
+        storage.write_atomically(self.path, _FORMAT + _checksum(buffer.getvalue()) + buffer.getvalue(), precious=False)
 
 
 class Checkpoints:
@@ -83,7 +106,7 @@ class Checkpoints:
 
     def of(self, words: str, arrays: Any) -> Checkpoint:
         """Return the checkpoint of the training that this text and these arrays (a pytree) determine."""
-        path = self.folder / f"{_digest(words, arrays)}.npz"
+        path = self.folder / f"{_digest(words, arrays)}.checkpoint"
         self._used.append(path)
         return Checkpoint(path)
 
@@ -113,6 +136,10 @@ def from_arrays(arrays: Mapping[str, Array], like: Any) -> Any:
 
 
 def _restored(values: Array, like: Any) -> Any:
+    expected = np.asarray(jax.random.key_data(like) if _is_key(like) else like)
+    # Only the last axis may grow: the epochs of a history.
+    if values.dtype != expected.dtype or values.shape[:-1] != expected.shape[:-1]:
+        raise ValueError(f"expected {expected.dtype} of shape {expected.shape}")
     if _is_key(like):
         return jax.random.wrap_key_data(jnp.asarray(values))
     return jnp.asarray(values) if isinstance(like, jax.Array) else values
@@ -120,6 +147,10 @@ def _restored(values: Array, like: Any) -> Any:
 
 def _is_key(leaf: Any) -> bool:
     return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST_SIZE).digest()
 
 
 def _digest(words: str, arrays: Any) -> str:

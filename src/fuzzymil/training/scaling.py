@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
+from fuzzymil.bags import Bags
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.layers import Params
 from fuzzymil.rules import RuleBase
@@ -17,6 +19,7 @@ __all__ = ["Measures", "Scaling"]
 
 
 _ROWS = 1 << 16  # measured at once, because they are copied
+_LEAST, _MOST = 1e-150, 1e150  # beyond, squares underflow or overflow
 
 
 class Measures(NamedTuple):
@@ -43,6 +46,13 @@ class Measures(NamedTuple):
         return cls(known.sum(axis=0), low, high, np.nanmean(values, axis=0) * size, np.nanstd(values, axis=0) * size)
 
     @classmethod
+    def of_bags(cls, bags: Bags) -> Measures:
+        """Measure the features of bags to learn from; see `require_moderate`."""
+        found = cls.of(bags.instances)
+        found.require_moderate(bags.names)
+        return found
+
+    @classmethod
     def joined(cls, parts: Sequence[Measures]) -> Measures:
         """Combine the measures of several parts.
 
@@ -66,6 +76,26 @@ class Measures(NamedTuple):
         middle = (share * (mean / size)).sum(axis=0)
         spread = (share * (np.square(deviation / size) + np.square(mean / size - middle))).sum(axis=0)
         return cls(everything, low, high, middle * size, np.sqrt(spread) * size)
+
+    def require_moderate(self, names: Sequence[str]) -> None:
+        """Raise `InputError` if a feature varies so little or so much that its squares are no numbers.
+
+        Examples
+        --------
+        >>> Measures.of(np.array([[1e-300], [3e-300]])).require_moderate(["charge"])
+        Traceback (most recent call last):
+        ...
+        fuzzymil.InputError: Feature 'charge' is too small to compute with (its values run from 1e-300 to 3e-300): ...
+        """
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        small = (self.high > self.low) & (self.deviation < _LEAST) & (size < 1)
+        for what, bad in (("small", small), ("large", size > _MOST)):
+            if bad.any():
+                d = int(np.argmax(bad))
+                raise InputError(
+                    f"Feature {names[d]!r} is too {what} to compute with (its values run from {self.low[d]:.3g} to "
+                    f"{self.high[d]:.3g}): use another unit, for example divide it by {size[d]:.0e}."
+                )
 
 
 def _size(low: Array, high: Array) -> Array:

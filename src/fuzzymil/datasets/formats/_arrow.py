@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,60 @@ def opened(file: DataFile) -> Iterator[Any]:
             yield found
     except arrow.ArrowMemoryError:
         raise  # not the file's fault
-    except (arrow.ArrowException, OSError) as problem:
-        reason = str(problem).partition("\n")[0].rstrip(".")
+    except (arrow.ArrowException, OSError, UnicodeDecodeError, OverflowError) as problem:
+        reason = f"{str(problem).partition(chr(10))[0].rstrip('.'):.200}"
         raise file.error(f"is not a Parquet file, or it is damaged ({reason}): write or download it again") from None
+
+
+def read_delimited(
+    content: bytes,
+    delimiter: str,
+    names: Sequence[str],
+    is_text: Mapping[str, bool],
+    *,
+    missing: Sequence[str],
+    skip_lines: int,
+    block_size: int,
+) -> Any | None:
+    """Return delimited text without quotation marks as a table; None without pyarrow, or if a row is irregular.
+
+    Parameters
+    ----------
+    content : bytes
+    delimiter : str
+    names : sequence of str
+        Names for all columns.
+    is_text : mapping
+        The columns to read, and which of them are text rather than numbers.
+    missing : sequence of str
+        Text that marks a missing number.
+    skip_lines, block_size : int
+        Number of lines to skip, and of bytes to parse at a time.
+    """
+    try:
+        arrow = pyarrow()
+        from pyarrow import csv
+    except ImportError:
+        return None
+    kinds = {name: arrow.string() if text else arrow.float64() for name, text in is_text.items()}
+    try:
+        return csv.read_csv(
+            arrow.BufferReader(content),
+            csv.ReadOptions(skip_rows=skip_lines, column_names=names, block_size=block_size),
+            csv.ParseOptions(delimiter=delimiter, quote_char=False),
+            csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=missing),
+        )
+    except arrow.ArrowException:
+        return None
+
+
+def encoded(column: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the distinct values of a column of text by first appearance, and which of them each row has."""
+    found = column.combine_chunks()
+    if isinstance(found, pyarrow().ChunkedArray):  # more text than one array can hold
+        found = pyarrow().concat_arrays([chunk.cast(pyarrow().large_string()) for chunk in found.chunks])
+    found = found.dictionary_encode()
+    return found.dictionary.to_pylist(), found.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 # ---------------------------------------------------------------- columns

@@ -34,18 +34,20 @@ def named_columns(names: Sequence[str], bag: Column, label: Column, error: Probl
     at = first_repeated(names)
     if at is not None:
         raise error(f"duplicate column {names[at]!r}: rename one")
-    known = {name.lower(): name for name in names}
+    known: dict[str, list[str]] = {}
+    for name in names:
+        known.setdefault(name.lower(), []).append(name)
     if bag is None:
-        bag = _only([known[name] for name in BAG_NAMES if name in known], "bag", error)
+        bag = _only([name for like in BAG_NAMES for name in known.get(like, ())], "bag", error)
         if bag is None:
             raise error(
                 f"no column looks like a bag id: choose one with bag=..., one of {_listed(names)}, or add a header "
                 "with a column 'bag'"
             )
     if label is None:
-        likely = [known[name] for name in LABEL_NAMES[:-1] if name in known and known[name] != bag]
-        if not likely and "y" in known and "x" not in known:  # x and y are a point, y alone is a label
-            likely = [known["y"]]
+        likely = [name for like in LABEL_NAMES[:-1] for name in known.get(like, ()) if name != bag]
+        if not likely and "x" not in known:  # x and y are a point, y alone is a label
+            likely = known.get("y", [])
         label = _only(likely, "label", error)
     check_known("column", bag, label, names, error)
     if bag == label:
@@ -74,15 +76,28 @@ def feature_columns(
     names: Sequence[str], bag: str, label: str | None, drop: Iterable[str], error: Problem
 ) -> list[str]:
     """Return the feature columns: all but bag, label, instance label and dropped columns."""
+    known, apart = set(names), {bag, label, *drop}
     for name in drop:
-        if name not in names:
+        if name not in known:
             raise error(f"there is no column {name!r} to drop; choose from {_listed(names)}")
         if name in (bag, label):
             raise error(f"the column {name!r} is the bag or the label and cannot be dropped")
-    features = [name for name in names if name not in {bag, label, INSTANCE_LABEL, *drop}]
+    features = [name for name in names if name not in apart and name.lower() != INSTANCE_LABEL]
     if not features:
         raise error(f"there is no feature column besides {_listed(names)}")
+    roles = {name.lower(): name for name in (bag, label) if name is not None}
+    alike = next((name for name in features if name.lower() in roles), None)
+    if alike is not None:
+        raise error(
+            f"the column {alike!r} would be a feature, but differs from {roles[alike.lower()]!r} only in case: exclude "
+            "it with drop=..., or rename it"
+        )
     return features
+
+
+def instance_label(names: Sequence[str], bag: str, label: str | None) -> str | None:
+    """Return the column of instance labels, in any case, unless it is the bag or the label; None if there is none."""
+    return next((name for name in names if name.lower() == INSTANCE_LABEL and name not in (bag, label)), None)
 
 
 def check_feature_names(bags: Bags) -> None:

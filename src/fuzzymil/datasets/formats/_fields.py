@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import re
+from array import array
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from fuzzymil._utils.arrays import Array, first_repeated
+from fuzzymil._utils.arrays import Array, codes, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats.files import DataFile
@@ -17,7 +21,52 @@ from fuzzymil.datasets.formats.files import DataFile
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 """Text that marks a missing number, in any case."""
 
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_MOST_DIGITS = 30  # of integers that are compared exactly; longer ones stay text
 _ABSENT = frozenset({"", "?", "nan"})  # marks a missing bag id or label; a class may well be called "none"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column of text: its distinct values, and which of them each row has.
+
+    A column of bag ids repeats each id on every row of the bag, so this is smaller and faster than a list.
+
+    Attributes
+    ----------
+    distinct : list of str
+        By first appearance.
+    codes : array of shape (n_rows,)
+    """
+
+    distinct: list[str]
+    codes: npt.NDArray[np.int64]
+
+
+class TextColumn:
+    """A column of text that is read row by row.
+
+    Examples
+    --------
+    >>> column = TextColumn(["b", "a"])
+    >>> column.extend(["b"])
+    >>> column.finished()
+    Texts(distinct=['b', 'a'], codes=array([0, 1, 0]))
+    """
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._seen: dict[str, int] = {}
+        self._codes = array("q")
+        self.extend(values)
+
+    def extend(self, values: Iterable[str]) -> None:
+        """Append rows."""
+        seen = self._seen
+        self._codes.extend([seen.setdefault(value, len(seen)) for value in values])
+
+    def finished(self) -> Texts:
+        """Return the column."""
+        return Texts(list(self._seen), np.array(self._codes, np.int64))
 
 
 def is_number(field: str) -> bool:
@@ -80,11 +129,12 @@ def identities(values: Iterable[str]) -> Array:
     array([1, 2])
     """
     items = [value.strip() for value in values]
-    if all(item.removeprefix("-").isdecimal() and item.isascii() and len(item) < 19 for item in items):
-        whole = [int(item) for item in items]
-        if list(map(str, whole)) == items:
-            return np.array(whole, dtype=np.int64)
-    elif all("." in item for item in items):
+    if max(map(len, items), default=0) < 19:
+        with contextlib.suppress(ValueError):
+            whole = list(map(int, items))
+            if list(map(str, whole)) == items:
+                return np.array(whole, dtype=np.int64)
+    if all("." in item for item in items):
         found = _floats(items)
         if found is not None and found.dtype.kind == "i":
             return found
@@ -98,6 +148,8 @@ def labels_of(values: Iterable[str]) -> Array:
     --------
     >>> labels_of(["1.", "0."]), labels_of(["0.5", "1"]), labels_of(["yes", "no"])
     (array([1, 0]), array([0.5, 1. ]), array(['yes', 'no'], dtype='<U3'))
+    >>> labels_of(["9007199254740992", "9007199254740993"])  # equal as floats
+    array([9007199254740992, 9007199254740993])
     """
     items = [value.strip() for value in values]
     found = _floats(items)
@@ -105,57 +157,76 @@ def labels_of(values: Iterable[str]) -> Array:
 
 
 def _floats(items: Sequence[str]) -> Array | None:
-    """Return numbers, as integers where all are whole, or None where something is not a finite number."""
+    """Return numbers, as integers where all are whole, or None where some are not finite or would become equal."""
     try:
         found = np.array(list(map(float, items)))
     except ValueError:
         return None
     if "_" in "".join(items) or not np.isfinite(found).all():
         return None
-    whole = (np.abs(found) < 2**53).all() and (found == np.floor(found)).all()
-    return found.astype(np.int64) if whole else found
+    if (np.abs(found) < 2**53).all():
+        return found.astype(np.int64) if (found == np.floor(found)).all() else found
+    # Beyond 2**53, neighboring integers have the same float.
+    exact = [int(item) if _INTEGER.fullmatch(item) and len(item) <= _MOST_DIGITS else None for item in items]
+    whole = [number for number in exact if number is not None]
+    if len(whole) == len(items) and min(whole) >= -(2**63) and max(whole) < 2**63:
+        return np.array(whole, dtype=np.int64)
+    written = {item if number is None else number for item, number in zip(items, exact, strict=True)}
+    return found if len(set(found.tolist())) >= len(written) else None
 
 
-def check_present(file: DataFile, lines: Sequence[int], ids: Sequence[str], labels: Sequence[str] | None) -> None:
+def check_present(file: DataFile, lines: Sequence[int], ids: Texts, labels: Texts | None) -> None:
     """Raise if a row has no bag id or no label."""
     for what, column in (("bag id", ids), ("label", labels)):
-        blank = next((n for n, value in enumerate(column or ()) if value.strip().lower() in _ABSENT), None)
-        if blank is not None:
-            raise file.error(f"this row has no {what}: every row needs one", lines[blank])
+        row = None if column is None else _first_absent(column)
+        if row is not None:
+            raise file.error(f"this row has no {what}: every row needs one", lines[row])
+
+
+def _first_absent(column: Texts) -> int | None:
+    """Return the first row without a value, or None."""
+    blank = [code for code, value in enumerate(map(str.strip, column.distinct)) if value.lower() in _ABSENT]
+    return int(np.argmax(np.isin(column.codes, blank))) if blank else None
 
 
 def assemble(
     file: DataFile,
     instances: Array,
-    owners: Sequence[str],
-    labels: Sequence[str] | None,
+    owners: Texts,
+    labels: Texts | None,
     lines: Sequence[int],
     *,
     feature_names: Iterable[str] | None = None,
-    instance_labels: Sequence[str] | None = None,
+    instance_labels: Texts | None = None,
     hint: str = "",
 ) -> Bags:
     """Group rows into bags; errors name the lines of a bag with a missing id or label, or with two labels."""
     check_present(file, lines, owners, labels)
-    ids = identities(owners)
-    found = None if labels is None else labels_of(labels)
-    if found is not None:
-        first: dict[Any, int] = {}
-        for n, (owner, label) in enumerate(zip(ids.tolist(), found.tolist(), strict=True)):
-            before = first.setdefault(owner, n)
-            if found[before] != label:
-                raise file.error(
-                    f"bag {owner} has two labels, {found[before]!s} on line {lines[before]} and {label} here: "
-                    f"a bag has one label; correct the file{hint}",
-                    lines[n],
-                )
+    ids = identities(owners.distinct)
+    found = None if labels is None else labels_of(labels.distinct)
+    if labels is not None and found is not None:
+        bag_of_row = codes(ids)[owners.codes]  # different texts may be one id
+        kinds = codes(found)[labels.codes]
+        first = np.unique(bag_of_row, return_index=True)[1]
+        differs = kinds != kinds[first][bag_of_row]
+        if differs.any():
+            row = int(np.argmax(differs))
+            before = int(first[bag_of_row[row]])
+            one, other = (found[labels.codes[at]] for at in (before, row))
+            raise file.error(
+                f"bag {ids[owners.codes[row]]} has two labels, {one!s} on line {lines[before]} and {other!s} here: "
+                f"a bag has one label; correct the file{hint}",
+                lines[row],
+            )
     with file.naming_errors():
         return Bags.from_long(
             instances,
-            ids,
-            labels=found,
+            ids[owners.codes],
+            labels=None if labels is None or found is None else found[labels.codes],
             feature_names=feature_names,
-            instance_labels=None if instance_labels is None else labels_of(instance_labels),
+            instance_labels=(
+                None if instance_labels is None else labels_of(instance_labels.distinct)[instance_labels.codes]
+            ),
         )
 
 

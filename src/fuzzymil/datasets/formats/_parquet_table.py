@@ -61,6 +61,8 @@ class Table:
             names = names_of(file, found)
             for number in range(found.metadata.num_row_groups):
                 end = start + found.metadata.row_group(number).num_rows
+                if end < start:
+                    raise file.error(f"has a row group of {end - start} rows: it is damaged; download it again")
                 if end > start:
                     self.groups.append(Group(place, number, start, end))
                 start = end
@@ -71,8 +73,7 @@ class Table:
         names = list(kinds)
         self.bag, self.label = _columns.named_columns(names, bag, label, error)
         self.features = _columns.feature_columns(names, self.bag, self.label, drop, error)
-        known = _columns.INSTANCE_LABEL in names and _columns.INSTANCE_LABEL not in (self.bag, self.label)
-        self.truth = _columns.INSTANCE_LABEL if known else None
+        self.truth = _columns.instance_label(names, self.bag, self.label)
         odd = [name for name in self.features if not _arrow.is_number(kinds[name])]
         if odd:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
@@ -126,15 +127,23 @@ class Table:
             numbers = [group.number for group in some]
             with _arrow.opened(self.files[place]) as file:
                 for batch in file.iter_batches(BATCH, row_groups=numbers, columns=list(columns)):
+                    batch.validate(full=True)  # damage may be hidden in text and categories
                     low, high = max(start - at, 0), min(end - at, batch.num_rows)
                     if low < high:
                         yield at + low, batch.slice(low, high - low)
                     at += batch.num_rows
                     if at >= end:
                         break
+            if at < min(end, some[-1].end):
+                raise self.files[place].error("has fewer rows than it states: it is damaged; download it again")
 
     def rows(self, start: int, end: int) -> tuple[Array, dict[str, Any]]:
         """Return the features of some rows, shape (end - start, n_features), and the other columns by name."""
+        n_values = (end - start) * len(self.features)
+        # The array, a copy in the order of the bags, and a mask.
+        self.files[0].require(
+            24 * n_values, f"has {end - start:,} rows of {len(self.features):,} features to read at once"
+        )
         instances = np.empty((end - start, len(self.features)))
         others: dict[str, list[Any]] = {name: [] for name in self._named}
         for at, batch in self.batches([*self._named, *self.features], start, end):

@@ -45,8 +45,8 @@ def _plain(text: str) -> str:
 
 
 def _header(file: DataFile) -> _Header:
-    names: list[str] = []
-    features: list[str] = []
+    names: dict[str, None] = {}  # in order
+    features: dict[str, None] = {}
     relation: int | None = None
     inside = False
     for number, line in file.numbered_lines():
@@ -61,8 +61,8 @@ def _header(file: DataFile) -> _Header:
                     number,
                 )
             if inside:
-                raise file.error(f"the relational attribute {names[relation]!r} is not closed by @end", number)
-            return _Header(names, relation, features, number)
+                raise file.error(f"the relational attribute {[*names][relation]!r} is not closed by @end", number)
+            return _Header([*names], relation, [*features], number)
         if word == "@end":
             inside = False
             continue
@@ -72,15 +72,17 @@ def _header(file: DataFile) -> _Header:
             advice = "the file seems to be truncated here: download it again" if cut else "correct the header"
             raise file.error(f"expected @attribute name type, found {line.strip()[:40]!r}; {advice}", number)
         name, kind = _plain(found[1]), found[2]
+        if name in (features if inside else names):
+            raise file.error(f"duplicate attribute {name!r}: rename one", number)
         if inside:
             if kind.split()[0].lower() not in _NUMERIC:
                 raise file.error(
                     f"the feature {name!r} has type {kind[:40]!r}, but features must be numeric: recode it",
                     number,
                 )
-            features.append(name)
+            features[name] = None
             continue
-        names.append(name)
+        names[name] = None
         if kind.lower() == "relational":
             if relation is not None:
                 raise file.error(f"found a second relational attribute, {name!r}: keep one of them", number)
@@ -149,8 +151,8 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
     return _fields.assemble(
         file,
         np.concatenate(parts),
-        [owners[b] for b in per_row],
-        [labels[b] for b in per_row] if target else None,
+        _fields.Texts(owners, per_row),
+        _fields.Texts(labels, per_row) if target else None,
         [lines[b] for b in per_row],
         feature_names=header.features,
     )

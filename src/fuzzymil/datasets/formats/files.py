@@ -12,7 +12,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
+from typing import IO, Protocol
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.errors import InputError
 from fuzzymil._utils.storage import write_atomically
 
@@ -29,12 +31,25 @@ __all__ = [
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix of a compressed file and the bytes it starts with."""
 
-_UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+
+class SupportsRead(Protocol):
+    """Something to read bytes from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most this many bytes, and none at the end."""
+
+
+_UNPACK: dict[str, Callable[[IO[bytes]], SupportsRead]] = {
+    ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
 _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(gzip.compress, mtime=0),
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
 }  # the same bytes each time
+_BLOCK = 1 << 24  # bytes unpacked at a time
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
 
 # What a file that is not text often turns out to be, and what to do about it.
@@ -88,10 +103,14 @@ class DataFile:
         if self.is_folder:
             raise self.error("is a folder, not a file: pass a file in it, or a folder of .npy files")
         try:
-            packed = self.path.read_bytes()
-            kind = next((kind for kind, start in COMPRESSIONS.items() if packed.startswith(start)), None)
-            content = packed if kind is None else _UNPACK[kind](packed)
+            with self.path.open("rb") as packed:
+                start = packed.read(8)
+                packed.seek(0)
+                kind = next((kind for kind, magic in COMPRESSIONS.items() if start.startswith(magic)), None)
+                content = self._read(packed if kind is None else _UNPACK[kind](packed))
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, ValueError) as problem:
+            if isinstance(problem, DataFileError):
+                raise
             raise self.error(f"is damaged or truncated ({problem}): download it again") from None
         except OSError as problem:
             raise self.error(
@@ -100,6 +119,28 @@ class DataFile:
         if not content.strip():
             raise self.error(_EMPTY)
         return content
+
+    def _read(self, file: SupportsRead) -> bytes:
+        """Read, and unpack, in blocks: a small file may unpack to any size."""
+        limit = memory.budget() // 2  # the rest is for what is made of it
+        blocks = [file.read(_BLOCK)]
+        total = len(blocks[0])
+        while blocks[-1]:
+            if total > limit:
+                raise self.too_large(f"unpacks to more than {memory.size_text(limit)}", 2 * total)
+            blocks.append(file.read(_BLOCK))
+            total += len(blocks[-1])
+        return b"".join(blocks)
+
+    def require(self, n_bytes: float, what: str) -> None:
+        """Raise if reading ``what`` needs more memory than the budget allows; the message begins with a verb."""
+        if memory.shortage(n_bytes) is not None:
+            raise self.too_large(what, n_bytes)
+
+    def too_large(self, what: str, n_bytes: float | None = None) -> DataFileError:
+        """Return (not raise) an error about too little memory."""
+        reason = "memory is full" if n_bytes is None else memory.shortage(n_bytes)
+        return self.error(f"{what}: {reason}; split the file, drop columns, or write Parquet and use stream_bags")
 
     @cached_property
     def text(self) -> str:
@@ -139,9 +180,17 @@ class DataFile:
         """Return whether this line is the last and has no newline, as in a truncated file."""
         return not self.text.endswith("\n") and line == self.text.count("\n") + 1
 
+    def lines(self) -> Iterator[str]:
+        """Yield all lines, without their ends."""
+        start, end = 0, self.text.find("\n")
+        while end >= 0:
+            yield self.text[start:end]
+            start, end = end + 1, self.text.find("\n", end + 1)
+        yield self.text[start:]
+
     def numbered_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the non-blank lines with their numbers, counted from 1."""
-        return ((n, line) for n, line in enumerate(self.text.split("\n"), 1) if line and not line.isspace())
+        return ((n, line) for n, line in enumerate(self.lines(), 1) if line and not line.isspace())
 
     def error(self, message: str, line: int | None = None, column: str | None = None) -> DataFileError:
         """Return (not raise) an error that names the file, the line and the column.

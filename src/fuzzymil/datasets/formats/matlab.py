@@ -11,7 +11,6 @@ Names are matched in any case. These layouts are recognized:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import _columns, _fields
+from fuzzymil.datasets.formats import _columns, _fields, _mat
 from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "is_mat", "read_mat", "write_mat"]
@@ -56,17 +55,14 @@ def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
 
 
 def _variables(file: DataFile) -> dict[str, Any]:
-    from scipy.io import loadmat
-
     if file.content.startswith(b"MATLAB 7.3") or file.content.startswith(b"\x89HDF"):
-        raise file.error("is a MATLAB 7.3 file, which is not supported: in MATLAB, use save(name, ..., '-v7')")
+        raise file.error("is a MATLAB 7.3 file (HDF5), which is not supported: in MATLAB, use save(name, ..., '-v7')")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a duplicate or unreadable variable means the file is damaged
-            found = loadmat(file.path, appendmat=False)
-    except Exception as problem:  # SciPy raises almost any exception on a damaged file
+        return _flattened(_mat.variables(file.content))
+    except _mat.TooLargeError as problem:
+        raise file.too_large("has large variables", problem.n_bytes) from None
+    except _mat.DamagedError as problem:
         raise file.error(f"is not a MATLAB file, or it is damaged ({problem}): download or save it again") from None
-    return _flattened({name: value for name, value in found.items() if not name.startswith("__")})
 
 
 def _flattened(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,7 +73,7 @@ def _flattened(variables: Mapping[str, Any]) -> dict[str, Any]:
             one = value.reshape(-1)[0]
             flat.update(_flattened({field: one[field] for field in value.dtype.names}))
         else:
-            flat[name] = value.toarray() if hasattr(value, "toarray") else value
+            flat[name] = value
     return flat
 
 
@@ -99,13 +95,14 @@ def _column(file: DataFile, values: Any, what: str) -> Array:
     if array.dtype.kind not in "fiub":
         raise file.error(f"has {what} of type {array.dtype}: store numbers or text")
     array = array.reshape(-1)
-    whole = array.astype(np.int64) if np.isfinite(array).all() else array
-    return whole if (whole == array).all() else array
+    if array.dtype.kind == "f":
+        # Beyond 2**53, a double may stand for an integer next to it.
+        whole = bool(np.isfinite(array).all()) and bool((np.abs(array) < 2**53).all())
+        return array.astype(np.int64) if whole and (array == np.floor(array)).all() else array
+    return array if array.dtype == np.uint64 and array.max(initial=0) >= 2**63 else array.astype(np.int64)
 
 
 def _matrix(file: DataFile, value: Any, what: str) -> Array:
-    if hasattr(value, "toarray"):
-        value = value.toarray()
     if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "fiub":
         raise file.error(f"has no 2-D numeric array (instances, features) for {what}: store one")
     return value.astype(np.float64)
@@ -149,7 +146,7 @@ def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags 
             continue
         paired = value.ndim == 2 and value.shape[1] == 2 and all(np.size(item) == 1 for item in value[:, 1])
         cells = value[:, 0] if paired else value.reshape(-1)
-        if not all(hasattr(cell, "toarray") or np.asarray(cell).dtype.kind in "fiub" for cell in cells):
+        if not all(np.asarray(cell).dtype.kind in "fiub" for cell in cells):
             continue
         if max(np.size(cell) for cell in cells) == 1 and not paired:
             continue  # a column of ids or labels

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _fields
@@ -17,8 +16,10 @@ from fuzzymil.datasets.formats.files import DataFile, write_text
 __all__ = ["is_svmlight", "read_svmlight", "write_svmlight"]
 
 _HEAD = re.compile(r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)")  # instance:bag:label
-_COUNTS = re.compile(r"\s*(\d+)\s+(\d+)\s*$")  # an optional first line: numbers of instances and features
-_PAIRS = re.compile(r"(?:\s+\d+:[^\s:]+)*\s*")
+_COUNTS = re.compile(r"\s*([0-9]{1,18})\s+([0-9]{1,18})\s*$")  # an optional first line: how many instances and features
+_PAIRS = re.compile(r"(?:\s+[0-9]+:[^\s:]+)*\s*")
+_MOST_DIGITS = 18  # of the number of a feature
+_BLOCK = 1 << 18  # fields that are text at a time
 
 
 def is_svmlight(file: DataFile, bag: object) -> bool:
@@ -29,15 +30,13 @@ def is_svmlight(file: DataFile, bag: object) -> bool:
 
 def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> Bags:
     """Read sparse text; features are numbered from 1, and omitted values are zero."""
-    lines: list[int] = []
-    owners: list[str] = []
-    labels: list[str] = []
-    rows: list[list[str]] = []
+    pairs = _Pairs(file)
+    owners, labels = _fields.TextColumn(), _fields.TextColumn()
     promised: tuple[int, int] | None = None
     for number, line in file.numbered_lines():
         line = line.partition("#")[0]
         counts = _COUNTS.match(line)
-        if counts and promised is None and not lines:
+        if counts and promised is None and not pairs.lines:
             promised = int(counts[1]), int(counts[2])
             continue
         head = _HEAD.match(line)
@@ -51,55 +50,86 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
             )
         if not _PAIRS.fullmatch(line, head.end()):
             _complain(file, number, line[head.end() :])
-        lines.append(number)
-        owners.append(head[2])
-        labels.append(head[3])
-        rows.append(line[head.end() :].replace(":", " ").split())
-    if not lines:
+        owners.extend((head[2],))
+        labels.extend((head[3],))
+        pairs.add(number, line[head.end() :].replace(":", " ").split())
+    n_rows = len(pairs.lines)
+    if not n_rows:
         raise file.error("contains no instances: expected lines of instance:bag:label number:value; download it again")
-    if promised is not None and promised[0] != len(lines):
+    if promised is not None and promised[0] != n_rows:
         raise file.error(
-            f"contains {len(lines)} instances, but its first line states {promised[0]}: it seems to be truncated; "
+            f"contains {n_rows} instances, but its first line states {promised[0]}: it seems to be truncated; "
             "download it again"
         )
-    dense = _dense(file, lines, rows, None if promised is None else promised[1])
-    return _fields.assemble(file, dense, owners, labels, lines)
+    dense = pairs.dense(None if promised is None else promised[1])
+    return _fields.assemble(file, dense, owners.finished(), labels.finished(), pairs.lines)
 
 
-def _dense(
-    file: DataFile, lines: Sequence[int], rows: list[list[str]], n_features: int | None
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    counts = np.array([len(row) // 2 for row in rows])
-    at = np.repeat(np.arange(len(rows)), counts)
-    fields = list(chain.from_iterable(rows))  # number, value, number, value, ...
-    places = np.fromiter(map(int, fields[::2]), np.int64, len(at))
-    values = _fields.flat_numbers(file, fields[1::2], lambda n: (lines[at[n]], fields[2 * n]))
-    wide = n_features if n_features is not None else int(places.max(initial=0))
-    wrong = (places < 1) | (places > wide)
-    if wrong.any():
-        n = int(np.argmax(wrong))
-        raise file.error(
-            f"there is no feature {places[n]}: features are numbered from 1 to {wide}"
-            + (" (the first line says so)" if n_features is not None and places[n] else "; add 1 to every number"),
-            lines[at[n]],
+class _Pairs:
+    """Pairs of feature number and value, converted from text in blocks."""
+
+    def __init__(self, file: DataFile) -> None:
+        self.file = file
+        self.lines: list[int] = []  # of the instances
+        self._counts: list[int] = []  # pairs on each of them
+        self._fields: list[str] = []  # number, value, number, value, ... that are still text
+        self._first = 0  # the instance with which they begin
+        self._places: list[Array] = []
+        self._values: list[Array] = []
+
+    def add(self, line: int, fields: list[str]) -> None:
+        """Add an instance."""
+        self.lines.append(line)
+        self._counts.append(len(fields) // 2)
+        self._fields += fields
+        if len(self._fields) >= _BLOCK:
+            self._convert()
+
+    def _convert(self) -> None:
+        fields, counts = self._fields, self._counts[self._first :]
+        at = np.repeat(np.arange(self._first, len(self.lines)), counts)
+        long = next((n for n, field in enumerate(fields[::2]) if len(field) > _MOST_DIGITS), None)
+        if long is not None:
+            number = fields[2 * long][:40]
+            raise self.file.error(f"there is no feature {number}: use smaller numbers", self.lines[at[long]])
+        self._places.append(np.fromiter(map(int, fields[::2]), np.int64, len(at)))
+        self._values.append(_fields.flat_numbers(self.file, fields[1::2], lambda n: (self.lines[at[n]], fields[2 * n])))
+        self._fields, self._first = [], len(self.lines)
+
+    def dense(self, n_features: int | None) -> Array:
+        """Return all instances as an array of shape (n_instances, n_features)."""
+        self._convert()
+        file, n_rows = self.file, len(self.lines)
+        at = np.repeat(np.arange(n_rows), self._counts)
+        places, values = np.concatenate(self._places), np.concatenate(self._values)
+        wide = n_features if n_features is not None else int(places.max(initial=0))
+        wrong = (places < 1) | (places > wide)
+        if wrong.any():
+            n = int(np.argmax(wrong))
+            raise file.error(
+                f"there is no feature {places[n]}: features are numbered from 1 to {wide}"
+                + (" (the first line says so)" if n_features is not None and places[n] else "; add 1 to every number"),
+                self.lines[at[n]],
+            )
+        if not wide:
+            raise file.error("contains no features: expected pairs of number:value; download it again")
+        # The array, a copy in the order of the bags, a mask; and a name for each feature.
+        file.require(
+            wide * (24 * n_rows + 100),
+            f"has {n_rows:,} instances with {wide:,} features, too many for a dense array",
         )
-    if not wide:
-        raise file.error("contains no features: expected pairs of number:value; download it again")
-    if wide > 10**9 // max(len(rows), 1):
-        raise file.error(
-            f"has {len(rows)} instances with {wide} features, too many for a dense array: select fewer features"
-        )
-    taken = np.bincount(at * wide + places - 1, minlength=1)
-    if taken.max() > 1:
-        n = int(np.argmax(taken))
-        raise file.error(f"duplicate feature {n % wide + 1}: keep one value", lines[n // wide])
-    dense = np.zeros((len(rows), wide))
-    dense[at, places - 1] = values
-    return dense
+        order = np.lexsort((places, at))
+        again = (np.diff(at[order]) == 0) & (np.diff(places[order]) == 0)
+        if again.any():
+            n = int(order[1:][again].min())
+            raise file.error(f"duplicate feature {places[n]}: keep one value", self.lines[at[n]])
+        dense = np.zeros((n_rows, wide))
+        dense[at, places - 1] = values
+        return dense
 
 
 def _complain(file: DataFile, number: int, rest: str) -> None:
-    good = re.match(r"(?:\s+\d+:[^\s:]+(?=\s|$))*", rest)
+    good = re.match(r"(?:\s+[0-9]+:[^\s:]+(?=\s|$))*", rest)
     odd = (rest[good.end() :] if good else rest).split()[0]
     cut = file.is_cut(number) and file.text.endswith(odd)
     advice = "the file seems to be truncated here: download it again" if cut else "write pairs such as 3:0.5"

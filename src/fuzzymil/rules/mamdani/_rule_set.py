@@ -34,6 +34,9 @@ from fuzzymil.rules.rule import Names, Rule, Variable
 PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 """The settings of a rule base that Mamdani rules use."""
 
+MAX_RESOLUTION = 10**6
+"""A finer one needs much memory and changes no digit that matters."""
+
 
 @dataclasses.dataclass(frozen=True)
 class MamdaniActivations(Strengths):
@@ -111,7 +114,7 @@ class MamdaniRuleSet:
         known_name("implication", self.implication, IMPLICATIONS)
         known_name("accumulation", self.accumulation, ACCUMULATIONS)
         known_name("defuzzify", self.defuzzify, DEFUZZIFIERS)
-        put("resolution", _whole("resolution", self.resolution, least=2))
+        put("resolution", _whole("resolution", self.resolution, least=2, most=MAX_RESOLUTION))
         self._check()
         put("default", self._checked_default())
 
@@ -206,10 +209,13 @@ class MamdaniRuleSet:
         return log_degrees, np.array([curve for _, curve in parts]).reshape(len(parts), self.resolution)
 
 
-def _whole(name: str, value: object, least: int) -> int:
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
-    if not number.is_integer() or number < least:
-        raise ParameterError(f"{name} must be an integer of at least {least}, got {value!r}.")
+def _whole(name: str, value: object, least: int, most: int) -> int:
+    try:
+        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not number.is_integer() or not least <= number <= most:
+        raise ParameterError(f"{name} must be an integer from {least} to {most:,}, got {value!r:.40}.")
     return int(number)
 
 

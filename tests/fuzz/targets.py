@@ -1,0 +1,340 @@
+"""What is mutated, how it is read, and what must hold for whatever was read.
+
+A target makes some valid files, mutates one, reads it and checks what came out. A refusal is an exception that users
+are told about; anything else that is raised is a bug, and so is an accepted file whose content is not what it says.
+"""
+
+import dataclasses
+import gzip
+import io
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from mutations import mutate_bytes, mutate_json, mutate_text
+
+from fuzzymil import Bags, RuleBase, load_model
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
+from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
+from fuzzymil.rules.formats import read_rules
+from fuzzymil.rules.mamdani import MamdaniRules
+
+TESTS = Path(__file__).parent.parent
+REFUSALS = (InputError, ModelFileError, ParameterError)
+BAGS = make_two_concepts(5, 5, random_state=0)
+
+
+class SilentDifferenceError(AssertionError):
+    """A mutated file was accepted, and what was read is not what the file says."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """One kind of file.
+
+    Attributes
+    ----------
+    seeds : callable
+        ``seeds(folder)`` returns the contents of valid files.
+    mutate : callable
+        ``mutate(rng, content)``.
+    check : callable
+        ``check(content, folder)`` reads the content and raises if something is wrong; returns whether it was read.
+    """
+
+    seeds: Callable
+    mutate: Callable
+    check: Callable
+
+
+def _same(one, other):
+    def equal(a, b):
+        if (a is None) != (b is None):
+            return False
+        return a is None or (a.dtype.kind == b.dtype.kind and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+
+    return (
+        np.array_equal(one.instances, other.instances, equal_nan=True)
+        and equal(one.ids, other.ids)
+        and equal(one.labels, other.labels)
+        and equal(one.instance_labels, other.instance_labels)
+        and np.array_equal(one.offsets, other.offsets)
+        and one.names == other.names
+    )
+
+
+# ---------------------------------------------------------------- bags
+
+
+def _labeled(labels=None):
+    rng = np.random.default_rng(1)
+    n = len(BAGS)
+    return Bags(
+        rng.normal(size=(BAGS.n_instances, 3)).round(3),
+        BAGS.offsets,
+        ids=[f"b{b}" for b in range(n)],
+        labels=np.arange(n) % 2 if labels is None else labels,
+        feature_names=["width", "depth", "hue"],
+    )
+
+
+def _written(name, bags=None):
+    def seeds(folder):
+        path = folder / name
+        write_bags(_labeled() if bags is None else bags, path)
+        contents = [path.read_bytes()]
+        path.unlink()
+        return contents
+
+    return seeds
+
+
+def _check_bags(name, other_reader=None):
+    def check(content, folder):
+        path = folder / name
+        path.write_bytes(content)
+        found = read_bags(path)
+        if not np.isfinite(found.instances[~np.isnan(found.instances)]).all():
+            raise SilentDifferenceError("an infinite value was read")
+        if other_reader is not None:
+            other_reader(path, found)
+        # Whatever was read can be written and read again.
+        again = folder / "again.csv"
+        try:
+            write_bags(found, again)
+        except InputError:
+            return True  # ids or names that CSV cannot hold
+        back = read_bags(again, bag="bag", label=None if found.labels is None else "label")
+        if not np.array_equal(back.instances, found.instances, equal_nan=True):
+            raise SilentDifferenceError("values changed when written and read again")
+        return True
+
+    return check
+
+
+def _read_slowly(path, found):
+    """Read a table row by row and compare with how it was read."""
+    from fuzzymil.datasets.formats import _rows
+
+    arrow, regular = _rows._read_by_arrow, _rows._regular_blocks
+
+    def irregular(*_):
+        raise _rows._IrregularError
+
+    try:
+        _rows._read_by_arrow, _rows._regular_blocks = lambda *_: None, irregular
+        slow = read_bags(path)
+        _rows._read_by_arrow, _rows._regular_blocks, _rows._LEAST_FOR_ARROW = arrow, regular, 0
+        fast = read_bags(path)
+    finally:
+        _rows._read_by_arrow, _rows._regular_blocks, _rows._LEAST_FOR_ARROW = arrow, regular, 1 << 20
+    if not (_same(slow, found) and _same(fast, found)):
+        raise SilentDifferenceError("the fast and the slow reader of tables disagree")
+
+
+def _table(folder):
+    seeds = [*_written("a.csv")(folder), *_written("a.tsv")(folder)]
+    quoted = seeds[0].replace(b"b1,", b'"b1",').replace(b"label", b'"label"')
+    large = seeds[0].replace(b"b1,", b"9007199254740993,").replace(b"b2,", b"9007199254740992,")
+    return [*seeds, quoted, large, seeds[0].replace(b",", b";").replace(b"width", b"instance_label")]
+
+
+def _uci(folder):
+    rows = [f"M{b},c{n},{n}.5,{b},{b % 2}.\n" for b in range(6) for n in range(3)]
+    return ["".join(rows).encode()]
+
+
+def _mat(folder):
+    from scipy.io import savemat
+
+    found = []
+    bags = _labeled()
+    cells = np.empty(len(bags), dtype=object)
+    cells[:] = [np.array(bag) for bag in bags]
+    layouts = [
+        {"x": bags.instances, "bagid": bags.bag_index, "label": np.asarray(bags.labels)[bags.bag_index]},
+        {"bags": cells, "labels": bags.labels},
+        {"d": {"instances": bags.instances, "bag_ids": bags.bag_index.astype(np.uint8), "class": bags.bag_index}},
+    ]
+    for number, layout in enumerate(layouts):
+        for packed in (True, False):
+            stream = io.BytesIO()
+            savemat(stream, layout, do_compression=packed)
+            found.append(stream.getvalue())
+        if number == 0:
+            stream = io.BytesIO()
+            savemat(stream, layout, format="4")
+            found.append(stream.getvalue())
+    return [*found, *_written("a.mat")(folder)]
+
+
+def _npy(folder):
+    found = []
+    for array in (np.ones((3, 2)), np.arange(6, dtype=np.int32).reshape(2, 3), np.asfortranarray(np.eye(2))):
+        stream = io.BytesIO()
+        np.save(stream, array)
+        found.append(stream.getvalue())
+    return found
+
+
+def _check_npy(content, folder):
+    inner = folder / "arrays"
+    inner.mkdir(exist_ok=True)
+    (inner / "a.npy").write_bytes(content)
+    found = read_bags(inner)
+    if not np.array_equal(found[0], np.load(io.BytesIO(content)), equal_nan=True):
+        raise SilentDifferenceError("NumPy reads another array")
+    return True
+
+
+# ---------------------------------------------------------------- models, rules, checkpoints
+
+
+def _golden(kind):
+    def seeds(folder):
+        paths = sorted((TESTS / "golden").glob("*/*.json"))
+        texts = [path.read_bytes() for path in paths if path.name != "expected.json"]
+        return [text for text in texts if json.loads(text)["format"] == kind]
+
+    return seeds
+
+
+def _check_model(content, folder):
+    path = folder / "model.json"
+    path.write_bytes(content)
+    model = load_model(path)
+    model.save(folder / "again.json")
+    again = load_model(folder / "again.json")
+    one, other = ([json.dumps(rules.to_dict()) for rules in _rules_of(m)] for m in (model, again))
+    if one != other or str(getattr(model, "classes_", "")) != str(getattr(again, "classes_", "")):
+        raise SilentDifferenceError("saved and loaded again, the model is another one")
+    if getattr(model, "run", None) is not None:
+        raise SilentDifferenceError("a file chose how fits run")
+    # Compiling takes most of the time, and a program is needed for every new shape: one in ten predicts.
+    if len(content) % 10 == 0 and model.n_features_in_ < 50:
+        rows = Bags.from_list(np.random.default_rng(0).normal(size=(3, 1, model.n_features_in_)))
+        if hasattr(model, "classes_"):
+            chances = model.predict_proba(rows)
+            if not (np.isfinite(chances).all() and np.allclose(chances.sum(axis=1), 1)):
+                raise SilentDifferenceError(f"the probabilities are {chances.tolist()}")
+        else:
+            model.predict(rows)
+    return True
+
+
+def _rules_of(model):
+    return model.members_ if hasattr(model, "members_") else [model.rules_]
+
+
+def _rule_documents(folder):
+    sugeno = RuleBase.parse(
+        "VARIABLE x: low = Gaussian(0, 1), high = Sigmoid(1, 2)\nVARIABLE z: low = Bell(0, 1, 2)\n"
+        "IF SOME (x is low AND NOT z is low) OR AT LEAST 2 x is very high THEN y = 1\nIF x is high THEN y = 0.5"
+    )
+    mamdani = MamdaniRules.parse(
+        "VARIABLE x: low = Triangular(0, 1, 2)\nOUTPUT risk FROM 0 TO 1: small = Triangular(0, 0, 1)\n"
+        "IF x is low THEN risk is small"
+    )
+    found = []
+    for rules in (sugeno, mamdani):
+        rules.save(folder / "rules.json")
+        found.append((folder / "rules.json").read_bytes())
+    return found
+
+
+def _rule_texts(ending):
+    def seeds(folder):
+        paths = sorted((TESTS / "data" / "formats").glob(f"*{ending}"))[:12]
+        return [path.read_bytes() for path in paths]
+
+    return seeds
+
+
+def _check_rules(name):
+    def check(content, folder):
+        path = folder / name
+        path.write_bytes(content)
+        rules = read_rules(path)
+        rows = Bags.from_list(np.linspace(0, 1, 2 * len(rules.feature_names)).reshape(2, 1, -1))
+        if name.endswith(".json"):
+            if json.dumps(type(rules).from_dict(rules.to_dict()).to_dict()) != json.dumps(rules.to_dict()):
+                raise SilentDifferenceError("saved and loaded again, the rules are others")
+            if len(content) % 10 == 0:
+                rules.infer(rows)
+        return True
+
+    return check
+
+
+def _texts(folder):
+    sugeno, mamdani = (json.loads(text) for text in _rule_documents(folder))
+    return [
+        RuleBase.from_dict(sugeno).to_source().encode(),
+        MamdaniRules.from_dict(mamdani).to_source().encode(),
+        b"VARIABLE d [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1), deep = Sigmoid(1, 5)\n"
+        b"USING t_norm = min, aggregation = max, alpha = -2.5e3, normalize = no, default = 0.5\n"
+        b"Rule 1: IF d is very shallow AND NOT (d is deep OR d is not shallow) THEN mine = 1.15 WITH 0.5\n",
+    ]
+
+
+def _check_text(content, folder):
+    text = content.decode("utf-8", "replace")
+    kind = MamdaniRules if "OUTPUT" in text else RuleBase
+    rules = kind.parse(text)
+    if kind is RuleBase and RuleBase.parse(rules.to_source()) != rules:
+        raise SilentDifferenceError("printed and parsed again, the rules are others")
+    return True
+
+
+TREE = {"weights": np.arange(12.0).reshape(3, 4), "n": np.array(7), "loss": np.ones((1, 2, 5))}
+
+
+def _checkpoint(folder):
+    from fuzzymil.training.checkpoints import Checkpoint
+
+    place = Checkpoint(folder / "a.checkpoint")
+    place.keep(TREE)
+    return [place.path.read_bytes()]
+
+
+def _check_checkpoint(content, folder):
+    from fuzzymil.training.checkpoints import Checkpoint
+
+    path = folder / "a.checkpoint"
+    path.write_bytes(content)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = Checkpoint(path).find(TREE)
+    if found is None:
+        if not told:
+            raise SilentDifferenceError("a damaged checkpoint was ignored without a word")
+        return False
+    if not all(np.array_equal(found[name], TREE[name]) for name in TREE):
+        raise SilentDifferenceError("a damaged checkpoint was used")
+    return True
+
+
+def _zipped(seeds):
+    return lambda folder: [gzip.compress(content, mtime=0) for content in seeds(folder)]
+
+
+TARGETS = {
+    "csv": Target(_table, mutate_text, _check_bags("a.csv", _read_slowly)),
+    "csv.gz": Target(_zipped(_table), mutate_bytes, _check_bags("a.csv.gz")),
+    "headerless": Target(_written("a.txt"), mutate_text, _check_bags("a.txt", _read_slowly)),
+    "uci": Target(_uci, mutate_text, _check_bags("a.data", _read_slowly)),
+    "svmlight": Target(_written("a.svm"), mutate_text, _check_bags("a.svm")),
+    "arff": Target(_written("a.arff"), mutate_text, _check_bags("a.arff")),
+    "mat": Target(_mat, mutate_bytes, _check_bags("a.mat")),
+    "parquet": Target(_written("a.parquet"), mutate_bytes, _check_bags("a.parquet")),
+    "npy": Target(_npy, mutate_bytes, _check_npy),
+    "model": Target(_golden("fuzzymil.model"), mutate_json, _check_model),
+    "rules.json": Target(_rule_documents, mutate_json, _check_rules("rules.json")),
+    "rules": Target(_texts, mutate_text, _check_text),
+    "fll": Target(_rule_texts(".fll"), mutate_text, _check_rules("a.fll")),
+    "fis": Target(_rule_texts(".fis"), mutate_text, _check_rules("a.fis")),
+    "checkpoint": Target(_checkpoint, mutate_bytes, _check_checkpoint),
+}
+"""Everything that is read from files."""
