@@ -67,8 +67,17 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
     return tuple(found)
 
 
+def _frozen(value: Any) -> Any:
+    """Return a parameter as it is now: a list or mapping might be changed later."""
+    if isinstance(value, Mapping):
+        return tuple((name, _frozen(item)) for name, item in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple | np.ndarray) else value
+
+
 def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
     """Return rules with other operators; the S-norm follows the T-norm, and one default applies to all outputs."""
+    if not settings:
+        return rules
     changes = dict(settings)
     if "t_norm" in changes and rules.s_norm == DUAL[rules.t_norm]:
         changes.setdefault("s_norm", "")
@@ -98,10 +107,17 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
     # ------------------------------------------------------------------ rules
 
-    @property
     @abstractmethod
-    def rule_base(self) -> RuleBase | MamdaniRules:
-        """The rules that the parameters describe."""
+    def _described_rules(self) -> Any:
+        """Return the rules that the parameters describe."""
+
+    def _rules_read_once(self) -> Any:
+        """Return the rules that the parameters describe, parsed again only if a parameter has changed."""
+        parameters = [_frozen(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        known = self.__dict__.get("_read")
+        if known is None or known[0] != parameters:
+            known = self._read = parameters, self._described_rules()
+        return known[1]
 
     @abstractmethod
     def _with_outputs(self, rules: Any, order: list[int]) -> Any:

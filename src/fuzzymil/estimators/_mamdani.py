@@ -136,6 +136,10 @@ class MIMamdani(ExpertSystem):
         if self.rules is None:
             check_is_fitted(self)
             return self._with_settings(self.rules_)
+        found: MamdaniRules = self._rules_read_once()
+        return found
+
+    def _described_rules(self) -> MamdaniRules:
         if isinstance(self.rules, MamdaniRules):
             if self.inputs is not None or self.outputs is not None:
                 raise ParameterError("MamdaniRules already have inputs and outputs: omit inputs and outputs.")

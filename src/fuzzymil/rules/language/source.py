@@ -49,6 +49,9 @@ def parse(
     settle_default(parsed, outputs, operators)
     said = _conclusions(parsed, outputs)
     parsed.mistakes.check()
+    if not {"aggregation", "alpha"} & {*parsed.settings, *operators}:
+        # Who writes 'IF patch is blue' means some patch; who states an alpha means a softmax.
+        operators = {**operators, "aggregation": "max"}
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
