@@ -18,7 +18,7 @@ from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, emit, emit_json, is_terminal, note, silence
 from fuzzymil.cli._inputs import Source, read_data, read_stream
 from fuzzymil.cli._models import Columns, read_model, save
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator
+from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
     from fuzzymil.training.distributed.processes import ProcessGroup
@@ -48,6 +48,7 @@ def fit(
     drop: _options.Drop = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
+    positive: _options.Positive = None,
     n_rules: _options.NRules = None,
     max_terms: _options.MaxTerms = None,
     alpha: _options.Alpha = None,
@@ -110,6 +111,8 @@ def fit(
         learning_rate=learning_rate,
     )
     check_target(output)
+    if resumed is not None and positive is not None:
+        raise ParameterError("--continue keeps the model's positive class: omit --positive.")
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
     columns = Columns.from_options(bag, label, drop)
     bags: Any
@@ -120,6 +123,7 @@ def fit(
         bags = source.bags if model is None else source.matched(model)
     if model is None:
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")
+        chosen |= given(positive=positive_label(positive, source.bags.labels, kind))
         model = new_estimator(kind, chosen, settings or (), init, seed)
     options = dataclasses.replace(model.run or RunOptions(), checkpoint=checkpoint, distributed=processes is not None)
     model.set_params(run=options)

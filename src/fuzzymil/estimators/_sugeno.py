@@ -44,7 +44,10 @@ class MISugeno(ExpertSystem, ExplainableModel):
         Output for a bag on which no rule fires at all; one value, or one per output. None: what the rules state,
         otherwise 0.
     threshold : float or None, default 0.5
-        Outputs above it mean the second class. None makes a regressor: `predict` returns the output itself.
+        An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
+    positive : label or None, default None
+        Of two classes, the one that a single output is about. None: the class after which the output is named,
+        otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set.
 
@@ -59,6 +62,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
     classes_ : array of shape (n_classes,)
         For a classifier: the labels passed to `fit` (0 and 1 if there were none). Each of several outputs is named
         after its class, and the greatest output decides.
+    positive_ : label or None
+        Of two classes, the one that a single output is about.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -156,11 +161,11 @@ class MISugeno(ExpertSystem, ExplainableModel):
         rules = self._suitable(rules)
         model = copy.copy(self)
         model.set_params(inputs=None, rules=rules, **dict.fromkeys(_OPERATORS))
-        model._set_fitted(rules, getattr(self, "classes_", None))
+        model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
         return model
 
-    def _set_fitted(self, rules: RuleBase, classes: Array | None) -> None:
-        super()._set_fitted(rules, classes)
+    def _set_fitted(self, rules: RuleBase, classes: Array | None, positive: int) -> None:
+        super()._set_fitted(rules, classes, positive)
         self.members_ = [rules]
 
     def _with_outputs(self, rules: RuleBase, order: list[int]) -> RuleBase:
