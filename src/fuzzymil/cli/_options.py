@@ -98,8 +98,8 @@ Positive = Annotated[
     str | None,
     _setting(
         "positive",
-        "Of two classes, the one that rules speak for (default: the one that the output of the rules given as --init is "
-        "named after, otherwise the last in sorted order).",
+        "Of two classes, the one that rules speak for (default: the one that the output of --init rules is named "
+        "after, otherwise the last in sorted order).",
     ),
 ]
 MaxTerms = Annotated[int | None, _setting("max-terms", "Most conditions in a rule (default: no limit).")]

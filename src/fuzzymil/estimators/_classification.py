@@ -122,7 +122,7 @@ class NetworkClassifier(ClassifierMixin, Network):
 
     def _record_classes(self, coding: Coding) -> None:
         self.classes_: Array = np.asarray(coding.classes)
-        self.positive_: Any = self.classes_[coding.positive] if len(self.classes_) == 2 else None
+        self.positive_: Any = self.classes_.tolist()[coding.positive] if len(self.classes_) == 2 else None
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
         """Return the weight (b,) of each bag by its class."""

@@ -171,7 +171,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
             self.__dict__.pop(name, None)
         if classes is not None:
             self.classes_ = classes
-            self.positive_ = classes[positive] if len(_output_names(rules)) == 1 else None
+            self.positive_ = classes.tolist()[positive] if len(_output_names(rules)) == 1 else None
 
     @property
     def _positive_place(self) -> int:

@@ -206,7 +206,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     if hasattr(model, "class_weight"):
         model.classes_ = _decode_labels(document["classes"])
         _check(len(model.classes_) == (2 if n_outputs == 1 else n_outputs), "the number of classes")
-        model.positive_ = model.classes_[_decode_positive(document)] if n_outputs == 1 else None
+        model.positive_ = model.classes_.tolist()[_decode_positive(document)] if n_outputs == 1 else None
         model.calibration_ = _decode_calibration(document["calibration"], loss, n_outputs)
     history = {
         str(name): np.array([storage.decode_number(v) for v in values]) for name, values in document["history"].items()
