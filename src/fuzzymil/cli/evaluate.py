@@ -112,7 +112,7 @@ def evaluate(
         raise typer.Exit(130)
 
 
-def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, positive: Any) -> list[Trial]:
+def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, positive: Any = None) -> list[Trial]:
     """Return the methods to compare with, by default the embedding forest."""
     from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
