@@ -6,7 +6,6 @@ import numbers
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -202,8 +201,9 @@ def warn_if_worse_than_chance(output: Array, is_positive: Array, positive: objec
     n_positive, n_other = int(is_positive.sum()), int((~is_positive).sum())
     if not n_positive or not n_other:
         return
-    ranks = rankdata(output)[is_positive].sum() - n_positive * (n_positive + 1) / 2
-    auc = ranks / (n_positive * n_other)
+    _, places, counts = np.unique(output, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]  # of equal values, the mean
+    auc = (ranks[is_positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_other)
     spread = np.sqrt((n_positive + n_other + 1) / (12 * n_positive * n_other))
     if (0.5 - auc) / spread > 2.5:  # hardly by chance
         name, label = output_names(np.array([other, positive]), 0)[0], np.asarray(other).tolist()
