@@ -77,6 +77,8 @@ def test_what_it_is_compared_with(desk):
     assert titles(["none"]) == []
     assert titles(["naive, majority", "naive"]) == ["NaiveMIL(LogisticRegression)", "majority class"]
     assert titles(None, Task.regression) == ["EmbeddingForest"]
+    (looked_for,) = evaluate._others(["MISVM"], bags, 0, Task.classification, "blue")
+    assert looked_for.estimator[-1].positive == "blue"
     with pytest.raises(InputError, match=r"none.*naive"):
         evaluate._others(["none,naive"], bags, 0, Task.classification)
     with pytest.raises(ParameterError, match=r"Did you mean 'none'"):

@@ -41,6 +41,18 @@ def test_rules_are_chosen_by_default_and_shown(desk, tmp_path):
     assert facts["n_rules"] == model.rules_.n_rules
 
 
+def test_the_positive_class_can_be_chosen(desk, tmp_path):
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "m.json"]
+    assert "Default: blue = " in good(*arguments, "--positive", "blue").stdout
+    model = load_model(tmp_path / "m.json")
+    assert (model.positive_, model.classes_.tolist()) == ("blue", ["blue", "red"])
+    message = bad(*arguments, "--positive", "green")
+    assert "'green'" in message
+    assert "blue, red" in message
+    assert "--positive" in bad(*arguments, "--set", "positive=blue")
+    assert "--positive" in bad(*arguments, "--positive", "blue", "--continue", tmp_path / "m.json")
+
+
 def test_options_of_training_train(desk, tmp_path):
     arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--max-epochs", 2]
     assert "2 epochs" in good(*arguments, "-o", tmp_path / "m.json").stdout

@@ -19,6 +19,8 @@ from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, R
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.rules import Variable
+from fuzzymil.rules.formats import read_rules
+from fuzzymil.rules.language.source import declaration
 
 mpl.use("Agg")
 
@@ -67,6 +69,8 @@ def test_two_rules_as_the_paper_walks_through_them():
     model = MISugeno(
         INPUTS,
         ["IF hue is blue AND texture is smooth THEN sky = 0.5 + 2*hue - texture", "IF hue is red THEN sky = 0.1 - hue"],
+        t_norm="min",
+        combine="mean",
     )
     rng = np.random.default_rng(0)
     bags = [rng.uniform(0, 1, (n, 2)) for n in (1, 2, 5, 9)]
@@ -84,7 +88,7 @@ def test_two_rules_as_the_paper_walks_through_them():
 def test_a_case_to_do_in_the_head():
     steps = {"low": Triangular(-1, 0, 1), "high": Triangular(0, 1, 2)}
     rules = ["IF a is high AND b is high THEN y = 10", "IF a is low OR b is low THEN y = 20"]
-    found = MISugeno({"a": steps, "b": steps}, rules).infer([[[0.75, 0.5], [0.25, 1.0]]])
+    found = MISugeno({"a": steps, "b": steps}, rules, t_norm="min").infer([[[0.75, 0.5], [0.25, 1.0]]])
     assert found.truth.tolist() == [[0.5, 0.5], [0.25, 0.75]]
     assert found.firing.tolist() == [[0.5, 0.75]]
     assert found.output.tolist() == [[(0.5 * 10 + 0.75 * 20) / 1.25]]
@@ -126,15 +130,64 @@ def test_ranges_and_units_of_inputs_are_kept():
     assert MISugeno({"hue": hue}, "IF hue is red THEN y = 1").rule_base.variables == (hue,)
 
 
-def test_operators_are_those_of_the_paper_unless_the_rules_or_the_settings_say_otherwise():
+@pytest.mark.parametrize(
+    ("stated", "operators"),
+    [
+        ("", ("product", "max", 1.0)),
+        ("USING t_norm = min, aggregation = power", ("min", "power", 1.0)),
+        ("USING alpha = 5", ("product", "softmax", 5.0)),
+    ],
+    ids=["default", "operators", "alpha"],
+)
+def test_the_same_text_gives_the_same_numbers_wherever_it_is_read(stated, operators, tmp_path):
+    declared = [declaration("VARIABLE", Variable(name, terms)) for name, terms in INPUTS.items()]
+    text = "\n".join([*declared, stated, *RULES])
+    (tmp_path / "sky.rules").write_text(text, encoding="utf-8")
+    parsed = RuleBase.parse(text)
+    assert (parsed.t_norm, parsed.aggregation, parsed.alpha) == operators
+    assert read_rules(tmp_path / "sky.rules") == MISugeno(rules=text).rule_base == parsed
+    assert MISugeno(INPUTS, [stated, *RULES]).rule_base == parsed
+    expected = parsed.infer(BAGS).output
+    np.testing.assert_array_equal(MISugeno(rules=text).infer(BAGS).output, expected)
+    np.testing.assert_array_equal(MISugeno(rules=text).fit(BAGS).rules_.infer(BAGS).output, expected)
+    written = MIANFISClassifier(init=parsed, max_epochs=0).fit(BAGS, LABELS)
+    np.testing.assert_allclose(written.rules_.infer(BAGS).output, expected, rtol=1e-5)  # trained in 32 bit
+
+
+def test_text_is_read_once(monkeypatch):
+    reads = []
+    parse = RuleBase.parse
+    monkeypatch.setattr(RuleBase, "parse", lambda *args, **kwargs: reads.append(args) or parse(*args, **kwargs))
+    inputs, rules = {name: dict(terms) for name, terms in INPUTS.items()}, list(RULES)
+    model = MISugeno(inputs, rules)
+    first = model.infer(BAGS).output
+    model.fit(BAGS, LABELS).infer(BAGS)
+    assert len(reads) == 1
+    changes = [
+        lambda: model.set_params(t_norm="min"),
+        lambda: inputs["hue"].update(blue=Gaussian(0.5, 0.1)),
+        lambda: rules.append("IF hue is red THEN sky = 0.5"),
+        lambda: setattr(model, "alpha", np.array([1.0, 2.0, 3.0])),
+    ]
+    for count, change in enumerate(changes, start=2):
+        before = model.infer(BAGS).output
+        change()
+        assert not np.array_equal(model.infer(BAGS).output, before)
+        assert len(reads) == count
+    assert first.shape == (4, 1)
+    assert MISugeno(rules=model.rule_base).rule_base is model.rule_base
+
+
+def test_operators_are_those_of_the_text_unless_the_settings_say_otherwise():
     rules = MISugeno(INPUTS, RULES).rule_base
-    assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.combine) == ("min", "max", "max", "mean")
+    assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.combine) == ("product", "algebraic", "max", "softmax")
+    assert MISugeno(INPUTS, RULES, alpha=2.0).rule_base.aggregation == "softmax"
     assert rules.default == (0.0,)
     assert rules.normalize
     said = ["USING t_norm = product, aggregation = softmax, alpha = 3, default = 0.5", *RULES]
     told = MISugeno(INPUTS, said).rule_base
     assert (told.t_norm, told.s_norm, told.aggregation, told.alpha) == ("product", "algebraic", "softmax", 3.0)
-    assert (told.combine, told.default) == ("mean", (0.5,))
+    assert (told.combine, told.default) == ("softmax", (0.5,))
     chosen = MISugeno(INPUTS, said, t_norm="lukasiewicz", alpha=7, default=1, combine="max", normalize=False).rule_base
     assert (chosen.t_norm, chosen.s_norm, chosen.alpha, chosen.combine) == ("lukasiewicz", "bounded", 7.0, "max")
     assert chosen.default == (1.0,)

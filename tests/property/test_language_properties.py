@@ -196,7 +196,7 @@ def test_what_is_printed_infers_the_same_to_its_digits(combine):
         rng.normal(size=(4, 3)), rng.uniform(0.5, 2, (4, 3)), rng.normal(size=(4, 2, 4)), combine=combine
     )
     bags = [rng.normal(size=(size, 3)) for size in (2, 1, 3)]
-    printed = RuleBase.parse(str(rules), rules.variables, combine=combine)
+    printed = RuleBase.parse(str(rules), rules.variables, combine=combine, aggregation="softmax")
     assert printed != rules
     # Every product of a sum is off by half a unit of the fourth digit at most.
     reach = max(np.abs(rules.coefs).sum(axis=2).max() * max(1.0, max(np.abs(bag).max() for bag in bags)), 1.0)

@@ -8,9 +8,10 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules import Rule
+from fuzzymil.rules import MamdaniRules, Rule
 from fuzzymil.rules.language.lexer import Place
-from fuzzymil.rules.language.parser import Linear, read
+from fuzzymil.rules.language.parsed import Linear
+from fuzzymil.rules.language.parser import read
 from fuzzymil.rules.language.printer import keywords
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 from fuzzymil.rules.rule import Variable
@@ -388,3 +389,35 @@ def test_an_output_has_a_name_of_its_own():
 def test_a_range_is_finite_and_goes_up(low, high):
     with pytest.raises(ParameterError, match="range of 'x' must be finite"):
         Variable("x", TERMS, low, high)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1. If (x is low) and (z is high) then (y is big) (0.5)",  # MATLAB
+        "If (x is low) and (z is high) then (y is big)(0.5)",
+        "IF (x IS low) AND (z IS high) THEN (y IS big) WITH 0.5",  # simpful
+        "IF ((x IS low) AND (z IS high)) THEN y IS big WITH 0.5;;",
+        "Rule 7: IF x is low AND z is high THEN y is big WITH 0.5",
+    ],
+)
+def test_brackets_are_read_as_matlab_and_simpful_write_them(written):
+    declared = "VARIABLE x: low = Gaussian(0, 1) VARIABLE z: high = Gaussian(2, 1) "
+    output = "OUTPUT y FROM 0 TO 1: big = Triangular(0, 1, 2) "
+    plain = "IF x is low AND z is high THEN y is big WITH 0.5"
+    assert MamdaniRules.parse(declared + output + written) == MamdaniRules.parse(declared + output + plain)
+    sugeno = written.replace("IS big", "= 2").replace("is big", "= 2")
+    assert RuleBase.parse(declared + sugeno) == RuleBase.parse(declared + plain.replace("is big", "= 2"))
+
+
+def test_matlab_puts_nothing_between_conclusions():
+    declared = "VARIABLE x: low = Gaussian(0, 1) OUTPUT a FROM 0 TO 1: big = Triangular(0, 1, 2) "
+    declared += "OUTPUT b FROM 0 TO 1: big = Triangular(0, 1, 2) "
+    found = MamdaniRules.parse(declared + "1. If (x is not low) then (a is big)(b is big) (1)")
+    assert found == MamdaniRules.parse(declared + "IF x is not low THEN a is big, b is big")
+
+
+@pytest.mark.parametrize("unit", ["0, 2", " 0 : 2", "-1 to 1", "m/s", "0"])
+def test_a_unit_that_looks_like_a_range_reads_back(unit):
+    rules = RuleBase([Variable("x", TERMS, unit=unit)], [Rule({"x": "low"}, [[1.0]])])
+    assert RuleBase.parse(rules.to_source()) == rules

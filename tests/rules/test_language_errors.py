@@ -6,6 +6,7 @@ import pytest
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
 from fuzzymil.membership import Gaussian
+from fuzzymil.rules import MamdaniRules
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable
 
@@ -45,17 +46,7 @@ ERRORS = {
         "variable|'Depth'|depth, size, hue|Did you mean 'depth'?",
         "Depth",
     ),
-    "unknown output": (
-        "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN rsk is low",
-        "output|'rsk'|Did you mean 'risk'?",
-        "rsk is",
-    ),
     "no output": ("IF depth is low THEN risk is low", "'risk'|OUTPUT", "risk is"),
-    "unknown term of an output": (
-        "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN risk is lo",
-        "term|of 'risk'|'lo'|Did you mean 'low'?",
-        "lo",
-    ),
     "unknown family": (
         "VARIABLE x: low = gaussian(0, 1)",
         "family|'gaussian'|Bell, Gaussian|Trapezoidal|Did you mean 'Gaussian'?",
@@ -72,7 +63,7 @@ ERRORS = {
     "variable given and declared": ("VARIABLE depth: low = Gaussian(0, 1)", "'depth'|twice", "depth:"),
     "setting twice": ("USING alpha = 1 USING alpha = 2", "'alpha'|twice", "alpha = 2"),
     "concluded twice": ("IF depth is low THEN y = 1, y = 2", "'y'|twice", "y = 2"),
-    "no conclusion": ("IF depth is low", "Expected AND, OR or THEN, found the end of the text.", ""),
+    "no conclusion": ("IF depth is low", "AND, OR or THEN|the end of the text|'THEN y = 1'", ""),
     "no conclusion after THEN": ("IF depth is low THEN", "Expected a conclusion|'y = 1'|found the end", ""),
     "no conclusion before the next rule": (
         "IF depth is low THEN IF hue is low THEN y = 1",
@@ -84,40 +75,48 @@ ERRORS = {
         "Expected '=' and a number ('+=' to add it, 'is' and a term), found the end of the text.",
         "",
     ),
-    "no value after =": ("IF depth is low THEN y =", "Expected a number or a variable, found the end of the text.", ""),
+    "no value after =": ("IF depth is low THEN y =", "a number or a variable|the end of the text", ""),
     "the end comes before a comment": ("IF depth is low # THEN y = 1", "Expected AND, OR or THEN", " # THEN"),
     "division": ("IF depth is low THEN y = depth / 2", "'/'|sum of numbers times variables", "/ 2"),
-    "whole division": ("IF depth is low THEN y = 3 // 2", "'/'", "// 2"),
+    "whole division": ("IF depth is low THEN y = 3 // 2", "Comments begin with '#'|'//'", "// 2"),
     "power": ("IF depth is low THEN y = depth^2", "'^'", "^2"),
-    "power by stars": ("IF depth is low THEN y = depth**2", "Expected a number, found '*'.", "*2"),
+    "power by stars": ("IF depth is low THEN y = depth**2", "a number|'*'|'0.3 + 2*depth'", "*2"),
     "function": ("IF depth is low THEN y = 1 + sin(depth)", "Function|sum of numbers times variables", "sin("),
     "function times": ("IF depth is low THEN y = 2*exp(depth)", "Function", "exp("),
-    "variable times variable": ("IF depth is low THEN y = depth*size", "Expected a number, found 'size'.", "size"),
-    "number times number": ("IF depth is low THEN y = 2*3", "Expected a variable, found '3'.", "3"),
-    "bracket in a conclusion": ("IF depth is low THEN y = 2*(depth + 1)", "Expected a variable, found '('.", "(depth"),
-    "two signs": ("IF depth is low THEN y = 1 - -2", "Expected a number or a variable, found '-'.", "-2"),
-    "other two signs": ("IF depth is low THEN y = -+2", "Expected a number or a variable, found '+'.", "+2"),
+    "variable times variable": (
+        "IF depth is low THEN y = depth*size",
+        "a number|sum of numbers times variables|'size'",
+        "size",
+    ),
+    "number times number": ("IF depth is low THEN y = 2*3", "a variable|sum of numbers times variables|'3'", "3"),
+    "bracket in a conclusion": (
+        "IF depth is low THEN y = 2*(depth + 1)",
+        "a variable|sum of numbers times variables|'('",
+        "(depth",
+    ),
+    "two signs": ("IF depth is low THEN y = 1 - -2", "a number or a variable|'-'", "-2"),
+    "other two signs": ("IF depth is low THEN y = -+2", "a number or a variable|'+'", "+2"),
     "product without a star": ("IF depth is low THEN y = 2depth", "letter|'2*depth'", "2depth"),
     "underscore in a number": ("IF depth is low THEN y = 1_000", "'10000' or '1e4'", "1_000"),
     "hexadecimal": ("IF depth is low THEN y = 0x10", "letter", "0x10"),
     "exponent without digits": ("IF depth is low THEN y = .5e", "letter", ".5e"),
-    "decimal comma": ("VARIABLE x: low = Gaussian(0,5, 1)", "center, width|got 3", "Gaussian(0,5"),
+    "decimal comma": ("VARIABLE x: low = Gaussian(0,5, 1)", "center, width|got 3|'0.5'", "Gaussian(0,5"),
     "too great a number": ("IF depth is low THEN y = 1e999", "1e999|too large", "1e999"),
     "too great a sum": ("IF depth is low THEN y = 1e308 + 1e308", "too large", "= 1e308"),
     "too great a slope": ("IF depth is low THEN y = 1e308*depth + 1e308*depth", "too large", "= 1e308"),
-    "infinite conclusion": ("IF depth is low THEN y = inf", "variable|'inf'", "inf"),
+    "infinite conclusion": ("IF depth is low THEN y = inf", "finite|'inf'", "inf"),
     "open bracket": (
         "IF (depth is low AND (size is low) THEN y = 1",
         "Expected AND, OR or ')', found 'THEN'.",
         "THEN y",
     ),
-    "closing bracket": ("IF depth is low) THEN y = 1", "Expected AND, OR or THEN, found ')'.", ") THEN"),
+    "closing bracket": ("IF depth is low) THEN y = 1", "')'|closes no|remove", ") THEN"),
     "empty brackets": (
         "IF () THEN y = 1",
         "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found ')'.",
         ") THEN",
     ),
-    "closing bracket after a conclusion": ("IF depth is low THEN y = 1)", "found ')'.", ")"),
+    "closing bracket after a conclusion": ("IF depth is low THEN y = 1)", "')'|closes no", ")"),
     "empty premise": (
         "IF THEN y = 1",
         "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'THEN'.",
@@ -129,16 +128,16 @@ ERRORS = {
         "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'OR'.",
         "OR size",
     ),
-    "no term": ("IF depth is THEN y = 1", "Expected a term of 'depth', found 'THEN'.", "THEN"),
-    "no is": ("IF depth low THEN y = 1", "Expected 'is', found 'low'.", "low"),
-    "equals in a premise": ("IF depth = low THEN y = 1", "Expected 'is', found '='.", "= low"),
+    "no term": ("IF depth is THEN y = 1", "term of 'depth'|low, medium, high|'THEN'", "THEN"),
+    "no is": ("IF depth low THEN y = 1", "'is' is missing|'depth is low'", "low"),
+    "equals in a premise": ("IF depth = low THEN y = 1", "'is'|'='|'depth is low'", "= low"),
     "comparison": ("IF depth < 3 THEN y = 1", "'<'|'depth is low'", "< 3"),
-    "hedge before the variable": (
-        "IF very depth is low THEN y = 1",
-        "Expected a condition ('variable is term'), NOT, '(' or a quantifier (SOME, ALL, ...), found 'very'.",
-        "very",
+    "hedge before the variable": ("IF very depth is low THEN y = 1", "hedge|'depth is very ...'", "very"),
+    "unknown hedge": (
+        "IF depth is quite low THEN y = 1",
+        "hedge|'quite'|not, very, somewhat, extremely, seldom",
+        "quite",
     ),
-    "unknown hedge": ("IF depth is quite low THEN y = 1", "double quotes", "quite"),
     "keyword as a term": ("IF depth is with THEN y = 1", "'with'|keyword|double quotes", "with"),
     "keyword as a variable": (
         "VARIABLE is: low = Gaussian(0, 1)",
@@ -147,64 +146,51 @@ ERRORS = {
     ),
     "keyword as a new term": (
         "VARIABLE x: very = Gaussian(0, 1)",
-        "Expected the name of a term, found 'very'. ('very' is",
+        "name of a term|'very'|keyword|double quotes",
         "very",
     ),
-    "name of two words": ("IF hue value is low THEN y = 1", "Expected 'is', found 'value'|double quotes", "value"),
+    "name of two words": ("IF hue value is low THEN y = 1", 'double quotes|"hue value"', "hue value"),
     "unknown name of two words": (
         "IF patch position is low THEN y = 1",
-        "'patch'|depth, size, hue|Did you mean 'depth'?|double quotes",
+        "'patch position'|depth, size, hue|double quotes",
         "patch",
     ),
     "declared name of two words": (
         "VARIABLE patch position: up = Gaussian(0, 1)",
-        "'position'|double quotes",
-        "position",
+        'double quotes|"patch position"',
+        "patch",
     ),
-    "else": ("IF depth is low THEN y = 1 ELSE y = 0", "VARIABLE, OUTPUT or USING|found 'ELSE'", "ELSE"),
-    "more than one number": ("IF depth is low THEN y = 1 2", "VARIABLE, OUTPUT or USING|found '2'", "2"),
-    "no rule after a label": ("Rule 1: depth is low THEN y = 1", "IF|found 'depth'", "depth"),
-    "two semicolons": ("IF depth is low THEN y = 1;;", "found ';'.", ";"),
-    "negative weight": ("IF depth is low THEN y = 1 WITH -1", "weight|found '-'", "-1"),
+    "else": ("IF depth is low THEN y = 1 ELSE y = 0", "ELSE|IF NOT|IF anything", "ELSE"),
+    "more than one number": ("IF depth is low THEN y = 1 2", "'2'|WITH", "2"),
+    "no rule after a label": ("Rule 1: depth is low THEN y = 1", "IF is missing", "depth"),
+    "negative weight": ("IF depth is low THEN y = 1 WITH -1", "weight|at least 0|'-'", "-1"),
     "no weight": ("IF depth is low THEN y = 1 WITH", "weight|found the end", ""),
     "infinite weight": ("IF depth is low THEN y = 1 WITH 1e400", "1e400|too large", "1e400"),
-    "no parameters": (
-        "VARIABLE x: low = Gaussian",
-        "Expected '(' and the parameters of Gaussian, found the end of the text.",
-        "",
-    ),
-    "empty parameters": ("VARIABLE x: low = Gaussian()", "Expected a parameter of Gaussian, found ')'.", ")"),
-    "named parameters": (
-        "VARIABLE x: low = Gaussian(center=0, width=1)",
-        "Expected a parameter of Gaussian, found 'center'.",
-        "center",
-    ),
+    "no parameters": ("VARIABLE x: low = Gaussian", "'('|Gaussian|center, width|the end of the text", ""),
+    "empty parameters": ("VARIABLE x: low = Gaussian()", "Gaussian|center, width|')'", ")"),
+    "named parameters": ("VARIABLE x: low = Gaussian(center=0, width=1)", "without names|center, width", "center"),
     "too few parameters": ("VARIABLE x: low = Bell(0, 1)", "Bell|center, width, slope|got 2", "Bell"),
     "bad parameters": ("VARIABLE x: low = Gaussian(0, -1)", "Gaussian|width|-1.0", "Gaussian"),
     "open parameters": ("VARIABLE x: low = Gaussian(0, 1", "Expected ',' or ')', found the end of the text.", ""),
-    "infinite parameter": (
-        "VARIABLE x: low = Gaussian(inf, 1)",
-        "Expected a parameter of Gaussian, found 'inf'.",
-        "inf",
-    ),
+    "infinite parameter": ("VARIABLE x: low = Gaussian(inf, 1)", "Gaussian|a number|'inf'", "inf"),
     "no set": (
         "VARIABLE x: low = 3",
         "Expected a fuzzy set|Bell, Gaussian|found '3'",
         "3",
     ),
     "term without a set": ("VARIABLE x: low, high", "Expected '=' and a fuzzy set, found ','.", ", high"),
-    "no terms": ("VARIABLE x:", "Expected the name of a term, found the end of the text.", ""),
+    "no terms": ("VARIABLE x:", "name of a term|'low = Gaussian(0, 1)'|the end of the text", ""),
     "no name": ("VARIABLE", "Expected the name of a variable, found the end of the text.", ""),
     "number as a name": ("VARIABLE 3", "Expected the name of a variable, found '3'.", "3"),
-    "range that goes down": ("VARIABLE x FROM 2 TO 1", "range of 'x'|2.0 to 1.0", "x FROM"),
+    "range that goes down": ("VARIABLE x FROM 2 TO 1", "range of 'x'|from 2 to 1|lower value first", "x FROM"),
     "no range": ("VARIABLE x FROM TO 1", "lowest value|found 'TO'", "TO"),
     "open quotation": ('IF "depth is low THEN y = 1', "never closed", '"depth'),
     "quotation over a line end": ('IF "dep\nth" is low THEN y = 1', "never closed", '"dep'),
     "open unit": ("VARIABLE x [m: low = Gaussian(0, 1)", "square bracket|never closed", "[m"),
     "single quotes": ("IF 'depth' is low THEN y = 1", "double quotes", "'depth"),
     "curly quotes": ("IF “depth” is low THEN y = 1", "double quotes", "“depth”"),
-    "other character": ("IF depth is low & size is low THEN y = 1", "'&'|double quotes", "& size"),
-    "full stop": ("IF depth is low THEN y = 1.\nIF depth is low.", "'.'", "."),
+    "other character": ("IF depth is low @ size is low THEN y = 1", "'@'|double quotes", "@ size"),
+    "full stop": ("IF depth is low THEN y = 1\nIF depth is low.", "full stop|remove", "."),
     "control character": ("IF depth is low\x00 THEN y = 1", "'\\x00'", "  THEN"),
     "no setting": ("USING", "Expected the name of a setting, found the end of the text.", ""),
     "setting without a value": ("USING t_norm =", "a name, a number or numbers|found the end", ""),
@@ -216,10 +202,14 @@ ERRORS = {
         "t_norm|'mni'|product, min, lukasiewicz|Did you mean 'min'?",
         "t_norm = mni",
     ),
-    "bad number of alphas": ("USING alpha = (1, 2) IF depth is low THEN y = 1", "alpha|(1.0, 2.0)", "alpha"),
+    "bad number of alphas": (
+        "USING alpha = (1, 2) IF depth is low THEN y = 1",
+        "alpha|one per rule (1)|(1.0, 2.0)",
+        "alpha",
+    ),
     "word for a number": ("USING alpha = high IF depth is low THEN y = 1", "alpha|'high'", "alpha"),
     "truth for a number": ("USING alpha = yes IF depth is low THEN y = 1", "alpha|True", "alpha"),
-    "number for a truth": ("USING limited = 1 IF depth is low THEN y = 1", "limited|1.0", "limited"),
+    "number for a truth": ("USING limited = 1 IF depth is low THEN y = 1", "limited|yes or no|1.0", "limited"),
     "bad default": ("USING default = (1, 2) IF depth is low THEN y = 1", "default|1 value|got 2", "default"),
     "infinite default": ("USING default = inf IF depth is low THEN y = 1", "default|finite", "default"),
     "shortened premise": (
@@ -240,16 +230,232 @@ ERRORS = {
         "'y'|'big'|MIMamdani",
         "IF depth",
     ),
+    # ------------------------------------------------------------------ words and signs left out
+    "THEN left out": ("IF depth is low y = 1", "THEN is missing|'y'", "y = 1"),
+    "THEN left out before a sum": ("IF depth is low y += 1", "THEN is missing|'y'", "y += 1"),
+    "the next rule for THEN": ("IF depth is low\nIF hue is low THEN y = 1", "THEN|the next statement", ""),
+    "the next rule for a conclusion": (
+        "IF depth is low THEN\nRule 2: IF hue is low THEN y = 1",
+        "a conclusion|'y = 1'|the next statement",
+        "",
+    ),
+    "IF left out": ("depth is low THEN y = 1", "IF is missing", "depth"),
+    "IF left out before a bracket": ("(depth is low) THEN y = 1", "IF is missing", "(depth"),
+    "IF left out before a quantifier": ("SOME depth is low THEN y = 1", "IF is missing", "SOME"),
+    "premise left out": ("THEN y = 1", "THEN has no IF", "THEN"),
+    "AND left out": ("IF depth is low size is low THEN y = 1", "AND or OR is missing|'size'", "size"),
+    "variable left out": ("IF depth is low OR high THEN y = 1", "Repeat|'depth is low OR depth is high'", "high"),
+    "term left out before AND": ("IF depth is AND size is low THEN y = 1", "term of 'depth'|low, medium, high", "AND"),
+    "term left out after a hedge": ("IF depth is very THEN y = 1", "term of 'depth'|low, medium, high|'THEN'", "THEN"),
+    "is left out before a hedge": ("IF depth very low THEN y = 1", "'is' is missing", "very"),
+    "comma left out between terms": (
+        "VARIABLE x: low = Gaussian(0, 1) high = Gaussian(2, 1)",
+        "terms|commas|'high'",
+        "high = Gaussian(2",
+    ),
+    "comma left out between parameters": ("VARIABLE x: low = Gaussian(0 1)", "commas|missing", "1)"),
+    "comma left out before a minus": ("VARIABLE x: low = Sigmoid(0 -1)", "commas|missing", "-1)"),
+    "comma left out between settings": (
+        "USING t_norm = min alpha = 2 IF depth is low THEN y = 1",
+        "settings|commas|'alpha'",
+        "alpha = 2",
+    ),
+    "comma left out between conclusions": ("IF depth is low THEN a = 1 b = 2", "conclusions|commas|'b'", "b = 2"),
+    "comma left out between sums": ("IF depth is low THEN a += 1 b -= 2", "conclusions|commas|'b'", "b -= 2"),
+    "comma left out between defaults": (
+        "Default: a = 1 b = 2 IF depth is low THEN a += 1, b += 1",
+        "outputs|commas|'b'",
+        "b = 2",
+    ),
+    "comma too many": (
+        "VARIABLE x: low = Gaussian(0, 1),\nIF depth is low THEN y = 1",
+        "another term|comma|next statement",
+        "",
+    ),
+    "colon left out before terms": ("VARIABLE x low = Gaussian(0, 1)", "colon|'VARIABLE x: low = ...'", "low"),
+    "colon left out after a range": ("VARIABLE x FROM 0 TO 2 low = Gaussian(0, 1)", "colon", "low"),
+    "colon left out after a label": ("Rule 1 IF depth is low THEN y = 1", "colon|'Rule 1: IF ...'", "Rule"),
+    "colon left out after Default": ("Default y = 1 IF depth is low THEN y = 1", "colon|'Default: y = 0.5'", "y = 1"),
+    "equals left out": ("VARIABLE x: low Gaussian(0, 1)", "'='|'Gaussian'", "Gaussian"),
+    # ------------------------------------------------------------------ words and signs of other languages
+    "double ampersand": ("IF depth is low && size is low THEN y = 1", "AND|'&&'", "&& size"),
+    "ampersand": ("IF depth is low & size is low THEN y = 1", "AND|'&'", "& size"),
+    "double bar": ("IF depth is low || size is low THEN y = 1", "OR|'||'", "|| size"),
+    "bar": ("IF depth is low | size is low THEN y = 1", "OR|'|'", "| size"),
+    "exclamation mark": ("IF !(depth is low) THEN y = 1", "NOT|'!'", "!("),
+    "logical signs": ("IF depth is low \u2227 size is low THEN y = 1", "AND|'\u2227'", "\u2227"),
+    "not equal": ("IF depth != low THEN y = 1", "'!='|'depth is not low'", "!= low"),
+    "comma for AND": ("IF depth is low, size is low THEN y = 1", "AND (or OR)|comma", ", size"),
+    "double equals in a premise": ("IF depth == low THEN y = 1", "'is'|'=='|'depth is low'", "== low"),
+    "in for is": ("IF depth in low THEN y = 1", "'is'|'in'|'depth is low'", "in low"),
+    "arrow for THEN": ("IF depth is low -> y = 1", "THEN|'->'", "-> y"),
+    "double arrow for THEN": ("IF depth is low => y = 1", "THEN|'=>'", "=> y"),
+    "arrow sign for THEN": ("IF depth is low \u2192 y = 1", "THEN|'\u2192'", "\u2192 y"),
+    "colon for THEN": ("IF depth is low: y = 1", "THEN|':'", ": y"),
+    "comma for THEN": ("IF depth is low, y = 1", "THEN|','", ", y"),
+    "assignment": ("IF depth is low THEN y := 1", "'='|':='", ":= 1"),
+    "double equals in a conclusion": ("IF depth is low THEN y == 1", "'y = 1'|'=='", "== 1"),
+    "is before a number": ("IF depth is low THEN y is 1", "'y = 1'|'is'", "is 1"),
+    "is before a negative number": ("IF depth is low THEN y is -1", "'y = 1'|'is'", "is -1"),
+    "colon before a number": ("IF depth is low THEN y: 1", "'y = 1'|':'", ": 1"),
+    "OR in a conclusion": ("IF depth is low THEN a = 1 OR b = 1", "OR|commas", "OR b"),
+    "number as a term": ("IF depth is 3 THEN y = 1", "term|number|'depth is low'|around 3", "3 THEN"),
+    "equals and a number": ("IF depth = 3 THEN y = 1", "term|number|'depth is low'|around 3", "3 THEN"),
+    "brackets around a term": ("IF depth is very (low) THEN y = 1", "term|without parentheses", "(low)"),
+    "hedge after the term": ("IF depth is low very THEN y = 1", "hedge|'is very low'", "very"),
+    "unknown hedge before a hedge": ("IF depth is quit very low THEN y = 1", "hedge|'quit'|not, very", "quit"),
+    "misspelled hedge": ("IF depth is vrey low THEN y = 1", "hedge|'vrey'|Did you mean 'very'?", "vrey"),
+    "weight by another word": ("IF depth is low THEN y = 1 WEIGHT 0.5", "'WITH 0.5'|'WEIGHT'", "WEIGHT"),
+    "weight with a word too many": ("IF depth is low THEN y = 1 WITH weight = 0.5", "'WITH 0.5'|'weight'", "WITH"),
+    "certainty factor": ("IF depth is low THEN y = 1 CF 0.5", "'WITH 0.5'|'CF'", "CF"),
+    "comment by slashes": ("// deep\nIF depth is low THEN y = 1", "Comments|'#'|'//'", "// deep"),
+    "comment by a percent sign": ("IF depth is low THEN y = 1 % deep", "Comments|'#'|'%'", "% deep"),
+    "comment over several lines": ("/* deep\n*/ IF depth is low THEN y = 1", "Comments|'#'|'/*'", "/* deep"),
+    "percentage as a weight": ("IF depth is low THEN y = 1 WITH 50%", "'0.5'|'50%'", "50%"),
+    "percentage as a parameter": ("VARIABLE x: low = Gaussian(0, 12.5 %)", "'0.125'|'12.5%'", "12.5 %"),
+    "percentage as a count": ("IF AT LEAST 50% depth is low THEN y = 1", "count|MOST|ON AVERAGE", "50%"),
+    "decimal comma in a conclusion": ("IF depth is low THEN y = 0,5", "'0.5'|'0,5'", "0,5"),
+    "decimal comma in a weight": ("IF depth is low THEN y = 1 WITH 0,25", "'0.25'|'0,25'", "0,25"),
+    "decimal comma in a range": ("VARIABLE x FROM 0,5 TO 2: low = Gaussian(0, 1)", "'0.5'|'0,5'", "0,5"),
+    "decimal comma in a setting": ("USING alpha = 2,5 IF depth is low THEN y = 1", "'2.5'|'2,5'", "2,5"),
+    "decimal comma in a default": ("Default: y = 0,5 IF depth is low THEN y = 1", "'0.5'|'0,5'", "0,5"),
+    "thousands": ("IF depth is low THEN y = 1,000", "'1.000'|'1000'", "1,000"),
+    "minus sign": ("IF depth is low THEN y = \u22121", "'-'|minus", "\u22121"),
+    "dash for a minus": ("IF depth is low THEN y = 2 \u2013 depth", "'-'|minus", "\u2013"),
+    "sign for times": ("IF depth is low THEN y = 2 \u00d7 depth", "'*'|multiplication", "\u00d7"),
+    "semicolon between terms": (
+        "VARIABLE x: low = Gaussian(0, 1); high = Gaussian(2, 1)",
+        "commas|semicolons",
+        "; high",
+    ),
+    "colon for equals": ("VARIABLE x: low: Gaussian(0, 1)", "'='|':'", ": Gaussian"),
+    "brackets for a range": ("VARIABLE x [0, 2]: low = Gaussian(0, 1)", "unit|'FROM 0 TO 2'", "[0, 2]"),
+    "square brackets for parameters": ("VARIABLE x: low = Gaussian[0 1]", "parentheses|Gaussian", "[0 1]"),
+    "braces": ("VARIABLE x: {low = Gaussian(0, 1)}", "'{'|parentheses", "{low"),
+    "MATLAB's family": ("VARIABLE x: low = gaussmf(1, 0)", "'gaussmf'|Gaussian(c, sigma)", "gaussmf"),
+    "MATLAB's family and brackets": ("VARIABLE x: low = trimf [0 1 2]", "'trimf'|Triangular(a, b, c)", "trimf"),
+    "INPUT for VARIABLE": ("INPUT x: low = Gaussian(0, 1)", "'INPUT'|'VARIABLE'", "INPUT"),
+    "SET for USING": ("SET t_norm = min", "'SET'|'USING'", "SET"),
+    "WHEN for IF": ("WHEN depth is low THEN y = 1", "'WHEN'|'IF'", "WHEN"),
+    "equals left out of a setting": ("USING t_norm: min IF depth is low THEN y = 1", "'='|':'", ": min"),
 }
 
 
-@pytest.mark.parametrize(("text", "facts", "at"), ERRORS.values(), ids=ERRORS)
-def test_an_error_says_what_is_wrong_and_points_at_it(text, facts, at):
-    message = error_of(text)
+MAMDANI = {
+    "unknown output": (
+        "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN rsk is low",
+        "output|'rsk'|Did you mean 'risk'?",
+        "rsk is",
+    ),
+    "unknown term of an output": (
+        "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN risk is lo",
+        "term|of 'risk'|'lo'|Did you mean 'low'?",
+        "lo",
+    ),
+    "THEN left out before a term": (
+        "OUTPUT risk: low = Gaussian(0, 1) IF depth is low risk is low",
+        "THEN is missing|'risk'",
+        "risk is low",
+    ),
+    "comma left out between terms concluded": (
+        "OUTPUT a: low = Gaussian(0, 1) OUTPUT b: low = Gaussian(0, 1) IF depth is low THEN a is low b is low",
+        "conclusions|commas|'b'",
+        "b is low",
+    ),
+    "equals before a term": (
+        "OUTPUT risk: low = Gaussian(0, 1) IF depth is low THEN risk = low",
+        "'risk is low'|term",
+        "low",
+    ),
+}
+
+
+CASES = [(RuleBase, *case) for case in ERRORS.values()] + [(MamdaniRules, *case) for case in MAMDANI.values()]
+
+
+@pytest.mark.parametrize(("kind", "text", "facts", "at"), CASES, ids=[*ERRORS, *MAMDANI])
+def test_a_mistake_is_named_once_with_its_place_and_a_cure(kind, text, facts, at):
+    with pytest.raises(RuleSyntaxError) as caught:
+        kind.parse(text, VARIABLES)
+    ((line, character, reason),) = caught.value.mistakes  # one mistake, one message
     for fact in facts.split("|"):
-        assert fact in message
+        assert fact in reason
+    message = str(caught.value)
+    assert message.startswith(f"Line {line}, character {character}: {reason}\n")
     shown = pointed_at(message)
     assert shown.startswith(at) if at else not shown
+
+
+def test_all_mistakes_are_reported_together_and_in_order():
+    text = """
+VARIABLE depth FROM 0 TO 2: shallow = Gausian(0, 2), deep = Sigmoid(1, 5)  // meters
+VARIABLE size low = Gaussian(0, 1) high = Gaussian(2 1)
+USING t_norm = mn, agregation = max
+IF depth is quite shallow && size is low THEN mine = 1 WEIGHT 0,5
+IF dept is deep mine = 0
+IF depth is deep, size is hihg THEN mine = \u22121
+IF size is low THEN
+Rule 5: IF dept is shallow THEN mine = 50%
+ELSE mine = 0
+"""
+    with pytest.raises(RuleSyntaxError) as caught:
+        RuleBase.parse(text)
+    found = {(line, text.split("\n")[line - 1][character - 1 :][:4]) for line, character, _ in caught.value.mistakes}
+    assert found == {
+        (2, "Gaus"),
+        (2, "// m"),
+        (3, "low "),
+        (3, "high"),
+        (3, "1)"),
+        (4, "t_no"),
+        (4, "agre"),
+        (5, "quit"),
+        (5, "&& s"),
+        (5, "WEIG"),
+        (5, "0,5"),
+        (6, "dept"),
+        (6, "mine"),
+        (7, ", si"),
+        (7, "hihg"),
+        (7, "\u22121"),
+        (8, ""),
+        (9, "dept"),
+        (9, "50%"),
+        (10, "ELSE"),
+    }
+    message = str(caught.value)
+    assert message.startswith("19 mistakes:\nLine 2, character 39: Unknown membership family 'Gausian'")
+    assert "'dept'; choose from depth, size. Did you mean 'depth'? (Also at line 9, character 12.)\n" in message
+    assert message.count("^") == 19
+    lines = [int(line.split()[1].rstrip(",")) for line in message.split("\n") if line.startswith("Line ")]
+    assert lines == sorted(lines)
+
+
+def test_mistakes_in_several_texts_are_told_apart():
+    message = error_of(["IF depth is wow THEN y = 1", "USING alpa = 1", "IF dpth is low THEN y = 1"])
+    assert [line[:7] for line in message.split("\n") if line[:1] == "R"] == ["Rule 1,", "Rule 2,", "Rule 3,"]
+
+
+def test_a_declaration_with_a_mistake_still_declares():
+    message = error_of("VARIABLE x: low = Gaussian(0, 1, 2)\nVARIABLE z: {\nIF x is low AND z is low THEN y = 1", ())
+    assert message.count("^") == 2
+    assert "Unknown" not in message
+
+
+def test_conclusions_are_not_compared_if_a_rule_was_given_up():
+    message = error_of(
+        "IF depth is low AND THEN a = 1, b = 1\nIF size is low THEN a = 1\nIF hue is low THEN a = 1, b = 1"
+    )
+    assert message.startswith("Line 1, character 21: Expected a condition")
+
+
+def test_many_mistakes_are_not_all_reported():
+    message = error_of("\n".join(f"IF x{n} is low THEN y = 1" for n in range(1000)))
+    assert message.startswith("The first 20 mistakes:\nLine 1, ")
+    assert message.count("^") == 20
+    same = error_of("IF x is low THEN y = 1\n" * 50_000)
+    assert "and 196 more" in same
+    assert len(same) < 500
 
 
 @pytest.mark.parametrize(
@@ -268,7 +474,7 @@ def test_an_error_says_what_is_wrong_and_points_at_it(text, facts, at):
 )
 def test_the_caret_stands_under_the_character(text, shown, caret):
     odd = [Variable(name, TERMS) for name in ("depth", "été", "e\u0301te\u0301", "深さ")]
-    _, line, mark = error_of(text, odd).split("\n")
+    _, line, mark = error_of(text if "THEN" in text else f"{text}\nTHEN y = 1", odd).split("\n")
     assert line == "  " + shown
     assert mark == "  " + caret * " " + "^"
 
@@ -276,13 +482,13 @@ def test_the_caret_stands_under_the_character(text, shown, caret):
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ("IF depth is wow", "Line 1, character 13: "),
-        ("\n\n  IF depth\nis wow", "Line 4, character 4: "),
-        ("# a\r\n# b\r\nIF depth is wow", "Line 3, character 13: "),
-        ("# a\r# b\rIF depth is wow", "Line 3, character 13: "),
-        ("\tIF depth is wow", "Line 1, character 14: "),
+        ("IF depth is wow THEN y = 1", "Line 1, character 13: "),
+        ("\n\n  IF depth\nis wow THEN y = 1", "Line 4, character 4: "),
+        ("# a\r\n# b\r\nIF depth is wow THEN y = 1", "Line 3, character 13: "),
+        ("# a\r# b\rIF depth is wow THEN y = 1", "Line 3, character 13: "),
+        ("\tIF depth is wow THEN y = 1", "Line 1, character 14: "),
         (
-            ["IF depth is low THEN y = 1", "IF size is low THEN y = 1", "IF depth\nis wow"],
+            ["IF depth is low THEN y = 1", "IF size is low THEN y = 1", "IF depth\nis wow THEN y = 1"],
             "Rule 3, line 2, character 4: ",
         ),
         (["IF depth is low THEN y = 1", "IF size is low THEN z = 1"], "Rule 2, line 1, character 1: "),
@@ -383,4 +589,5 @@ def test_deep_nesting_is_refused(premise):
 def test_a_shortened_print_says_how_to_get_all_of_it():
     rules = RuleBase.from_arrays(np.zeros((2, 20)), np.ones((2, 20)), [0.0, 1.0])
     assert "to_source()" in error_of(str(rules), rules.variables)
-    assert RuleBase.parse(rules.to_text(max_terms=None, digits=None), rules.variables) == rules
+    again = RuleBase.parse(rules.to_text(max_terms=None, digits=None), rules.variables, aggregation="softmax")
+    assert again == rules

@@ -33,7 +33,27 @@ class ProcessLostError(RuntimeError):
 
 
 class RuleSyntaxError(ParameterError):
-    """Rule text with a syntax error. The message shows the line, the position and what was expected."""
+    r"""Rule text with mistakes. The message shows the place of each, what was expected there and how to write it.
+
+    Attributes
+    ----------
+    mistakes : tuple of (int, int, str)
+        The line and the character, counted from 1, and the reason, for programs that show them in an editor. Empty if
+        the mistake has no place, as in an empty text.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> try:
+    ...     RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN y = 1 WEIGHT 0.5")
+    ... except RuleSyntaxError as error:
+    ...     [(line, character) for line, character, reason in error.mistakes]
+    [(2, 9), (2, 24)]
+    """
+
+    def __init__(self, message: str, mistakes: Iterable[tuple[int, int, str]] = ()) -> None:
+        super().__init__(message)
+        self.mistakes = tuple(mistakes)
 
 
 class ModelFileError(ValueError):

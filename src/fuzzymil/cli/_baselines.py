@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from fuzzymil._utils.errors import known_name
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import bag_statistics
-from fuzzymil.comparators import COMPARATORS, EmbeddingForest, standardized
+from fuzzymil.comparators import COMPARATORS, EmbeddingForest, PositiveClass, standardized
 from fuzzymil.estimators import NaiveMIL, PerInstance
 
 FOREST = EmbeddingForest.__name__
@@ -36,11 +36,12 @@ def baseline_names(*, classes: bool) -> dict[str, str]:
     return simple | {name: name for name in COMPARATORS}
 
 
-def baseline(name: str, bags: Bags, seed: int, *, classes: bool) -> Any:
+def baseline(name: str, bags: Bags, seed: int, *, classes: bool, positive: Any = None) -> Any:
     """Return a method by its name, ready for these bags.
 
     All but the trivial ones standardize the features. Missing values are replaced by the mean of the feature, since
-    most methods cannot handle them. Methods for two classes decide about more by one model per class.
+    most methods cannot handle them. Methods for two classes decide about more by one model per class; they look for
+    the ``positive`` class, by default the one that sorts last.
 
     Examples
     --------
@@ -60,8 +61,11 @@ def baseline(name: str, bags: Bags, seed: int, *, classes: bool) -> Any:
         method = EmbeddingForest(TREES) if name == FOREST else COMPARATORS[name]()
     if "random_state" in method.get_params():
         method.set_params(random_state=seed)
-    if name in COMPARATORS and classes and len(np.unique(np.asarray(bags.labels))) > 2:
-        method = OneVsRestClassifier(method)
+    if name in COMPARATORS and classes:
+        if len(np.unique(np.asarray(bags.labels))) > 2:
+            method = OneVsRestClassifier(method)
+        elif positive is not None:
+            method = PositiveClass(method, positive)
     if name == FOREST and not classes:
         method = make_pipeline(FunctionTransformer(bag_statistics), method)
     model = standardized(method)

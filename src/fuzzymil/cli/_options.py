@@ -94,6 +94,14 @@ NRules = Annotated[
     int | None,
     _setting("n-rules", "Most rules to choose (default: 50), or number of rules to train (default: 10)."),
 ]
+Positive = Annotated[
+    str | None,
+    _setting(
+        "positive",
+        "Of two classes, the one that rules speak for (default: the one that the output of --init rules is named "
+        "after, otherwise the last in sorted order).",
+    ),
+]
 MaxTerms = Annotated[int | None, _setting("max-terms", "Most conditions in a rule (default: no limit).")]
 Alpha = Annotated[
     float | None,

@@ -23,7 +23,7 @@ MOST_CLASSES = 20
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
 _NOT_SET = ("init", "random_state", "run", "verbose", "warm_start")  # by --set: they have options of their own, or none
-_OPTIONS = {"init": "--init", "random_state": "--seed"}
+_OPTIONS = {"init": "--init", "random_state": "--seed", "positive": "--positive"}
 
 
 class Task(StrEnum):
@@ -74,6 +74,24 @@ def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
 def given(**options: Any) -> dict[str, Any]:
     """Return the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def positive_label(text: str | None, labels: Any, task: Task) -> Any:
+    """Return the label that ``--positive`` names, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> positive_label("0", np.array([0, 1]), Task.classification)
+    0
+    """
+    if text is None:
+        return None
+    if task is Task.regression:
+        raise ParameterError("--positive names a class, but this is a regression: omit it.")
+    known = {str(label): label for label in sorted(set(labels.tolist()))}
+    known_name("class", text, known)
+    return known[text]
 
 
 def known_settings(task: Task = Task.classification) -> list[str]:

@@ -14,7 +14,7 @@ from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, is_terminal, note, progress
 from fuzzymil.cli._inputs import read_data
 from fuzzymil.cli._models import Columns
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator
+from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
     from fuzzymil._utils.statistics import PairedTest
@@ -67,6 +67,7 @@ def evaluate(
             "as MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
         ),
     ] = None,
+    positive: _options.Positive = None,
     n_rules: _options.NRules = None,
     max_terms: _options.MaxTerms = None,
     alpha: _options.Alpha = None,
@@ -97,8 +98,10 @@ def evaluate(
         max_epochs=max_epochs,
         learning_rate=learning_rate,
     )
-    model = new_estimator(kind, chosen, settings or (), init, seed).set_params(verbose=not as_json and is_terminal())
-    trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind)]
+    meant = positive_label(positive, source.bags.labels, kind)
+    model = new_estimator(kind, chosen | given(positive=meant), settings or (), init, seed)
+    model.set_params(verbose=not as_json and is_terminal())
+    trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind)
     finished = _run(trials, source.bags, n_folds, repeats, seed, kind)
     some = any(trial.results for trial in trials)
@@ -109,7 +112,7 @@ def evaluate(
         raise typer.Exit(130)
 
 
-def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task) -> list[Trial]:
+def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, positive: Any = None) -> list[Trial]:
     """Return the methods to compare with, by default the embedding forest."""
     from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
@@ -121,7 +124,7 @@ def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task) -> list[
     if NONE in wanted:
         others = ", ".join(name for name in wanted if name != NONE)
         raise InputError(f"--compare {NONE} means no other method, but {others} is also given: omit one of them.")
-    found = [(name, baseline(name, bags, seed, classes=classes)) for name in wanted]
+    found = [(name, baseline(name, bags, seed, classes=classes, positive=positive)) for name in wanted]
     return [Trial(baseline_names(classes=classes)[name], estimator) for name, estimator in found]
 
 

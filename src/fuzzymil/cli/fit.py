@@ -29,7 +29,7 @@ from fuzzymil.cli._console import (
 )
 from fuzzymil.cli._inputs import Source, read_data, read_stream
 from fuzzymil.cli._models import Columns, read_model, save
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator
+from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
     from fuzzymil.training.distributed.processes import ProcessGroup
@@ -59,6 +59,7 @@ def fit(
     drop: _options.Drop = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
+    positive: _options.Positive = None,
     n_rules: _options.NRules = None,
     max_terms: _options.MaxTerms = None,
     alpha: _options.Alpha = None,
@@ -123,6 +124,8 @@ def fit(
     check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
     if checkpoint is not None:
         check_folder(checkpoint, "--checkpoint")
+    if resumed is not None and positive is not None:
+        raise ParameterError("--continue keeps the model's positive class: omit --positive.")
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
     columns = Columns.from_options(bag, label, drop)
     bags: Any
@@ -133,6 +136,7 @@ def fit(
         bags = source.bags if model is None else source.matched(model)
     if model is None:
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")
+        chosen |= given(positive=positive_label(positive, source.bags.labels, kind))
         model = new_estimator(kind, chosen, settings or (), init, seed)
     options = dataclasses.replace(model.run or RunOptions(), checkpoint=checkpoint, distributed=processes is not None)
     model.set_params(run=options)

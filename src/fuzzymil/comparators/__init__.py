@@ -6,7 +6,8 @@ They classify bags into two classes. None of them scales its features; `standard
 >>> model = standardized(CitationKNN())
 
 Most methods are not symmetric: a positive bag has at least one positive instance. The positive class is the label that
-sorts last: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive".
+sorts last: 1 of 0 and 1, True, "yes" of "no" and "yes"; but "inactive" of "active" and "inactive". `PositiveClass` says
+it otherwise.
 
 `COMPARATORS` holds all of them by class name. To add one, write a subclass of `BagClassifier` or `InstanceScores` with
 the decorator `comparator` in a new file of this folder.
@@ -14,6 +15,7 @@ the decorator `comparator` in a new file of this folder.
 
 from fuzzymil._utils.discovery import import_modules
 from fuzzymil.comparators._base import COMPARATORS, BagClassifier, InstanceScores, comparator
+from fuzzymil.comparators._positive import PositiveClass
 from fuzzymil.comparators._scaling import standardized
 from fuzzymil.comparators.alp_svm import ALPSVM
 from fuzzymil.comparators.apr import APR, BaggingAPR
@@ -41,6 +43,7 @@ __all__ = [
     "COMPARATORS",
     "BagClassifier",
     "InstanceScores",
+    "PositiveClass",
     "comparator",
     "standardized",
     "APR",

@@ -67,8 +67,8 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
             Labels of two classes. Default: the labels of the bags. The label that sorts last (1 of 0 and 1, "yes" of
-            "no" and "yes") is the positive class, whose bags have at least one positive instance. Beware of names: of
-            "MUSK" and "NON-MUSK", it is the second.
+            "no" and "yes") is the positive class, whose bags have at least one positive instance. Of "MUSK" and
+            "NON-MUSK", it is the second: `PositiveClass` says it otherwise.
         """
         check_parameters(self, self._checks)
         bags = complete_bags(self, X, allow_missing=False)

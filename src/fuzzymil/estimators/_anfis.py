@@ -66,6 +66,9 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
+    positive : label or None, default None
+        Of two classes, the one that the output of the rules is about: what rules add or conclude speaks for it. None:
+        the class after which the output of rules given as ``init`` is named, otherwise the one that sorts last.
     optimizer : str or optax.GradientTransformation, default "adam"
         "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
     learning_rate : float, default 0.03
@@ -118,6 +121,8 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Names of the features; only if the bags have names.
     classes_ : array of shape (n_classes,)
         Class labels, sorted.
+    positive_ : label or None
+        Of two classes, the one that the output of the rules is about.
 
     Examples
     --------

@@ -19,9 +19,10 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._network import Network, checked_weights
-from fuzzymil.estimators.inputs import class_labels, output_names
-from fuzzymil.estimators.parameters import Check, either, instance
+from fuzzymil.estimators.inputs import class_labels, one_positive, output_names, positive_class
+from fuzzymil.estimators.parameters import Check, either, instance, label
 from fuzzymil.explain import Reading
+from fuzzymil.rules import RuleBase
 from fuzzymil.training.losses import LOSSES
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ class NetworkClassifier(ClassifierMixin, Network):
 
     loss: str = "squared_error"
     class_weight: Any = None
+    positive: Any = None
 
     constraints: ClassVar[Mapping[str, Check]] = {
         **Network.constraints,
         "class_weight": either(None, "balanced", otherwise=instance(Mapping, "a dict, 'balanced' or None")),
+        "positive": label,
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -83,25 +86,43 @@ class NetworkClassifier(ClassifierMixin, Network):
             )
         groups = np.searchsorted(known, labels)
         loss = LOSSES[self._loss if resumes else self._intended_loss]
-        targets = loss.low + (loss.high - loss.low) * _one_hot(groups, len(known))
+        positive = self._positive_place if resumes else self._intended_positive(known)
+        targets = loss.low + (loss.high - loss.low) * _one_hot(groups, len(known), positive)
         weights = checked_weights(sample_weight, bags) * self._class_weights(groups, known)
-        return Coding(targets, groups, output_names(known), weights, known)
+        return Coding(targets, groups, output_names(known, positive), weights, known, positive)
+
+    def _intended_positive(self, classes: Array) -> int:
+        """Return which of two classes the output of the next fit is about."""
+        one_positive(classes, self.positive)
+        if len(classes) != 2:
+            return 1
+        given = self.init.outputs if isinstance(self.init, RuleBase) else ()
+        return positive_class(classes, given[0] if len(given) == 1 else "", self.positive)
+
+    @property
+    def _positive_place(self) -> int:
+        """Which of two classes the output is about."""
+        return 0 if len(self.classes_) == 2 and self.positive_ == self.classes_[0] else 1
 
     def _finish(self, job: Job, result: Result) -> Self:
         super()._finish(job, result)
-        self.classes_: Array = np.asarray(job.coding.classes)
+        self._record_classes(job.coding)
         before = getattr(self, "calibration_", None) if job.resumes else None
         self.calibration_: Any = None
         if LOSSES[self._loss].probability is None:
-            one_hot = _one_hot(job.coding.groups, len(self.classes_))
+            one_hot = _one_hot(job.coding.groups, len(self.classes_), job.coding.positive)
             # Part of the data may be small or of one class: keep the calibration on more data.
             keep = job.partial and before is not None
             self.calibration_ = before if keep else _calibrated(self._output(job.bags), one_hot, job.coding.weights)
         return self
 
     def _set_classes(self, coding: Coding) -> None:
-        self.classes_ = np.asarray(coding.classes)
+        self._record_classes(coding)
         self.calibration_ = None
+
+    def _record_classes(self, coding: Coding) -> None:
+        self.classes_: Array = np.asarray(coding.classes)
+        self.positive_: Any = self.classes_.tolist()[coding.positive] if len(self.classes_) == 2 else None
 
     def _class_weights(self, groups: Array, known: Array) -> Array:
         """Return the weight (b,) of each bag by its class."""
@@ -147,14 +168,25 @@ class NetworkClassifier(ClassifierMixin, Network):
 
     def _decision(self, output: Array) -> Array:
         decision = output - self._threshold()
-        return decision[:, 0] if len(self.classes_) == 2 else decision
+        if len(self.classes_) != 2:
+            return decision
+        return decision[:, 0] if self._positive_place else -decision[:, 0]
 
     def _classifies(self) -> bool:
         return True
 
     def _reading(self) -> Reading:
         scale = "logit" if self._loss == "cross_entropy" else "decision value"
-        return Reading(self._labels_of, self._probability, self.classes_, self._threshold(), scale)
+        order = [0, 1] if self._positive_place else [1, 0]  # an explanation is about the rules' own class
+        if len(self.classes_) != 2:
+            return Reading(self._labels_of, self._probability, self.classes_, self._threshold(), scale)
+        return Reading(
+            self._labels_of,
+            lambda output: self._probability(output)[:, order],
+            self.classes_[order],
+            self._threshold(),
+            scale,
+        )
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.
@@ -177,7 +209,9 @@ class NetworkClassifier(ClassifierMixin, Network):
             likely = expit(self.calibration_[:, 0] * output + self.calibration_[:, 1])
             if len(self.classes_) > 2:
                 likely = likely / likely.sum(axis=1, keepdims=True)
-        return np.column_stack([1 - likely, likely]) if len(self.classes_) == 2 else likely
+        if len(self.classes_) != 2:
+            return likely
+        return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value of each instance, treated as a bag of its own.
@@ -224,9 +258,9 @@ class NetworkClassifier(ClassifierMixin, Network):
         return self._decision(self._infer(X, by_instance=True)[0])
 
 
-def _one_hot(groups: Array, n_classes: int) -> Array:
-    """Return one column per class, or a single column for the second of two."""
-    return np.eye(n_classes)[groups][:, 1 if n_classes == 2 else 0 :]
+def _one_hot(groups: Array, n_classes: int, positive: int) -> Array:
+    """Return one column per class, or a single column for the positive one of two."""
+    return np.eye(n_classes)[groups][:, [positive] if n_classes == 2 else slice(None)]
 
 
 def _calibrated(output: Array, one_hot: Array, weights: Array) -> Array:

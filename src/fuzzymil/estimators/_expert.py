@@ -23,9 +23,12 @@ from fuzzymil.estimators.inputs import (
     classes_of_outputs,
     compare_features,
     complete_bags,
+    one_positive,
+    positive_class,
     record_features,
+    warn_if_worse_than_chance,
 )
-from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, real
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, label, real
 from fuzzymil.estimators.rule_model import RuleModel
 from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.network.norms import DUAL
@@ -67,8 +70,17 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
     return tuple(found)
 
 
+def _frozen(value: Any) -> Any:
+    """Return a parameter as it is now: a list or mapping might be changed later."""
+    if isinstance(value, Mapping):
+        return tuple((name, _frozen(item)) for name, item in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple | np.ndarray) else value
+
+
 def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
     """Return rules with other operators; the S-norm follows the T-norm, and one default applies to all outputs."""
+    if not settings:
+        return rules
     changes = dict(settings)
     if "t_norm" in changes and rules.s_norm == DUAL[rules.t_norm]:
         changes.setdefault("s_norm", "")
@@ -89,19 +101,28 @@ class ExpertSystem(BaseEstimator, RuleModel):
     alpha: Any = None
     default: Any = None
     threshold: float | None = 0.5
+    positive: Any = None
     missing: str = "error"
 
     constraints: ClassVar[Mapping[str, Check]] = {
         "missing": choice(("error", "ignore")),
         "threshold": either(None, otherwise=real()),
+        "positive": label,
     }
 
     # ------------------------------------------------------------------ rules
 
-    @property
     @abstractmethod
-    def rule_base(self) -> RuleBase | MamdaniRules:
-        """The rules that the parameters describe."""
+    def _described_rules(self) -> Any:
+        """Return the rules that the parameters describe."""
+
+    def _rules_read_once(self) -> Any:
+        """Return the rules that the parameters describe, parsed again only if a parameter has changed."""
+        parameters = [_frozen(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        known = self.__dict__.get("_read")
+        if known is None or known[0] != parameters:
+            known = self._read = parameters, self._described_rules()
+        return known[1]
 
     @abstractmethod
     def _with_outputs(self, rules: Any, order: list[int]) -> Any:
@@ -123,21 +144,40 @@ class ExpertSystem(BaseEstimator, RuleModel):
     def _settle(self, rules: Any, bags: Bags, y: Any) -> Self:
         """Check that features and labels suit the rules, and record them."""
         _matched(rules, bags)
-        classes = None
+        classes, positive = None, 1
         if self._classifies():
             rules, classes = self._with_classes(rules, bags, y)
+            one_positive(classes, self.positive)
+            if len(_output_names(rules)) == 1:
+                positive = positive_class(classes, _output_names(rules)[0], self.positive)
+                self._warn_if_worse_than_chance(rules, classes, positive, bags, y)
         elif y is not None or bags.labels is not None:
             check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
         record_features(self, bags)
-        self._set_fitted(rules, classes)
+        self._set_fitted(rules, classes, positive)
         return self
 
-    def _set_fitted(self, rules: Any, classes: Array | None) -> None:
+    def _warn_if_worse_than_chance(self, rules: Any, classes: Array, positive: int, bags: Bags, y: Any) -> None:
+        if self.rules is None or (y is None and bags.labels is None):
+            return
+        is_positive = class_labels(bags, y, type(self).__name__) == classes[positive]
+        output = np.asarray(rules.infer(bags).output)[:, 0]
+        warn_if_worse_than_chance(output, is_positive, classes[positive], classes[1 - positive])
+
+    def _set_fitted(self, rules: Any, classes: Array | None, positive: int) -> None:
+        """Set the fitted attributes; ``positive`` is the position of the class that a single output is about."""
         self.rules_ = rules
+        for name in ("classes_", "positive_"):  # from an earlier fit as a classifier
+            self.__dict__.pop(name, None)
         if classes is not None:
             self.classes_ = classes
-        elif hasattr(self, "classes_"):  # from an earlier fit as a classifier
-            del self.classes_
+            self.positive_ = classes.tolist()[positive] if len(_output_names(rules)) == 1 else None
+
+    @property
+    def _positive_place(self) -> int:
+        """Which of two classes a single output is about."""
+        known = getattr(self, "positive_", None)
+        return 0 if known is not None and known == self.classes_[0] else 1
 
     def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:
         """Return the rules, with their outputs in the order of the classes, and the classes."""
@@ -192,7 +232,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
 
     def _decision(self, output: Array) -> Array:
         if output.shape[1] == 1:
-            return output[:, 0] - self.threshold
+            return (output[:, 0] - self.threshold) * (1.0 if self._positive_place else -1.0)
         return output[:, 1] - output[:, 0] if output.shape[1] == 2 else output
 
     def _probability(self, output: Array) -> Array:
@@ -201,7 +241,9 @@ class ExpertSystem(BaseEstimator, RuleModel):
         # Around the threshold, so that the predicted class is the more probable one.
         middle = 0.5 if self.threshold is None or output.shape[1] > 1 else self.threshold
         likely = limit(output + (0.5 - middle))
-        return np.column_stack([1 - likely, likely]) if likely.shape[1] == 1 else likely
+        if likely.shape[1] > 1:
+            return likely
+        return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
 
     def _classifies(self) -> bool:
         return self.threshold is not None
@@ -209,8 +251,15 @@ class ExpertSystem(BaseEstimator, RuleModel):
     def _reading(self) -> Reading:
         if self.threshold is None:
             return NUMBERS
-        one = len(self.rules_.outputs) == 1
-        return Reading(self._labels_of, self._probability, self.classes_, self.threshold if one else 0.0)
+        if len(self.rules_.outputs) > 1:
+            return Reading(self._labels_of, self._probability, self.classes_, 0.0)
+        order = [0, 1] if self._positive_place else [1, 0]  # an explanation is about the rules' own class
+        return Reading(
+            self._labels_of,
+            lambda output: self._probability(output)[:, order],
+            self.classes_[order],
+            self.threshold,
+        )
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (for a regressor, the output) of each instance, treated as a bag of its own.

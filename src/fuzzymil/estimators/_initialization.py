@@ -12,6 +12,7 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, warn_user
 from fuzzymil.bags import Bags
+from fuzzymil.estimators.inputs import warn_if_worse_than_chance
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.inference import infer
@@ -56,6 +57,7 @@ class Coding:
     outputs: tuple[str, ...]
     weights: Array  # (b,)
     classes: Array | None = None
+    positive: int = 1  # of two classes, the one that the output is about
 
     def only(self, places: Array) -> Coding:
         """Return the coding of some of the bags."""
@@ -174,7 +176,8 @@ def _first_rules(
     how = settings.init if isinstance(settings.init, str) else "given"
     if how != "search" and not (how == "auto" and settings.max_terms is not None):
         for seed in seeds:
-            centers, widths = _first_sets(settings, bags, scaled, scaling, coding.groups, seed)
+            groups = coding.groups if coding.positive else 1 - coding.groups  # the second group is the positive one
+            centers, widths = _first_sets(settings, bags, scaled, scaling, groups, seed)
             yield centers, widths, np.broadcast_to(scaling.varies, centers.shape)
         return
     n_rules = settings._n_rules
@@ -321,6 +324,9 @@ def _from_rules(
     scaling = scaling.limited_as(given)
     expected = _expected_shape(settings, params, bags, coding.targets)
     start = scaling.inward(expected, additive=not given.normalize)
+    if coding.classes is not None and len(coding.classes) == 2:
+        positive, other = coding.classes[coding.positive], coding.classes[1 - coding.positive]
+        warn_if_worse_than_chance(given.infer(bags).output[:, 0], coding.groups == coding.positive, positive, other)
     n_fits = settings.n_init * settings.n_estimators
     return Learned(
         params=[start] * n_fits,

@@ -15,7 +15,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators._network import checked_weights
-from fuzzymil.estimators.inputs import class_labels, names_of_class, output_names
+from fuzzymil.estimators.inputs import class_labels, names_of_class, one_positive, output_names, positive_class
 from fuzzymil.estimators.parameters import Check, integer
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.membership import Gaussian, Triangular
@@ -59,8 +59,10 @@ class MIMamdani(ExpertSystem):
         ``t_norm="min"``, ``aggregation="max"``, ``implication="min"``, ``accumulation="max"``,
         ``defuzzify="centroid"``, and the middle of its range for an output that no rule concludes.
     threshold : float or None, default 0.5
-        Outputs above it mean the second class. None makes a regressor (only with given rules): `predict` returns the
-        output itself.
+        An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
+    positive : label or None, default None
+        Of two classes, the one that a single output is about. None: the class after which the output is named,
+        otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set. Learning needs complete data.
     random_state : int, RandomState or None, default None
@@ -75,6 +77,8 @@ class MIMamdani(ExpertSystem):
     classes_ : array of shape (n_classes,)
         For a classifier. One output distinguishes two classes. Several outputs are named after their classes, and the
         greatest decides; if no output is named after one of two classes, the first output distinguishes them.
+    positive_ : label or None
+        Of two classes, the one that a single output is about.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -136,6 +140,10 @@ class MIMamdani(ExpertSystem):
         if self.rules is None:
             check_is_fitted(self)
             return self._with_settings(self.rules_)
+        found: MamdaniRules = self._rules_read_once()
+        return found
+
+    def _described_rules(self) -> MamdaniRules:
         if isinstance(self.rules, MamdaniRules):
             if self.inputs is not None or self.outputs is not None:
                 raise ParameterError("MamdaniRules already have inputs and outputs: omit inputs and outputs.")
@@ -215,8 +223,10 @@ class MIMamdani(ExpertSystem):
             ranges=scaling.ranges,
             **(_CUSTOMARY | self._chosen(_PREMISES)),
         )
-        names = output_names(classes)
-        positive = {name: k for k, name in enumerate(names, start=len(classes) == 2)}  # one output: the second class
+        one_positive(classes, self.positive)
+        place = positive_class(classes, "", self.positive) if len(classes) == 2 else 1
+        names = output_names(classes, place)
+        positive = {name: k for k, name in enumerate(names, start=place if len(classes) == 2 else 0)}
         conclusions = [
             {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in found.groups
         ]

@@ -74,6 +74,9 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
+    positive : label or None, default None
+        Of two classes, the one that the output of the rules is about: what rules add or conclude speaks for it. None:
+        the class after which the output of rules given as ``init`` is named, otherwise the one that sorts last.
     optimizer : str or optax.GradientTransformation, default "adam"
         "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
     learning_rate : float, default 0.03
@@ -131,6 +134,8 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         Names of the features; only if the bags have names.
     classes_ : array of shape (n_classes,)
         Class labels, sorted.
+    positive_ : label or None
+        Of two classes, the one that the output of the rules is about.
 
     Notes
     -----
@@ -141,8 +146,8 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     kept, in favor of fewer and shorter rules. Then the sets are refined by gradient. The outputs of the rules add up
     to the logit of the second class, or to one logit per class (``rules_.normalize`` is False).
 
-    What shapes chosen rules are ``n_rules``, ``max_terms``, ``n_estimators``, ``missing``, ``class_weight`` and
-    ``random_state``. The other parameters of rules and of training (``order``, ``alpha``, ``loss``,
+    What shapes chosen rules are ``n_rules``, ``max_terms``, ``n_estimators``, ``missing``, ``class_weight``,
+    ``positive`` and ``random_state``. The other parameters of rules and of training (``order``, ``alpha``, ``loss``,
     ``learning_rate``, ``n_init``, ...) belong to networks: if one of them is changed, "auto" trains a network, and
     "select" raises an error that names it.
 

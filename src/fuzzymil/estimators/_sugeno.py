@@ -15,7 +15,6 @@ from fuzzymil.rules import Activations, Rule, RuleBase
 from fuzzymil.rules.language import parser
 
 _OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "default")
-_CUSTOMARY = {"t_norm": "min", "aggregation": "max", "combine": "mean"}
 
 
 @loadable
@@ -38,14 +37,17 @@ class MISugeno(ExpertSystem, ExplainableModel):
         The rules, such as ``"IF hue is blue AND texture is not rough THEN sky = 1"``; `RuleBase.parse` describes the
         language.
     t_norm, s_norm, aggregation, alpha, combine, consequent_alpha, normalize : default None
-        The operators, as in `RuleBase`. None: what the rules state (``USING t_norm = product``, or those of a rule
-        base); otherwise ``t_norm="min"`` and ``aggregation="max"``, as in the paper's figure, and
-        ``combine="mean"``, which unlike a softmax does not depend on the unit of the conclusions.
+        The operators, as in `RuleBase`. None: what the rules state (``USING t_norm = min, aggregation = max``, or those
+        of a rule base), otherwise the defaults of `RuleBase.parse`: the product, and the maximum over instances. The
+        same text gives the same numbers wherever it is read. The paper's figure of MI-Sugeno has ``t_norm="min"``.
     default : float or sequence of float, default None
         Output for a bag on which no rule fires at all; one value, or one per output. None: what the rules state,
         otherwise 0.
     threshold : float or None, default 0.5
-        Outputs above it mean the second class. None makes a regressor: `predict` returns the output itself.
+        An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
+    positive : label or None, default None
+        Of two classes, the one that a single output is about. None: the class after which the output is named,
+        otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set.
 
@@ -60,6 +62,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
     classes_ : array of shape (n_classes,)
         For a classifier: the labels passed to `fit` (0 and 1 if there were none). Each of several outputs is named
         after its class, and the greatest output decides.
+    positive_ : label or None
+        Of two classes, the one that a single output is about.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -71,7 +75,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
     >>> hue, texture = {"red": Gaussian(0.1, 0.1), "blue": Gaussian(0.6, 0.1)}, {"smooth": Gaussian(0, 0.3)}
     >>> model = MISugeno(
     ...     inputs={"hue": hue, "texture": texture},
-    ...     rules=["IF hue is blue AND texture is smooth THEN sky = 1", "IF hue is red THEN sky = 0"])
+    ...     rules=["IF hue is blue AND texture is smooth THEN sky = 1", "IF hue is red THEN sky = 0"],
+    ...     t_norm="min")
     >>> found = model.infer([[[0.65, 0.1], [0.2, 0.9]], [[0.1, 0.5]]])
     >>> found.firing.round(3).tolist()
     [[0.882, 0.607], [0.0, 1.0]]
@@ -92,6 +97,10 @@ class MISugeno(ExpertSystem, ExplainableModel):
     @property
     def rule_base(self) -> RuleBase:
         """The rules that the parameters describe."""
+        found: RuleBase = self._rules_read_once()
+        return found
+
+    def _described_rules(self) -> RuleBase:
         given = self._chosen(_OPERATORS)
         if isinstance(self.rules, RuleBase):
             if self.inputs is not None:
@@ -100,9 +109,11 @@ class MISugeno(ExpertSystem, ExplainableModel):
         if self.rules is None:
             raise ParameterError("MISugeno needs rules, for example MISugeno(inputs, ['IF hue is blue THEN sky = 1']).")
         variables = variables_of("inputs", self.inputs)
-        stated = parser.read(self.rules, variables).settings
-        defaults = {name: value for name, value in _CUSTOMARY.items() if name not in stated}
-        return replaced(RuleBase.parse(self.rules, variables, **defaults), given)
+        # Parameters overrule the text; `parse` takes only what the text does not state.
+        stated = {"default", *parser.read(self.rules, variables).settings}
+        further = {name: value for name, value in given.items() if name not in stated}
+        changed = {name: value for name, value in given.items() if name in stated}
+        return replaced(RuleBase.parse(self.rules, variables, **further), changed)
 
     def infer(self, X: Any) -> Activations:
         """Apply the rules that the parameters describe to bags; does not need `fit`.
@@ -150,11 +161,11 @@ class MISugeno(ExpertSystem, ExplainableModel):
         rules = self._suitable(rules)
         model = copy.copy(self)
         model.set_params(inputs=None, rules=rules, **dict.fromkeys(_OPERATORS))
-        model._set_fitted(rules, getattr(self, "classes_", None))
+        model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
         return model
 
-    def _set_fitted(self, rules: RuleBase, classes: Array | None) -> None:
-        super()._set_fitted(rules, classes)
+    def _set_fitted(self, rules: RuleBase, classes: Array | None, positive: int) -> None:
+        super()._set_fitted(rules, classes, positive)
         self.members_ = [rules]
 
     def _with_outputs(self, rules: RuleBase, order: list[int]) -> RuleBase:

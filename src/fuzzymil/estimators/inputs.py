@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from fuzzymil._utils.arrays import Array, is_missing
-from fuzzymil._utils.errors import InputError, did_you_mean, listed, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, as_bags
 
 __all__ = [
@@ -21,8 +21,11 @@ __all__ = [
     "compare_features",
     "complete_bags",
     "names_of_class",
+    "one_positive",
     "output_names",
+    "positive_class",
     "record_features",
+    "warn_if_worse_than_chance",
 ]
 
 
@@ -138,17 +141,76 @@ def _check_labels(labels: Array, bags: Bags) -> None:
             raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
 
 
-def output_names(classes: Array) -> tuple[str, ...]:
-    """Return names for the outputs, based on the class labels."""
+def output_names(classes: Array, positive: int = 1) -> tuple[str, ...]:
+    """Return names for the outputs, based on the class labels; of two classes, the output is about one of them."""
     numeric = [isinstance(label, numbers.Number | np.generic) and not isinstance(label, str) for label in classes]
     if len(classes) == 2:
-        return ("y",) if numeric[1] else (str(classes[1]),)
+        name = ("y", f"class_{classes[0]}")[1 - positive] if numeric[positive] else str(classes[positive])
+        return (name,)
     return tuple(f"class_{label}" if number else str(label) for label, number in zip(classes, numeric, strict=True))
 
 
 def names_of_class(label: object) -> tuple[str, str]:
     """Return the names an output of a class may have: the class itself, or ``class_1`` for the number 1."""
     return str(label), f"class_{label}"
+
+
+def positive_class(classes: Array, output: str, positive: Any) -> int:
+    """Return the position of the one of two classes that a single output is about.
+
+    It is the class that the parameter ``positive`` or the name of the output says, otherwise the second one.
+
+    Examples
+    --------
+    >>> sick = np.array(["diseased", "healthy"])
+    >>> positive_class(sick, "diseased", None), positive_class(sick, "risk", None)
+    (0, 1)
+    >>> positive_class(sick, "risk", "diseased")
+    0
+    """
+    named = next((k for k, label in enumerate(classes) if output in names_of_class(label)), None)
+    if positive is None:
+        return 1 if named is None else named
+    known = classes.tolist()
+    if positive not in known:
+        raise ParameterError(f"positive must be one of the two classes ({listed(classes)}), got {positive!r}.")
+    place = int(known.index(positive))
+    if named is not None and named != place:
+        raise ParameterError(
+            f"positive={positive!r}, but the output of the rules is named after the class {classes[named]!s}: rename "
+            "one of them, or leave positive out."
+        )
+    return place
+
+
+def one_positive(classes: Array, positive: Any) -> None:
+    """Raise `ParameterError` if ``positive`` is given for other than two classes."""
+    if positive is not None and len(classes) != 2:
+        raise ParameterError(f"positive={positive!r} is for two classes, but there are {len(classes)}: leave it out.")
+
+
+def warn_if_worse_than_chance(output: Array, is_positive: Array, positive: object, other: object) -> None:
+    """Warn if rules rank the bags of the other class clearly above those of the class they are about.
+
+    Parameters
+    ----------
+    output : array of shape (n_bags,)
+    is_positive : array of bool, shape (n_bags,)
+    positive, other : labels
+    """
+    n_positive, n_other = int(is_positive.sum()), int((~is_positive).sum())
+    if not n_positive or not n_other:
+        return
+    _, places, counts = np.unique(output, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]  # of equal values, the mean
+    auc = (ranks[is_positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_other)
+    spread = np.sqrt((n_positive + n_other + 1) / (12 * n_positive * n_other))
+    if (0.5 - auc) / spread > 2.5:  # hardly by chance
+        name, label = output_names(np.array([other, positive]), 0)[0], np.asarray(other).tolist()
+        warn_user(
+            f"The given rules do worse than chance: on these bags, their AUC for the class {positive!s} is {auc:.2f}. "
+            f"If they are about {other!s}, name their output {name!r} or set positive={label!r}."
+        )
 
 
 def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, list[int]]:

@@ -224,6 +224,7 @@ _OF_ALL = frozenset(
         "max_terms",
         "init",
         "class_weight",
+        "positive",
         "n_estimators",
         "missing",
         "run",

@@ -20,6 +20,7 @@ __all__ = [
     "flag",
     "instance",
     "integer",
+    "label",
     "names",
     "real",
 ]
@@ -82,6 +83,9 @@ def instance(kinds: type | tuple[type, ...], expected: str) -> Check:
             raise ParameterError(f"{name} must be {expected}, got {value!r:.100}.")
 
     return check
+
+
+label: Check = either(None, otherwise=instance((str, numbers.Number, np.generic), "a class (text or number) or None"))
 
 
 def names(expected: str) -> Check:

@@ -101,6 +101,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         "settings": {name: _encode_setting(value) for name, value in settings.items()},
         "features": {"n": int(model.n_features_in_), "names": None if names is None else list(map(str, names))},
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
+        **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
         **(_encode_training(model) if hasattr(model, "_learned") else {"rules": model.rules_.to_dict()}),
         **({} if extra is None else {"extra": dict(extra)}),
     }
@@ -209,6 +210,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     if hasattr(model, "class_weight"):
         model.classes_ = _decode_labels(document["classes"])
         _check(len(model.classes_) == (2 if n_outputs == 1 else n_outputs), "the number of classes")
+        model.positive_ = model.classes_.tolist()[_decode_positive(document)] if n_outputs == 1 else None
         model.calibration_ = _decode_calibration(document["calibration"], loss, n_outputs)
     history = {
         str(name): np.array([storage.decode_number(v) for v in values]) for name, values in document["history"].items()
@@ -234,7 +236,14 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         classes = _decode_labels(document["classes"])
         n_outputs = len(rules.outputs)
         _check(classes.shape == (2 if n_outputs == 1 else n_outputs,), "the number of classes")
-    model._set_fitted(rules, classes)
+    model._set_fitted(rules, classes, _decode_positive(document))
+
+
+def _decode_positive(document: Mapping[str, Any]) -> int:
+    """Return which of two classes a single output is about."""
+    place = document.get("positive", 1)
+    _check(place in (0, 1), "the positive class")
+    return int(place)
 
 
 def _check(good: bool, what: str) -> None:

@@ -68,6 +68,10 @@ class RuleModel(ABC):
         """Return a classifier's decision values, (b,) or (b, n_classes)."""
         raise NotImplementedError
 
+    def _probability(self, output: Array) -> Array:
+        """Return a classifier's probabilities, (b, n_classes)."""
+        raise NotImplementedError
+
     def _labels_of(self, output: Array) -> Array:
         """Return predictions: classes, or the output itself."""
         if not self._classifies():
@@ -98,7 +102,7 @@ class RuleModel(ABC):
             output=output,
             labels=self._labels_of(output),
             decisions=self._decision(output) if self._classifies() else None,
-            probabilities=None if reading.probability is None else reading.probability(output),
+            probabilities=None if reading.probability is None else self._probability(output),
             coverage=coverage,
         )
 

@@ -84,7 +84,9 @@ class RuleBase(RuleSet, Serializable):
             The variables that the rules refer to.
         **operators
             ``t_norm``, ``s_norm``, ``aggregation``, ``alpha``, ``combine``, ``consequent_alpha``, ``normalize``,
-            ``default``, ``limited``.
+            ``default``, ``limited``, unless the text states them (``USING t_norm = min``). Default: as in `RuleBase`,
+            but ``aggregation="max"`` if no ``alpha`` is stated, because an expert's rule about an instance is meant to
+            hold if some instance satisfies it. `to_source` states all operators.
 
         Raises
         ------
@@ -100,7 +102,7 @@ class RuleBase(RuleSet, Serializable):
         ... IF hue is not blue THEN sky = 0
         ... ''')
         >>> rules.infer([[[0.6, 0.1], [0.1, 0.9]]]).output.round(2).tolist()
-        [[0.48]]
+        [[0.49]]
         """
         return source.parse(cls, text, variables, **operators)
 

@@ -57,14 +57,16 @@ class RuleSet:
         known_name("s_norm", self.s_norm, S_NORMS)
         known_name("aggregation", self.aggregation, AGGREGATIONS)
         known_name("combine", self.combine, COMBINERS)
-        for name, value, count in (
-            ("alpha", self.alpha, len(self.rules)),
-            ("consequent_alpha", self.consequent_alpha, len(self.outputs)),
+        for name, value, count, each in (
+            ("alpha", self.alpha, len(self.rules), "rule"),
+            ("consequent_alpha", self.consequent_alpha, len(self.outputs), "output"),
         ):
             if np.isnan(value).any():
                 raise ParameterError(f"{name} must be a number (0 is the mean, inf the maximum), got NaN.")
             if isinstance(value, tuple) and (len(value) != count or np.isinf(value).any()):
-                raise ParameterError(f"{name} must be one number or {count} finite ones, got {value!r:.100}.")
+                raise ParameterError(
+                    f"{name} must be one number, or a finite one per {each} ({count}), got {value!r:.100}."
+                )
         if not self.variables or not self.rules or not self.outputs:
             raise ParameterError("A rule base needs at least one variable, one rule and one output.")
         if len(self.default) != len(self.outputs):

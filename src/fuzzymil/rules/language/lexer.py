@@ -1,38 +1,57 @@
-"""Splits rule text into words, numbers and signs, and raises errors that point at one of them."""
+"""Splits rule text into words, numbers and signs, each with its place; unreadable ones carry the reason and a cure."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.printer import keywords
 
-__all__ = ["Place", "Token", "tokens"]
+__all__ = ["UNREADABLE", "Place", "Token", "tokens"]
+
+UNREADABLE = "unreadable"
 
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+|\#[^\n]*)
+    |(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)
     |(?P<number>(?>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?!\w))
     |(?P<name>[^\W\d]\w*(?:\.\w+)*)
     |(?P<quoted>"(?:[^"\\\n]++|\\.)*+")
     |(?P<unit>\[(?:[^\]\\\n]++|\\.)*+\])
-    |(?P<sign>[-+]=|[-+*=(),:;])
-    |(?P<unreadable>.)
+    |(?P<foreign>&&?|\|\|?|->|=>|[!<>:]=|[!<>]|[\u2192\u21d2\u2227\u2228\u00ac\u2260\u2264\u2265]|[\u2212\u2013\u2014]
+        |[\u00d7\u00b7\u22c5])
+    |(?P<sign>[-+]=|==|[-+*=(),:;])
+    |(?P<shortened>\.\.\.\s*(?:\([^()\n]*\))?)
+    |(?P<percent>%[^\n]*)
+    |(?P<wrong_quotes>'[^'\n]*'|`[^`\n]*`|[\u2018-\u201b][^\u2018-\u201b\n]*[\u2018-\u201b]
+        |[\u201c-\u201f][^\u201c-\u201f\n]*[\u201c-\u201f]|[\u00ab\u00bb\u2039\u203a][^\u00ab\u00bb\u2039\u203a\n]*[\u00ab\u00bb\u2039\u203a])
+    |(?P<run_on>\.?[0-9][\w.]*)
+    |(?P<open>["\[][^\n]*)
+    |(?P<other>.)
     """,
     re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
-_BEFORE, _AFTER = 60, 40  # characters of a long line shown around the error
+_BEFORE, _AFTER = 60, 40  # characters of a long line shown around a mistake
 
 
 class Token(NamedTuple):
-    """A token; ``kind`` is a sign, a keyword in lower case, or one of name, number, unit, end."""
+    """A token; ``kind`` is a sign, a keyword in lower case, or one of name, number, unit, end, unreadable.
+
+    A ``problem`` says what is wrong with the token and how to write it. It is reported when the parser comes to the
+    token, so that a text that is not in this language has one mistake rather than one per character.
+    """
 
     kind: str
     text: str
     start: int
+    end: int
+    problem: str = ""
 
 
 class Place(NamedTuple):
@@ -41,6 +60,17 @@ class Place(NamedTuple):
     text: str
     label: str  # which of several texts, for example "rule 3, "
     start: int
+    entry: int = 0  # the number of the text
+
+    @property
+    def line(self) -> int:
+        """The line, counted from 1."""
+        return self.text.count("\n", 0, self.start) + 1
+
+    @property
+    def character(self) -> int:
+        """The character in its line, counted from 1."""
+        return self.start - self.text.rfind("\n", 0, self.start)
 
     def error(self, message: str) -> RuleSyntaxError:
         """Return an error that shows the line with a caret under the character.
@@ -52,15 +82,19 @@ class Place(NamedTuple):
           IF x is lwo THEN y = 1
                   ^
         """
+        return RuleSyntaxError(self.shown(message), ((self.line, self.character, message),))
+
+    def shown(self, message: str) -> str:
+        """Return the message with the place, and the line with a caret under the character."""
         first = self.text.rfind("\n", 0, self.start) + 1
         last = self.text.find("\n", self.start)
         last = len(self.text) if last < 0 else last
         left, right = max(self.start - _BEFORE, first), min(self.start + _AFTER, last)
         before, after = _printable(self.text[left : self.start]), _printable(self.text[self.start : right])
         before, after = "..." * (left > first) + before, after + "..." * (right < last)
-        where = f"{self.label}line {self.text.count(chr(10), 0, first) + 1}, character {self.start - first + 1}"
+        where = f"{self.label}line {self.line}, character {self.character}"
         where = where[0].upper() + where[1:]
-        return RuleSyntaxError(f"{where}: {message}\n  {before}{after}\n  {' ' * _columns(before)}^")
+        return f"{where}: {message}\n  {before}{after}\n  {' ' * _columns(before)}^"
 
 
 def _printable(text: str) -> str:
@@ -75,32 +109,56 @@ def _columns(text: str) -> int:
     )
 
 
-def tokens(text: str, label: str = "") -> list[Token]:
+def tokens(text: str, report: Callable[[int, str], None]) -> list[Token]:
     """Split a text into tokens; the last one marks the end.
+
+    Parameters
+    ----------
+    text : str
+    report : callable
+        Called with the position and the cure of each comment in the style of another language.
 
     Examples
     --------
-    >>> [token.text for token in tokens('IF "hue (mean)" is low')]
+    >>> [token.text for token in tokens('IF "hue (mean)" is low  // blue', lambda start, cure: print(start, cure))]
+    24 Comments begin with '#', not with '//'.
     ['IF', 'hue (mean)', 'is', 'low', 'the end of the text']
     """
-    found, end, known = list[Token](), 0, keywords()
-    for match in _TOKEN.finditer(text):
-        kind, content, start = str(match.lastgroup), match.group(), match.start()
-        if kind == "name" and content.lower() in known:
-            kind = content.lower()
-        elif kind == "sign":
-            kind = content
-        elif kind == "quoted":
-            kind, content = "name", _unescaped(content)
-        elif kind == "unit":
-            content = _unescaped(content)
-        elif kind == "unreadable":
-            raise Place(text, label, start).error(_why_unreadable(text, start))
-        if kind != "space":
-            found.append(Token(kind, content, start))
-            end = match.end()
-    found.append(Token("end", "the end of the text", end))
-    return found
+    found, known, position = list[Token](), keywords(), 0
+    while match := _TOKEN.match(text, position):
+        kind, content, (start, position) = str(match.lastgroup), match.group(), match.span()
+        if kind == "space":
+            continue
+        if kind == "percent":
+            number = found[-1] if found and found[-1].kind == "number" else None
+            if number is not None and cures.is_percent(text, number.end, start):
+                found[-1] = number._replace(problem=cures.percent(number.text))
+                position = start + 1
+                continue
+            kind = "comment"
+        if kind == "comment":
+            report(start, cures.comment(content))
+            continue
+        found.append(_token(kind, content, start, position, known))
+    end = found[-1].end if found else 0
+    return [*found, Token("end", "the end of the text", end, end)]
+
+
+def _token(kind: str, content: str, start: int, end: int, known: frozenset[str]) -> Token:
+    if kind == "name" and content.lower() in known:
+        kind = content.lower()
+    elif kind == "sign":
+        kind = content
+    elif kind in ("quoted", "unit"):
+        kind, content = "name" if kind == "quoted" else kind, _unescaped(content)
+    elif kind == "foreign":
+        meant, problem = cures.foreign(content)
+        return Token(meant or UNREADABLE, content, start, end, problem)
+    elif kind == "wrong_quotes":
+        return Token("name", content[1:-1], start, end, cures.WRONG_QUOTES)
+    elif kind not in ("number", "name"):
+        return Token(UNREADABLE, content, start, end, cures.unreadable(kind, content))
+    return Token(kind, content, start, end)
 
 
 def _unescaped(text: str) -> str:
@@ -111,28 +169,3 @@ def _unescaped(text: str) -> str:
         return chr(int(code, 16)) if code else {"n": "\n", "r": "\r"}.get(letter, letter)
 
     return _ESCAPE.sub(character, text[1:-1])
-
-
-def _why_unreadable(text: str, start: int) -> str:
-    character = text[start]
-    if text.startswith("...", start):
-        return (
-            "This text was shortened when it was printed. Use the output of to_source() or "
-            "to_text(max_terms=None) instead."
-        )
-    if re.compile(r"\.?[0-9]").match(text, start):
-        return "A number cannot run into a letter: write a product as '2*depth' and ten thousand as '10000' or '1e4'."
-    if character == '"':
-        return "This quotation mark is never closed."
-    if character == "[":
-        return "This square bracket is never closed."
-    if character in "/^%":
-        return (
-            f"{character!r} is not supported: a conclusion is a sum of numbers times variables, "
-            "for example '0.3 + 2*depth'."
-        )
-    if unicodedata.category(character) in ("Pi", "Pf") or character in "'`":
-        return 'Use plain double quotes ("...") around names.'
-    if character in "<>≤≥":
-        return f"{character!r} is not supported: compare with terms ('depth is low')."
-    return f"Unexpected character {character!r}. (Put names that contain it in double quotes.)"

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil._utils.text import visible
 from fuzzymil.rules._rule_set import R, RuleSet
-from fuzzymil.rules.language import parser, printer
-from fuzzymil.rules.language.parser import Linear, Parsed
+from fuzzymil.rules.language import cures, parser, printer
+from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
 from fuzzymil.rules.premise import Expression, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -43,12 +43,16 @@ def parse(
 ) -> R:
     """Parse a rule base; see `RuleBase.parse`."""
     parsed = parser.read(text, variables or ())
-    check_settings(parsed, _SETTINGS, operators)
+    check_settings(parsed, _SETTINGS, operators, functools.partial(make, (Variable("x"),), (Rule({}, [[0.0]]),)))
     check_content(parsed, "y = 1")
     _settle_sum(parsed, operators)
     outputs = _outputs(parsed)
     settle_default(parsed, outputs, operators)
     said = _conclusions(parsed, outputs)
+    parsed.mistakes.check()
+    if not {"aggregation", "alpha"} & {*parsed.settings, *operators}:
+        # Who writes 'IF patch is blue' means some patch; who states an alpha means a softmax.
+        operators = {**operators, "aggregation": "max"}
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
@@ -60,18 +64,44 @@ def parse(
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
         rules.append(Rule(rule.premise, coefs, rule.weight))
-    fields = {"variables": tuple(parsed.variables.values()), "rules": tuple(rules), "outputs": outputs}
-    return build(functools.partial(make, **fields), parsed, operators)
+    return build(functools.partial(make, tuple(parsed.variables.values()), tuple(rules), outputs), parsed, operators)
 
 
-def check_settings(parsed: Parsed, known: Iterable[str], operators: Iterable[str]) -> None:
-    """Raise `RuleSyntaxError` if a setting of the text is unknown, or also given as an argument."""
+def check_settings(
+    parsed: Parsed, known: Iterable[str], operators: Mapping[str, Any], probe: Callable[..., object]
+) -> None:
+    """Report settings of the text that are unknown, have an unknown value, or are also given as an argument.
+
+    ``probe`` takes settings with names or truth values, and raises `ParameterError` if one of them is unknown. What
+    is wrong with numbers may depend on the rules; `build` reports that.
+    """
     known = list(known)
+    words: dict[str, Any] = {}
     for name, place in parsed.places.items():
         if name not in known:
-            raise place.error(f"Unknown setting {name!r:.60}; choose from {listed(known)}.{did_you_mean(name, known)}")
-        if name in operators:
-            raise place.error(f"{name} is set both in the text and as an argument: remove one of them.")
+            parsed.mistakes.add(
+                place, f"Unknown setting {name!r:.60}; choose from {listed(known)}.{did_you_mean(name, known)}"
+            )
+        elif name in operators:
+            parsed.mistakes.add(place, f"{name} is set both in the text and as an argument: remove one of them.")
+        elif isinstance(parsed.settings[name], str | bool):
+            words[name] = parsed.settings[name]
+    given = {name: value for name, value in operators.items() if isinstance(value, str | bool)}
+    if not _problem(probe, words | given):
+        return
+    for name, value in words.items():
+        problem = _problem(probe, {name: value})
+        if problem:
+            parsed.mistakes.add(parsed.places[name], problem)
+
+
+def _problem(make: Callable[..., object], settings: Mapping[str, Any]) -> str:
+    """Return what is wrong with settings, in the words of the text; empty if nothing is."""
+    try:
+        make(**settings)
+    except ParameterError as problem:
+        return str(problem).replace("True or False", "yes or no")
+    return ""
 
 
 def settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[str]) -> None:
@@ -80,18 +110,23 @@ def settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[s
         return
     for name, (_, place) in parsed.defaults.items():
         if "default" in parsed.settings or "default" in operators:
-            raise place.error("default is set twice: by this line, and by USING or as an argument. Remove one of them.")
-        if name not in outputs:
-            raise place.error(
-                f"No rule concludes {name!r:.60}; the outputs are {listed(map(printer.quoted, outputs))}."
-                f"{did_you_mean(name, outputs)}"
+            parsed.mistakes.add(
+                place, "default is set twice: by this line, and by USING or as an argument. Remove one of them."
             )
+            return
+        if name not in outputs and parsed.is_complete:
+            parsed.mistakes.add(
+                place,
+                f"No rule concludes {name!r:.60}; the outputs are {listed(map(printer.quoted, outputs))}."
+                f"{did_you_mean(name, outputs)}",
+            )
+            return
     missing = next((name for name in outputs if name not in parsed.defaults), None)
     first = next(iter(parsed.defaults.values()))[1]
     if missing is not None:
-        raise first.error(
-            f"The output {missing!r:.60} needs a default as well.{did_you_mean(missing, parsed.defaults)}"
-        )
+        hint = did_you_mean(missing, parsed.defaults)
+        parsed.mistakes.add(first, f"The output {missing!r:.60} needs a default as well.{hint}")
+        return
     parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
     parsed.places["default"] = first
 
@@ -103,36 +138,38 @@ def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
     if adds is None:
         return
     if sets is not None:
-        raise sets.error(
-            "Other conclusions of these rules are added up ('+=', '-='), this one is not: use one way for all of them."
+        parsed.mistakes.add(
+            sets,
+            "Other conclusions of these rules are added up ('+=', '-='), this one is not: use one way for all of them.",
         )
-    if operators.get("normalize", parsed.settings.get("normalize", False)):
-        raise adds.error(
-            "'+=' adds up what rules conclude, but normalize=True averages it: use '=', or normalize=False."
+    elif operators.get("normalize", parsed.settings.get("normalize", False)):
+        parsed.mistakes.add(
+            adds, "'+=' adds up what rules conclude, but normalize=True averages it: use '=', or normalize=False."
         )
-    if "normalize" not in operators:
+    elif "normalize" not in operators:
         parsed.settings["normalize"] = False
         parsed.places.setdefault("normalize", adds)
 
 
 def check_content(parsed: Parsed, example: str) -> None:
-    """Raise `RuleSyntaxError` if a text has no variable or no rule."""
-    if not parsed.variables:
+    """Raise `RuleSyntaxError` if a text without other mistakes has no variable or no rule."""
+    if not parsed.variables and not parsed.mistakes:
         raise RuleSyntaxError("The text declares no variable. Add one: 'VARIABLE depth: low = Gaussian(0, 1)'.")
     if not parsed.rules:
+        parsed.mistakes.check()
         raise RuleSyntaxError(f"The text has no rule. Add one: 'IF variable is term THEN {example}'.")
 
 
 def build(make: Callable[..., T], parsed: Parsed, operators: Mapping[str, Any]) -> T:
-    """Call ``make`` with the settings; an error that a single setting causes points at it."""
+    """Call ``make`` with the settings; errors that single settings cause point at them."""
     try:
         return make(**parsed.settings, **operators)
     except ParameterError:
         for name, value in parsed.settings.items():
-            try:
-                make(**{name: value})
-            except ParameterError as cause:
-                raise parsed.places[name].error(str(cause)) from None
+            problem = _problem(make, {name: value})
+            if problem:
+                parsed.mistakes.add(parsed.places[name], problem)
+        parsed.mistakes.check()
         raise
 
 
@@ -158,27 +195,34 @@ def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
     found = []
     for rule in parsed.rules:
         for name in rule.conclusions:
-            if name not in outputs:
-                raise rule.place.error(
+            if name not in outputs and parsed.is_complete:
+                parsed.mistakes.add(
+                    rule.place,
                     f"The rule concludes {name!r:.60}, but the first rule does not. Every rule must conclude the same "
-                    f"outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}"
+                    f"outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}",
                 )
-        row = []
-        for name in outputs:
-            said = rule.conclusions.get(name, nothing)
-            if said is None:
-                hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
-                raise rule.place.error(
-                    f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.{hint}"
-                )
-            if isinstance(said, str):
-                raise rule.place.error(
-                    f"{name!r:.60} is set to a term ({said!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
-                    "A Sugeno rule concludes a number, for example 'y = 1'."
-                )
-            row.append(said)
-        found.append(row)
+                break
+        else:
+            found.append([_conclusion(parsed, rule, name, nothing) for name in outputs])
     return found
+
+
+def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | None) -> Linear:
+    said = rule.conclusions.get(name, nothing)
+    if isinstance(said, Linear):
+        return said
+    if isinstance(said, str):
+        parsed.mistakes.add(
+            rule.place,
+            f"{name!r:.60} is set to a term ({said!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
+            "A Sugeno rule concludes a number, for example 'y = 1'.",
+        )
+    elif parsed.is_complete and name not in rule.conclusions:
+        hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
+        parsed.mistakes.add(
+            rule.place, f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.{hint}"
+        )
+    return Linear(0.0, {})
 
 
 # ---------------------------------------------------------------------- rules to text
@@ -291,7 +335,8 @@ def declaration(kind: str, variable: Variable) -> str:
     """
     text = f"{kind} {printer.quoted(variable.name)}"
     if variable.unit:
-        text += f" [{printer.escaped(variable.unit, ']')}]"
+        unit = printer.escaped(variable.unit, "]")
+        text += f" [\\{unit}]" if cures.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
     terms = [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, cast
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
+from fuzzymil.membership import Triangular
 from fuzzymil.rules import json
 from fuzzymil.rules._formats import system, tables
 from fuzzymil.rules._formats.system import Method, Output, System
@@ -14,7 +16,7 @@ from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.language import parser, printer, source
-from fuzzymil.rules.language.parser import ParsedRule
+from fuzzymil.rules.language.parsed import Parsed, ParsedRule
 from fuzzymil.rules.mamdani._rule_set import PREMISE_SETTINGS, MamdaniRuleSet
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Rule, Variable
@@ -127,19 +129,13 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
             Shows the line, a caret under the character, and what was expected there.
         """
         parsed = parser.read(text, inputs or (), outputs or ())
-        source.check_settings(parsed, _SETTINGS, operators)
+        source.check_settings(parsed, _SETTINGS, operators, functools.partial(_made, cls, *_EXAMPLE))
         source.check_content(parsed, "output is term")
-        conclusions = tuple(_terms(rule) for rule in parsed.rules)
-        rules = tuple(Rule(rule.premise, [[0.0]], rule.weight) for rule in parsed.rules)
-
-        def make(**settings: Any) -> MamdaniRules:
-            settings = {"t_norm": "min", "aggregation": "max"} | settings
-            of_premises = {name: settings.pop(name) for name in PREMISE_SETTINGS if name in settings}
-            premises = RuleBase(variables=tuple(parsed.variables.values()), rules=rules, **of_premises)
-            outputs = tuple(parsed.outputs.values())
-            return cls(premises=premises, outputs=outputs, conclusions=conclusions, **settings)
-
-        return cast(Self, source.build(make, parsed, operators))
+        conclusions = [_terms(parsed, rule) for rule in parsed.rules]
+        parsed.mistakes.check()
+        rules = [Rule(rule.premise, [[0.0]], rule.weight) for rule in parsed.rules]
+        content = parsed.variables.values(), rules, parsed.outputs.values(), conclusions
+        return cast(Self, source.build(functools.partial(_made, cls, *content), parsed, operators))
 
     # ------------------------------------------------------------------ files and tables
 
@@ -202,14 +198,34 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         return tables.Conclusions([output.title for output in self.outputs], rows)
 
 
-def _terms(rule: ParsedRule) -> dict[str, str]:
+# A smallest rule base, to try out settings.
+_EXAMPLE = [Variable("x")], [Rule({}, [[0.0]])], [Variable("y", {"any": Triangular(0, 1, 2)}, 0, 2)], [{"y": "any"}]
+
+
+def _made(
+    cls: type[MamdaniRules],
+    variables: Iterable[Variable],
+    rules: Iterable[Rule],
+    outputs: Iterable[Variable],
+    conclusions: Iterable[Mapping[str, str]],
+    **settings: Any,
+) -> MamdaniRules:
+    settings = {"t_norm": "min", "aggregation": "max"} | settings
+    of_premises = {name: settings.pop(name) for name in PREMISE_SETTINGS if name in settings}
+    premises = RuleBase(variables=tuple(variables), rules=tuple(rules), **of_premises)
+    return cls(premises=premises, outputs=tuple(outputs), conclusions=tuple(conclusions), **settings)
+
+
+def _terms(parsed: Parsed, rule: ParsedRule) -> dict[str, str]:
     """Return the term that a rule concludes for each output."""
     found = {}
     for name, said in rule.conclusions.items():
-        if not isinstance(said, str):
-            raise rule.place.error(
+        if isinstance(said, str):
+            found[name] = said
+        elif said is not None:
+            parsed.mistakes.add(
+                rule.place,
                 f"{name!r:.60} is set to a number, which makes this a Sugeno rule (use MISugeno). A Mamdani rule "
-                f"concludes a term, for example '{printer.quoted(name)} is likely'."
+                f"concludes a term, for example '{printer.quoted(name)} is likely'.",
             )
-        found[name] = said
     return found

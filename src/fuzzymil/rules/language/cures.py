@@ -1,0 +1,172 @@
+"""What people write by habit from other languages and programs, and how it is written here."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = [
+    "CLOSES_NOTHING",
+    "FAMILIES_ELSEWHERE",
+    "QUANTIFIERS_ELSEWHERE",
+    "STATEMENTS_ELSEWHERE",
+    "WEIGHT_WORDS",
+    "WRONG_QUOTES",
+    "comment",
+    "decimal_comma",
+    "foreign",
+    "is_percent",
+    "is_range",
+    "percent",
+    "unreadable",
+]
+
+CLOSES_NOTHING = "This ')' closes no '(': remove it, or add '(' before it."
+WRONG_QUOTES = 'Use plain double quotes ("...") around names.'
+WEIGHT_WORDS = frozenset({"weight", "weighted", "certainty", "cf"})
+
+QUANTIFIERS_ELSEWHERE = {
+    **dict.fromkeys(("any", "one", "a", "an", "exists"), "SOME"),
+    **dict.fromkeys(("every", "each"), "ALL"),
+    **dict.fromkeys(("mean", "usually", "average"), "ON AVERAGE"),
+    **dict.fromkeys(("majority", "mostly"), "MOST"),
+    **dict.fromkeys(("none", "no"), "NOT (SOME ...)"),
+}
+STATEMENTS_ELSEWHERE = {
+    **dict.fromkeys(("input", "inputs", "var", "variables", "inputvariable", "var_input"), "VARIABLE"),
+    **dict.fromkeys(("outputs", "outputvariable", "var_output"), "OUTPUT"),
+    **dict.fromkeys(("use", "set", "let", "settings", "operators"), "USING"),
+    **dict.fromkeys(("when", "whenever", "si", "wenn"), "IF"),
+}
+# MATLAB's names, and the order of the parameters where it differs.
+FAMILIES_ELSEWHERE = {
+    "gaussmf": "MATLAB's gaussmf with [sigma c] is Gaussian(c, sigma) here.",
+    "gbellmf": "MATLAB's gbellmf with [a b c] is Bell(c, a, b) here.",
+    "sigmf": "MATLAB's sigmf with [a c] is Sigmoid(c, a) here.",
+    "trimf": "MATLAB's trimf with [a b c] is Triangular(a, b, c) here.",
+    "trapmf": "MATLAB's trapmf with [a b c d] is Trapezoidal(a, b, c, d) here.",
+}
+
+_SIGNS = {
+    **dict.fromkeys(("&&", "&", "\u2227"), ("and", "AND")),
+    **dict.fromkeys(("||", "|", "\u2228"), ("or", "OR")),
+    **dict.fromkeys(("!", "\u00ac"), ("not", "NOT")),
+    **dict.fromkeys(("->", "=>", "\u2192", "\u21d2"), ("then", "THEN")),
+    **dict.fromkeys(("\u2212", "\u2013", "\u2014"), ("-", "a plain minus sign, '-',")),
+    **dict.fromkeys(("\u00d7", "\u00b7", "\u22c5"), ("*", "'*'")),
+    ":=": ("=", "'='"),
+}
+_PERCENT_END = re.compile(r"%\s*(?:[,;)#\n]|$)")
+_RANGE = re.compile(r"\[\s*[-+]?[.0-9]+\s*(?:[,;:]|\s|\.\.|to\b)\s*[-+]?[.0-9]+\s*\]", re.IGNORECASE)
+
+
+def foreign(sign: str) -> tuple[str, str]:
+    """Return the kind of token that a sign of another language means, or nothing, and how to write it.
+
+    Examples
+    --------
+    >>> foreign("&&")
+    ('and', "Write AND instead of '&&'.")
+    """
+    if sign in _SIGNS:
+        meant, written = _SIGNS[sign]
+        name = f" ({unicodedata.name(sign).lower()})" if meant in ("-", "*") else ""
+        return meant, f"Write {written} instead of {sign!r}{name}."
+    if sign in ("!=", "\u2260"):
+        return "", f"{sign!r} is not supported: write 'is not', for example 'depth is not low'."
+    return "", f"{sign!r} is not supported: describe a range of values by a term, for example 'depth is low'."
+
+
+def comment(content: str) -> str:
+    """Return how to write a comment that begins as in another language.
+
+    Examples
+    --------
+    >>> comment("% blue")
+    "Comments begin with '#', not with '%'."
+    """
+    sign = content[: 1 if content[0] == "%" else 2]
+    return f"Comments begin with '#', not with {sign!r}."
+
+
+def is_percent(text: str, end: int, start: int) -> bool:
+    """Return whether ``%`` at ``start``, after a number that ends at ``end``, means percent rather than a comment.
+
+    Examples
+    --------
+    >>> is_percent("50%", 2, 2), is_percent("50 % of them", 2, 3)
+    (True, False)
+    """
+    return end == start or _PERCENT_END.match(text, start) is not None
+
+
+def percent(number: str) -> str:
+    """Return how to write a percentage.
+
+    Examples
+    --------
+    >>> percent("12.5")
+    "Percent signs are not supported: write '0.125' instead of '12.5%'."
+    """
+    return f"Percent signs are not supported: write '{float(number) / 100:.12g}' instead of '{number:.30}%'."
+
+
+def decimal_comma(text: str, place: int) -> str:
+    """Return the cure if the comma at ``place`` stands between the digits of one number, else nothing.
+
+    Examples
+    --------
+    >>> decimal_comma("y = 0,5", 5)
+    " Numbers have a decimal point: write '0.5' instead of '0,5'."
+    """
+    before, after = re.search(r"(?<![\w.])[0-9]{1,30}$", text[:place][-31:]), re.match(r",([0-9]{1,30})", text[place:])
+    if before is None or after is None:
+        return ""
+    whole, part = before[0], after[1]
+    more = f" ('{whole}{part}' if the comma separates thousands)" if len(part) == 3 and whole != "0" else ""
+    return f" Numbers have a decimal point: write '{whole}.{part}' instead of '{whole},{part}'{more}."
+
+
+def is_range(text: str, start: int) -> bool:
+    """Return whether the square brackets that open at ``start`` hold a range rather than a unit.
+
+    Examples
+    --------
+    >>> is_range("[0, 2]", 0), is_range("[m]", 0)
+    (True, False)
+    """
+    return _RANGE.match(text, start) is not None
+
+
+def unreadable(kind: str, content: str) -> str:
+    """Return what is wrong with characters that are no token.
+
+    Examples
+    --------
+    >>> unreadable("open", '"depth')
+    'This quotation mark is never closed: add another one after the name.'
+    """
+    character = content[0]
+    if kind == "shortened":
+        return (
+            "This text was shortened when it was printed. Use the output of to_source() or "
+            "to_text(max_terms=None) instead."
+        )
+    if kind == "run_on":
+        return "A number cannot run into a letter: write a product as '2*depth' and ten thousand as '10000' or '1e4'."
+    if kind == "open" and character == '"':
+        return "This quotation mark is never closed: add another one after the name."
+    if kind == "open":
+        return "This square bracket is never closed: a unit is written '[m]'."
+    if character in "/^":
+        return (
+            f"{character!r} is not supported: a conclusion is a sum of numbers times variables, "
+            "for example '0.3 + 2*depth'."
+        )
+    if character == ".":
+        return "A rule needs no full stop at its end: remove it."
+    if unicodedata.category(character) in ("Pi", "Pf") or character in "'`\u201e\u201a":
+        return WRONG_QUOTES
+    if character in "{}]":
+        return f"{character!r} is not supported: use parentheses."
+    return f"Unexpected character {character!r}. (Put names that contain it in double quotes.)"

@@ -1,0 +1,141 @@
+"""Parses declarations: variables with unit, range and terms."""
+
+from __future__ import annotations
+
+from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil.membership import FAMILIES, Gaussian, MembershipFunction
+from fuzzymil.rules.language import cures
+from fuzzymil.rules.language.lexer import Token
+from fuzzymil.rules.language.mistakes import Abandoned
+from fuzzymil.rules.language.premises import PremiseReader
+from fuzzymil.rules.language.printer import quoted
+from fuzzymil.rules.rule import Variable
+
+__all__ = ["DeclarationReader"]
+
+_PARTS = ("from", "to")
+_NO_SET = Gaussian(0.0, 1.0)  # stands for a set with a mistake, so that its term is known
+
+
+class DeclarationReader(PremiseReader):
+    """Parser for ``depth [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1)``."""
+
+    def declaration(self, into: dict[str, Variable]) -> None:
+        name = self.name_of_variable()
+        try:
+            self.declared(name, into)
+        except Abandoned:
+            self.parsed.damaged.add(name.text)
+            into.setdefault(name.text, Variable(name.text))
+            raise
+
+    def name_of_variable(self) -> Token:
+        """Parse a name; several words without quotes are reported and joined."""
+        name, joined = self.take("name", "the name of a variable"), False
+        while self.token.kind == "name" and self.kinds(2)[1:] != ["="] and self.token.text.lower() not in _PARTS:
+            if self.begins_statement() or "\n" in self.text[name.end : self.token.start]:
+                break
+            more = self.advance()
+            name, joined = name._replace(text=f"{name.text} {more.text}", end=more.end), True
+        if joined:
+            self.report(name, f'Put names of several words in double quotes: "{name.text:.60}".')
+        return name
+
+    def declared(self, name: Token, into: dict[str, Variable]) -> None:
+        """Parse the rest of a declaration, ``[m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1)``."""
+        if name.text in into:
+            self.report(name, f"The variable {name.text!r:.60} is declared twice: remove or rename one of them.")
+        unit = ""
+        if self.token.kind == "unit":
+            if cures.is_range(self.text, self.token.start):
+                self.report(self.token, "Square brackets hold a unit. Write a range as 'FROM 0 TO 2'.")
+            unit = self.advance().text
+        low = self.number("the lowest value") if self.skip_word("from") else None
+        self.skip_decimal_comma()
+        high = self.number("the highest value") if self.skip_word("to") else None
+        self.skip_decimal_comma()
+        if low is not None and high is not None and low > high:
+            self.report(
+                name, f"The range of {name.text!r:.60} goes from {low:g} to {high:g}: write the lower value first."
+            )
+            low = high = None
+        terms: dict[str, MembershipFunction] = {}
+        more = self.skip(":")
+        if self.comes("name", "=") and not more:
+            self.report(
+                self.token, f"A colon is missing: write 'VARIABLE {quoted(name.text)}: {self.token.text} = ...'."
+            )
+            more = True
+        while more:
+            which = "another term after the comma" if terms else "a term"
+            term = self.take_term(f"the name of {which}, for example 'low = Gaussian(0, 1)'")
+            if term.text in terms:
+                self.report(
+                    term,
+                    f"The term {term.text!r:.60} of {name.text!r:.60} is defined twice: remove or rename one of them.",
+                )
+            if self.token.kind == ":" or self.comes("name", "("):
+                self.report(self.token, f"Expected '=' and a fuzzy set, found {self.token.text!r:.60}.")
+                self.skip(":")
+            else:
+                self.take("=", "'=' and a fuzzy set")
+            terms[term.text] = self.fuzzy_set()
+            more = self.another("terms")
+        try:
+            into[name.text] = Variable(name.text, terms, low, high, unit)
+        except ParameterError as problem:
+            self.fail(name, str(problem))
+
+    def fuzzy_set(self) -> MembershipFunction:
+        """Parse a fuzzy set; any one after a mistake."""
+        families = {family.__name__: family for family in FAMILIES.values()}
+        kind = self.take("name", f"a fuzzy set ({listed(families)})")
+        if kind.text not in families:
+            elsewhere = cures.FAMILIES_ELSEWHERE.get(kind.text.lower())
+            if elsewhere is None:
+                self.unknown("membership family", kind, families)
+            else:
+                self.report(kind, f"Unknown membership family {kind.text!r:.60}. {elsewhere}")
+            self.skip_group()
+            return _NO_SET
+        family = families[kind.text]
+        if self.token.kind == "unit":
+            self.report(self.token, f"Use parentheses around the parameters of {kind.text}: '(' and ')'.")
+            self.advance()
+            return _NO_SET
+        self.take("(", f"'(' and the parameters of {kind.text} ({listed(family.fields())})")
+        if self.comes("name", "="):
+            self.report(
+                self.token,
+                f"Write the parameters of {kind.text} without names, in this order: {listed(family.fields())}.",
+            )
+            self.position -= 1
+            self.skip_group()
+            return _NO_SET
+        start = self.token.start
+        values = self.numbers(f"a parameter of {kind.text} ({listed(family.fields())}), a number")
+        if len(values) != len(family.fields()):
+            comma = next(filter(None, (cures.decimal_comma(self.text, place) for place in self.commas(start))), "")
+            expected = f"{len(family.fields())} parameters ({listed(family.fields())})"
+            self.report(kind, f"{kind.text} takes {expected}, got {len(values)}.{comma}")
+            return _NO_SET
+        try:
+            return family(*values)
+        except ParameterError as problem:
+            self.report(kind, str(problem))
+            return _NO_SET
+
+    def commas(self, start: int) -> list[int]:
+        """Return the positions of the commas from ``start`` to the token that was read last."""
+        return [place for place in range(start, self.before.start) if self.text[place] == ","]
+
+    def skip_group(self) -> None:
+        """Skip what stands in parentheses or brackets here."""
+        if self.skip("unit") or self.token.kind != "(":
+            return
+        level = 0
+        while self.token.kind != "end" and not self.begins_statement():
+            level += {"(": 1, ")": -1}.get(self.token.kind, 0)
+            self.position += 1
+            if level == 0:
+                return
