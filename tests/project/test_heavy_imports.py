@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
         (["data", "describe", str(VISITS), *COLUMNS[:2], "--drop", "converted"], set()),
         (["predict", "model.json", str(VISITS), *COLUMNS], LEARNING),
         (["explain", "model.json", str(VISITS), *COLUMNS, "--id", "u001"], LEARNING),
-        pytest.param(["plot", "rules", "model.json"], {*LEARNING, "matplotlib"}, marks=pytest.mark.slow),
+        pytest.param(["plot", "grid", "model.json"], {*LEARNING, "matplotlib"}, marks=pytest.mark.slow),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
