@@ -30,7 +30,8 @@ def main() -> None:
     try:
         app()
     except OutputError as problem:  # while printing the help
-        print(f"Error: {problem}", file=sys.stderr)
+        if not problem.is_unread:
+            print(f"Error: {problem}", file=sys.stderr)
         sys.exit(1)
     except SystemExit as ending:
         processes = sys.modules.get("fuzzymil.training.distributed.processes")

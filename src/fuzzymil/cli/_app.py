@@ -44,6 +44,8 @@ class Commands(TyperGroup):
 
 def _explain(problem: OSError) -> NoReturn:
     """Print what went wrong with a file, or with standard output, and exit."""
+    if isinstance(problem, OutputError) and problem.is_unread:
+        raise typer.Exit(1)  # nobody wants to hear about it
     if isinstance(problem, RescuedError | OutputError):
         fail(str(problem), 1)
     if problem.filename is None:

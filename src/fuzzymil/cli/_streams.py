@@ -15,9 +15,12 @@ _STREAMS = ("stdin", "stdout", "stderr")
 class OutputError(OSError):
     """Standard output that cannot be written to."""
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether the reader has gone, as ``head`` does when it has seen enough."""
+        return isinstance(self.__cause__, BrokenPipeError)
+
     def __str__(self) -> str:
-        if isinstance(self.__cause__, BrokenPipeError):
-            return "Standard output was closed before everything was written."
         return f"Cannot write to standard output: {self.strerror}."
 
 
