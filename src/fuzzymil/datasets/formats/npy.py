@@ -125,7 +125,7 @@ def _header(file: DataFile) -> _Header:
     found = _NPY.match(start)
     if found is None or found.end() != found.start("text") + _length(found):
         raise file.error(f"cannot be read as a numeric array: {_SAVE_AGAIN}")
-    kind, order, shape = (found[name].decode() for name in ("kind", "order", "shape"))
+    kind, order, shape = (found[name].decode("latin-1") for name in ("kind", "order", "shape"))
     sizes = _SHAPE.fullmatch(shape)
     if sizes is None or _NUMBERS.fullmatch(kind) is None:
         raise file.error(
