@@ -132,3 +132,26 @@ def test_a_lack_of_memory_is_a_sentence(desk, monkeypatch):
     assert result.exit_code == 1
     assert "not enough memory" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_rules_of_other_programs_predict_rows_and_bags(tmp_path):
+    rules = tmp_path / "lamp.fll"
+    write(
+        rules,
+        "InputVariable: ambient\n  term: dark Ramp 1 0\n  term: bright Ramp 0 1\n"
+        "OutputVariable: power\n  defuzzifier: WeightedAverage\n  term: high Constant 1\n  term: low Constant 0\n"
+        "RuleBlock:\n  rule: if ambient is dark then power is high\n  rule: if ambient is bright then power is low\n",
+    )
+    rows = tmp_path / "rows.csv"
+    write(rows, "hour;ambient\n1;0\n2;0.5\n")
+    assert good("predict", rules, rows).stdout == "row,power\n1,1.0\n2,0.5\n"
+    write(rows, "bag,ambient\na,0.25\na,1\nb,0\n")
+    found = json.loads(good("predict", rules, rows, "--json").stdout)["predictions"]
+    assert [row["bag"] for row in found] == ["a", "b"]
+    np.testing.assert_allclose([row["power"] for row in found], [0.75 / 1.75, 1.0])
+    write(rows, "ambint\n0.25\n")
+    message = bad("predict", rules, rows)
+    assert "'ambient'" in message
+    assert "Did you mean 'ambint'" in message
+    write(rows, "ambient\n0.25\nmuch\n")
+    assert "Row 2, column 'ambient'" in bad("predict", rules, rows)

@@ -30,7 +30,7 @@ from fuzzymil import (
     Variant,
 )
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import FAMILIES, Bell, Gaussian, Trapezoidal, Triangular
+from fuzzymil.membership import Bell, Gaussian, Trapezoidal, Triangular, learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
@@ -875,7 +875,7 @@ def test_given_rules_over_features_the_bags_do_not_have_are_refused():
 
 
 def variants():
-    for family in FAMILIES:
+    for family in learnable_families():
         yield pytest.param({"membership": family}, id=family)
     for name in T_NORMS:
         yield pytest.param({"t_norm": name}, id=f"t-norm {name}")

@@ -25,6 +25,9 @@ EXACT = {
     "bounded": lambda degrees: min(sum(degrees), 1),
     "hamacher": fold(lambda a, b: (a + b - 2 * a * b) / (1 - a * b)),
     "einstein": fold(lambda a, b: (a + b) / (1 + a * b)),
+    "dombi": fold(lambda a, b: 1 / (1 + 1 / mpmath.sqrt((a / (1 - a)) ** 2 + (b / (1 - b)) ** 2))),
+    "drastic": fold(lambda a, b: max(a, b) if min(a, b) == 0 else 1),
+    "nilpotent": fold(lambda a, b: max(a, b) if a + b < 1 else 1),
 }
 
 # Log-degrees of alternatives: ordinary, far below the smallest number, close to 1, and all of these together.

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from slow_sets import fuzzy_sets
 
-from fuzzymil.membership import FAMILIES
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import S_NORMS, T_NORMS
 from fuzzymil.network.premises import HEDGES
@@ -27,19 +27,6 @@ tame = st.floats(-3, 3).map(lambda value: round(value, 3))
 
 def distinct(values, low, high):
     return st.lists(values, min_size=low, max_size=high, unique=True)
-
-
-@st.composite
-def fuzzy_sets(draw, number=numbers):
-    kind = draw(st.sampled_from(sorted(FAMILIES)))
-    if kind in ("triangular", "trapezoidal"):
-        count = len(FAMILIES[kind].fields())
-        # As numbers: -0.0 and 0.0 are one corner.
-        corners = draw(st.lists(number, min_size=count, max_size=count, unique_by=lambda value: value + 0.0))
-        return FAMILIES[kind](*sorted(corners))
-    size = number.filter(lambda value: value != 0)
-    center, *rest = draw(number), *(draw(size) for _ in FAMILIES[kind].fields()[1:])
-    return FAMILIES[kind](center, *(rest if kind == "sigmoid" else map(abs, rest)))
 
 
 @st.composite

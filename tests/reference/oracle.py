@@ -77,6 +77,14 @@ def _t_norm_of_two(a, b, name):
         return a * b / (a + b - a * b)
     if name == "einstein":
         return a * b / (1 + (1 - a) * (1 - b))
+    if name == "dombi":
+        if a == 0 or b == 0:
+            return a * b
+        return 1 / (1 + (((1 - a) / a) ** 2 + ((1 - b) / b) ** 2) ** 0.5)
+    if name == "drastic":
+        return b if a == 1 else a if b == 1 else 0 * a
+    if name == "nilpotent":
+        return (a if a <= b else b) if a + b > 1 else 0 * a
     raise ValueError(f"unknown T-norm {name!r}")
 
 

@@ -36,7 +36,8 @@ def test_file_of_another_program_infers_as_that_program_does(name):
     tolerance = 1e-6
     if isinstance(rules, MamdaniRules):
         if name.endswith(".fis"):
-            rules = dataclasses.replace(rules, resolution=100)  # the format does not tell; fuzzylite takes 100
+            # The format does not tell: MATLAB takes 101 points, fuzzylite 100 cells.
+            rules = dataclasses.replace(rules, resolution=100, sampling="cells")
         if rules.defuzzify == "bisector":  # which fuzzylite approaches in steps of whole cells
             tolerance = 5 * max(output.high - output.low for output in rules.outputs) / rules.resolution
     np.testing.assert_allclose(rules.infer(expected["points"]).output, expected["outputs"], atol=tolerance, rtol=0)
@@ -49,18 +50,19 @@ def test_there_are_files_of_both_programs_and_of_every_kind():
         found = [read_rules(DATA / name) for name in EXPECTED if name.endswith(kind)]
         assert {type(rules) for rules in found} == {RuleBase, MamdaniRules}
     sugeno = [rules for rules in map(read_rules, sorted(DATA.glob("*.fll"))) if isinstance(rules, RuleBase)]
-    assert {rules.t_norm for rules in sugeno} == set(DUAL)
+    assert {rules.t_norm for rules in sugeno} == {"product", "min", "lukasiewicz", "hamacher", "einstein"}
     assert {True, False} == {rules.normalize for rules in sugeno} == {rules.limited for rules in sugeno}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_what_another_program_wrote_comes_back_equal_when_written_again(name):
     rules = read_rules(DATA / name)
-    assert type(rules).from_fll(rules.to_fll()) == rules
+    sampled = {"sampling": rules.sampling} if isinstance(rules, MamdaniRules) else {}
+    assert dataclasses.replace(type(rules).from_fll(rules.to_fll()), **sampled) == rules
     if not name.startswith(("brackets", "locked", "two_outputs")):
         again = type(rules).from_fis(rules.to_fis())
         lost = {"resolution": rules.resolution} if isinstance(rules, MamdaniRules) else {}
-        assert dataclasses.replace(again, **lost) == rules
+        assert dataclasses.replace(again, **lost, **sampled) == rules
 
 
 # ---------------------------------------------------------------------- round trips
@@ -90,8 +92,8 @@ def gaussian_systems(draw, for_fis):
         tuple(inputs),
         tuple(rules),
         outputs,
-        t_norm=draw(st.sampled_from(list(DUAL))),
-        s_norm=draw(st.sampled_from(list(DUAL.values()))),
+        t_norm=draw(st.sampled_from([name for name in DUAL if name != "dombi"])),  # no other program has it
+        s_norm=draw(st.sampled_from([name for name in DUAL.values() if name != "dombi"])),
         aggregation="max",
         normalize=normalize,
         default=number(len(outputs)) if normalize else np.zeros(len(outputs)),  # sums have none
@@ -212,7 +214,8 @@ def test_mamdani_rules_come_back(kind):
     said = ({"risk": "great", "cost": "low"}, {"cost": "high"})
     for accumulation in ("max", "algebraic", "bounded", "sum"):
         for defuzzify, implication in (("centroid", "min"), ("bisector", "product"), ("som", "min")):
-            rules = MamdaniRules(premises, outputs, said, implication, accumulation, defuzzify)
+            matlab = {"sampling": "points", "resolution": 101} if kind == "fis" else {}
+            rules = MamdaniRules(premises, outputs, said, implication, accumulation, defuzzify, **matlab)
             text = {"fll": rules.to_fll, "fis": rules.to_fis}[kind]()
             assert {"fll": MamdaniRules.from_fll, "fis": MamdaniRules.from_fis}[kind](text) == rules
     with pytest.raises(RuleSyntaxError, match=r"Mamdani system.*MamdaniRules"):
@@ -316,7 +319,7 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
         "combine='max', consequent_alpha=1|combine='softmax', consequent_alpha=1",
         "Units|'hue (mean)' in 'nm'",
     ]
-    names = "'hue (mean)' is written as 'hue_mean'|'very' is written as '_very', 'größe' is written as 'gr_e'"
+    names = "'hue (mean)' is written as 'hue_mean'|'very' is written as '_very', 'größe' is written as 'grosse'"
     told = what_is_lost(rules, "fll")
     assert_told(told, [*common, names])
     assert rules.to_fll().splitlines()[: len(told)] == [f"# {sentence}" for sentence in told]
@@ -366,7 +369,7 @@ def test_range_of_a_single_value_is_widened_in_fis_and_told():
         And((Is("depth", "low"), Or((Is("size", "big"), Is("size", "box"))))),
         Or((Is("size", "big"), Is("size", "box"))),
         And((Is("size", "big"), Is("size", "box", ("not",)))),
-        Is("depth", "low", ("very",)),
+        Is("depth", "low", ("very", "seldom")),
         Or((Is("depth", "low"), ANYTHING)),
         Not(ANYTHING),
     ],
@@ -410,7 +413,7 @@ def test_names_are_kept_apart_where_they_are_changed():
     rules = base(*(Is("一", name) for name in terms), *(Is("二", name) for name in odd), inputs=inputs)
     fll, fis = RuleBase.from_fll(rules.to_fll()), RuleBase.from_fis(rules.to_fis())
     assert list(fll.variables[0].terms) == ["a_b2", "a_b", "a_b3", "_12", "_", "_NOT", "a_b4"]
-    assert fll.feature_names == ("_", "_2")
+    assert fll.feature_names == ("u4E00", "u4E8C")
     assert list(fis.variables[1].terms) == ["it s2", "it s", "it s3", "[x]=%"]
     for back in (fll, fis):
         np.testing.assert_array_equal(back.infer(POINTS).output, rules.infer(POINTS).output)
@@ -429,8 +432,12 @@ def mamdani():
 def test_files_come_back_as_what_was_written(tmp_path, ending, rules):
     path = tmp_path / f"rules{ending}"
     lost = write_rules(rules, path)
-    assert read_rules(path) == rules
-    assert read_rules(str(path)) == rules
+    again = read_rules(path)
+    if ending == ".fis" and isinstance(rules, MamdaniRules):  # where MATLAB's sampling is meant
+        assert (again.sampling, again.resolution) == ("points", 101)
+        again = dataclasses.replace(again, sampling=rules.sampling, resolution=rules.resolution)
+    assert again == rules
+    assert read_rules(str(path)) == read_rules(path)
     assert any(BAGS in sentence for sentence in lost) == (ending.lower() in (".fll", ".fis"))
 
 
@@ -460,10 +467,10 @@ def test_failure_to_write_leaves_the_older_file(tmp_path):
         ("a.fis", b"[System]\n\nType='fuzzy'\n", RuleSyntaxError, r"a\.fis: Line 3, character 7: Unknown Type"),
         ("a.rules", b"IF x is low THEN y = 1", RuleSyntaxError, r"a\.rules: Line 1, character 4: Unknown variable"),
         ("a.txt", b"", RuleSyntaxError, r"a\.txt: The text"),
-        ("a.fll", b"Engine: x\n\xff", RuleSyntaxError, r"a\.fll: Line 2 is not UTF-8"),
+        ("a.rules", b"IF x\n\xff", RuleSyntaxError, r"a\.rules: Line 2 is not UTF-8"),
         ("a.json", b"{}", ModelFileError, r"a\.json.*fuzzymil\.rules"),
         ("a.json", b'{"format": "fuzzymil.rules", "version": 1}', ModelFileError, r"a\.json: The rules in this file"),
-        ("a.fcl", b"", ParameterError, r"extension '\.fcl'.*\.fll"),
+        ("a.fzz", b"", ParameterError, r"extension '\.fzz'.*\.fll"),
         ("a.fll", b"x" * 8_000_010, RuleSyntaxError, r"a\.fll: The text has [\d,]+ characters"),
     ],
 )

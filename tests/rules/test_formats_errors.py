@@ -101,7 +101,7 @@ MF1='high':'trimf',[0 1 1]
 
 
 def to_rules(system: System) -> RuleBase | MamdaniRules:
-    return (RuleBase if system.method.sugeno else MamdaniRules)._from_system(system)
+    return (RuleBase if system.sugeno else MamdaniRules)._from_system(system)
 
 
 def changed(text, old, new):
@@ -155,32 +155,37 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("InputVariable: ambient", "InputVariable:", "needs a name of one word"),
         ("InputVariable: ambient", "InputVariable: ambient light", "needs a name of one word"),
         ("InputVariable: hour", "InputVariable: ambient", "Line 8, .*'ambient' is declared twice"),
-        ("term: bright", "term: dark", "Line 7, .*'dark' is defined twice"),
         ("term: bright Gaussian 1.000 0.300", "term: bright", "Expected a term"),
         ("Gaussian 1.000 0.300", "Gaussian 1.000", "Gaussian .*2 parameters, got 1"),
-        ("Gaussian 1.000 0.300", "Gaussian 1.000 0.300 0.5", "height of a term must be 1"),
+        ("Gaussian 1.000 0.300", "Gaussian 1.000 0.300 0.5", "height of Gaussian must be 1"),
         ("Gaussian 1.000 0.300", "Gaussian 1.000 0", "Line 7, character 16: Gaussian: width must be greater than 0"),
-        ("Gaussian 1.000 0.300", "Gaussian 1.000 inf", "Expected a parameter of Gaussian, found 'inf'"),
+        ("Gaussian 1.000 0.300", "Gaussian 1.000 inf", "Gaussian has a parameter that is not a finite number"),
         ("Gaussian 1.000 0.300", "Gaussian 1.000 1e999", "found '1e999'"),
-        ("Gaussian 1.000 0.300", "Ramp 1 0", "Unknown kind of term.*'Ramp'.*Gaussian, Bell"),
-        ("Gaussian 1.000 0.300", "Rectangle 1", "Unknown kind of term.*'Rectangle'"),
+        ("Gaussian 1.000 0.300", "Slope 1 0", "Unknown kind of term.*'Slope'.*Gaussian, Bell"),
+        ("Gaussian 1.000 0.300", "Rectangle 1", "Rectangle takes 2 parameters, got 1"),
+        ("Gaussian 1.000 0.300", "Triangle nan 1 2", "Triangle has a parameter that is not a finite number"),
+        ("Gaussian 1.000 0.300", "Discrete 1 0 0 1", "Discrete: .*ascending"),
+        ("Gaussian 1.000 0.300", "Function 1 +", "character 4.*found the end"),
+        ("Gaussian 1.000 0.300", "Function 1 - hour", "called x, found 'hour'"),
         ("Gaussian 1.000 0.300", "Constant 1", "Unknown kind of term.*'Constant'"),
         ("Triangle 0.000 0.000 0.500", "Triangle 1 0 2", "left <= peak_at <= right"),
-        ("Constant 1.000", "Function ambient*2", "Expected a coefficient of Function"),
-        ("Constant 1.000", "Function 1", "Unknown kind of conclusion.*'Function'.*Constant, Linear"),
-        ("Constant 1.000", "Sigmoid 1 2", "Tsukamoto"),
+        ("Constant 1.000", "Function ambient*2", "called x, found 'ambient'"),
+        ("Constant 1.000", "Sigmoid 1 2", "'rising' of 'power' is a linear function"),
+        ("Linear -0.500 0.1 0.800", "Triangle 0 1 2", "'rising' of 'power' is a Triangular.*Singleton"),
         ("Constant 1.000", "Constant 1 2", "Constant .*1 number"),
         ("Linear -0.500 0.1 0.800", "Linear -0.500 0.800", "Linear .*3 number"),
-        ("WeightedAverage TakagiSugeno", "WeightedAverage Tsukamoto", "Only Takagi-Sugeno"),
+        ("WeightedAverage TakagiSugeno", "WeightedAverage Sugeno", "Unknown kind of inference.*TakagiSugeno"),
         ("WeightedAverage TakagiSugeno", "WeightedAvg", "Unknown defuzzifier.*Did you mean 'WeightedAverage'"),
         ("WeightedAverage TakagiSugeno", "none", "Line 11, .*needs a defuzzifier"),
         ("default: nan", "default: inf", "must be a number or nan"),
-        ("default: nan", "lock-previous: true", "lock-previous"),
-        ("default: nan", "lock-range: true", "lock-range"),
         ("conjunction: Minimum", "conjunction: none", "Line 22, .*'and', but its block has no conjunction"),
         ("disjunction: Maximum", "disjunction: none", "'or', but its block has no disjunction"),
-        ("conjunction: Minimum", "conjunction: DrasticProduct", "Unknown conjunction.*'DrasticProduct'.*Alg"),
-        ("activation: General", "activation: Highest 1", "'Highest 1'.* General"),
+        ("conjunction: Minimum", "conjunction: Product", "Unknown conjunction.*'Product'.*Alg"),
+        ("activation: General", "activation: Some 1", "Unknown activation.*'Some'.*General"),
+        ("activation: General", "activation: First 1 x", "activation must be 'general', 'first 1 0'"),
+        ("activation: General", "activation: Threshold", "activation must be .*'threshold >= 0.5'"),
+        ("is rising with", "is high and power is not rising with", "concludes 'power' twice"),
+        ("if ambient is not dark", "if power is very high", "condition about an output .*without hedges"),
         ("if ambient is very", "ambient is very", "Expected 'if', found 'ambient'"),
         ("if ambient is very", "if ambent is very", "Unknown variable.*'ambent'.*Did you mean 'ambient'"),
         ("if ambient is very", "if ambient very", "Expected 'is', found 'very'"),
@@ -190,13 +195,11 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("then power is high", "", "Expected 'and' or 'or' or 'then', found the end of the rule"),
         ("then power is high", "then", "Expected output, found the end"),
         ("power is high", "power is hihg", "Unknown term 'hihg' of 'power'.*Did you mean 'high'"),
-        ("power is high", "power is very high", "Hedges in a conclusion"),
         ("power is high", "light is high", "Unknown output.*'light'.*power"),
         ("power is high", "power is high and power is high", "concludes 'power' twice"),
         ("with 0.5", "with", "Expected the weight of the rule, found ''"),
         ("with 0.5", "with -1", "weight .*at least 0"),
         ("with 0.5", "with 0.5 0.5", "Expected 'and', 'with' or the end of the rule"),
-        (FLL[FLL.index("RuleBlock") :], "", "no rule"),
         (FLL[FLL.index("OutputVariable") :], "", "no OutputVariable"),
     ],
 )
@@ -211,9 +214,7 @@ def test_fll_that_is_wrong_or_not_supported(old, new, message):
         ("range: 0 1", "range: 0 inf", "needs a finite range"),
         ("range: 0 1", "range: 1 1", "needs a finite range"),
         ("aggregation: Maximum", "aggregation: none", "needs an aggregation"),
-        ("aggregation: Maximum", "aggregation: EinsteinSum", "Unknown aggregation.*'EinsteinSum'.*Maximum"),
         ("implication: Minimum", "implication: none", "implication"),
-        ("implication: Minimum", "implication: EinsteinProduct", "Unknown implication"),
         ("Centroid 100", "Centroid 1", "at least 2"),
         ("Centroid 100", "Centroid 10.5", "at least 2"),
         ("Centroid 100", "Centroid 100 100", "at least 2"),
@@ -228,24 +229,13 @@ def test_mamdani_fll_that_is_wrong_or_not_supported(old, new, message):
 
 def test_what_outputs_and_blocks_must_share():
     second = "OutputVariable: heat\n  defuzzifier: WeightedSum\n  term: on Constant 1\nRuleBlock: rules"
-    with pytest.raises(RuleSyntaxError, match="same defuzzifier and aggregation"):
-        fll.read(changed(FLL, "RuleBlock: rules", second))
-    second = second.replace("WeightedSum", "WeightedAverage")
-    with pytest.raises(RuleSyntaxError, match=r"Line 25.*no conclusion for 'heat'"):
-        to_rules(fll.read(changed(FLL, "RuleBlock: rules", second)))
+    for method in ("WeightedSum", "WeightedAverage"):
+        with pytest.raises(RuleSyntaxError, match=r"Line 25.*linear function of the inputs.*one conclusion per output"):
+            to_rules(fll.read(changed(FLL, "RuleBlock: rules", second.replace("WeightedSum", method))))
     block = "RuleBlock: more\n  conjunction: EinsteinProduct\n  rule: if hour is late then power is high\n"
     with pytest.raises(RuleSyntaxError, match=r"Line 25, .*same conjunction"):
         fll.read(FLL + block)
     assert len(fll.read(FLL + block.replace("EinsteinProduct", "none")).rules) == 3
-
-
-def test_aggregation_of_terms_that_rules_share_is_refused_where_fuzzylites_versions_differ():
-    shared = changed(FLL, "power is rising", "power is high")
-    assert len(fll.read(shared).rules) == 2
-    with pytest.raises(RuleSyntaxError, match=r"Line 13, .*Write 'aggregation: none'"):
-        fll.read(changed(shared, "aggregation: none", "aggregation: Maximum"))
-    fll.read(changed(shared, "aggregation: none", "aggregation: UnboundedSum"))
-    fll.read(changed(FLL, "aggregation: none", "aggregation: Maximum"))  # each term once: nothing to join
 
 
 @pytest.mark.parametrize(
@@ -254,15 +244,13 @@ def test_aggregation_of_terms_that_rules_share_is_refused_where_fuzzylites_versi
         ("[System]", "[Sytem]", r"Line 1, .*Expected \[System\]"),
         ("[System]", "", r"Line 2, .*Expected \[System\]"),
         (FIS[: FIS.index("[Input1]")], "", r"no \[System\]"),
-        ("Name='lamp'", "Nom='lamp'", r"Unknown \[System\] entry.*'Nom'"),
         ("Name='lamp'", "Name='lamp'\nName='lamp'", "Line 3, .*Name .*twice"),
         ("Type='sugeno'", "Type=sugeno", "Expected Type='...'"),
         ("Type='sugeno'", "Type='anfis'", "Unknown Type.*'anfis'.*sugeno, mamdani"),
         ("Type='sugeno'", "", r"Line 1, .*Type"),
         ("NumInputs=2", "NumInputs=3", "Line 4, .*NumInputs is 3, but there are 2"),
         ("NumRules=2", "NumRules=two", "Expected a whole number, found 'two'"),
-        ("NumMFs=2", "NumMFs=1", "NumMFs is 1, but there are 2"),
-        ("AndMethod='min'", "AndMethod='drastic_product'", "Unknown AndMethod.*'drastic_product'.*prod, min"),
+        ("AndMethod='min'", "AndMethod='product'", "Unknown AndMethod.*'product'.*prod, min"),
         ("OrMethod='max'", "", "OrMethod"),
         ("DefuzzMethod='wtaver'", "DefuzzMethod='centroid'", "Unknown DefuzzMethod.*'centroid'.*wtaver"),
         ("[Input2]", "[Input3]", r"Line 18, .*numbered from \[Input1\] to \[Input2\]"),
@@ -272,34 +260,30 @@ def test_aggregation_of_terms_that_rules_share_is_refused_where_fuzzylites_versi
         ("Range=[0 24]", "Range=0 24", r"Expected Range=\[low high\]"),
         ("Range=[0 24]", "Range=[24 0]", "low <= high"),
         ("MF2='bright'", "MF3='bright'", "numbered from MF1 to MF2, found MF3"),
-        ("MF2='bright'", "MF2='dark'", "'dark' is defined twice"),
         ("MF2='bright'", "MF2=bright", "Expected 'name':'kind'"),
-        ("'gaussmf',[0.3 1]", "'gauss2mf',[0.3 1 2 2]", "Unknown membership function.*'gauss2mf'.*gaussmf"),
+        ("'gaussmf',[0.3 1]", "'gauss3mf',[0.3 1 2 2]", "Unknown membership function.*'gauss3mf'.*gaussmf"),
+        ("'gaussmf',[0.3 1]", "'gaussmf',[0.3 1 2]", "gaussmf .*2 parameters, got 3"),
+        ("'gaussmf',[0.3 1]", "'gaussmf',[0.3 pie]", "Expected a parameter of gaussmf, found 'pie'"),
         ("'gaussmf',[0.3 1]", "'gaussmf',[0.3]", "gaussmf .*2 parameters, got 1"),
         ("'gaussmf',[0.3 1]", "'gaussmf',[0 1]", "Line 16, .*Gaussian: width must be greater than 0"),
         ("'constant',[1]", "'constant',[1 2]", "constant .*1 number"),
-        ("'constant',[1]", "'trimf',[0 1 2]", "Unknown kind of conclusion.*'trimf'.*constant, linear"),
+        ("'constant',[1]", "'trimf',[0 1 2]", "linear function of the inputs"),
         ("'linear',[-0.5 0.1 0.8]", "'linear',[-0.5 0.8]", "linear .*3 number"),
         ("1 -1, 1 (1) : 1", "1 -1 1 (1) : 1", "Line 30, .*Expected a rule: '1 0 -2, 1"),
         ("1 -1, 1 (1) : 1", "1, 1 (1) : 1", r"Expected 2 number\(s\) here, found 1"),
         ("1 -1, 1 (1) : 1", "1 -2, 1 (1) : 1", "There is no term 2: the variable has 1"),
-        ("1 -1, 1 (1) : 1", "1.2 -1, 1 (1) : 1", "Hedges"),
+        ("1 -1, 1 (1) : 1", "1.7 -1, 1 (1) : 1", "fraction.*hedge: 0.01, 0.05"),
         ("1 -1, 1 (1) : 1", "1 -1, -1 (1) : 1", "'not'.* is not supported"),
-        ("1 -1, 1 (1) : 1", "1 -1, 0 (1) : 1", "Line 30, .*no conclusion for 'power'"),
+        ("1 -1, 1 (1) : 1", "1 -1, 0 (1) : 1", "Line 31, .*linear function of the inputs"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 (-1) : 1", "weight .*at least 0"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 () : 1", "Expected the weight of the rule"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 (1) : 3", "Expected 1 .*or 2"),
-        ("1 -1, 1 (1) : 1", "0 0, 1 (1) : 2", "with at least one condition"),
         (FIS[FIS.index("1 -1,") :], "", "NumRules is 2, but there are 0"),
-        ("NumRules=2", "", "Line"),
     ],
 )
 def test_fis_that_is_wrong_or_not_supported(old, new, message):
-    text = changed(FIS, old, new)
-    if old == "NumRules=2" and not new:
-        text, message = text[: text.index("1 -1,")], "The text has no rules"
     with pytest.raises(RuleSyntaxError, match=message):
-        to_rules(fis.read(text))
+        to_rules(fis.read(changed(FIS, old, new)))
 
 
 def test_mamdani_fis_needs_a_finite_range_and_fuzzy_conclusions():

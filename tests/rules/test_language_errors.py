@@ -49,7 +49,7 @@ ERRORS = {
     "no output": ("IF depth is low THEN risk is low", "'risk'|OUTPUT", "risk is"),
     "unknown family": (
         "VARIABLE x: low = gaussian(0, 1)",
-        "family|'gaussian'|Bell, Gaussian|Trapezoidal|Did you mean 'Gaussian'?",
+        "family|'gaussian'|Bell, Discrete|Gaussian|Did you mean 'Gaussian'?",
         "gaussian(",
     ),
     "unknown statement": ("VARIABEL x: low = Gaussian(0, 1)", "'VARIABEL'|Did you mean 'VARIABLE'?", "VARIABEL x"),
@@ -175,7 +175,7 @@ ERRORS = {
     "infinite parameter": ("VARIABLE x: low = Gaussian(inf, 1)", "Gaussian|a number|'inf'", "inf"),
     "no set": (
         "VARIABLE x: low = 3",
-        "Expected a fuzzy set|Bell, Gaussian|found '3'",
+        "Expected a fuzzy set|Bell, Discrete|found '3'",
         "3",
     ),
     "term without a set": ("VARIABLE x: low, high", "Expected '=' and a fuzzy set, found ','.", ", high"),
@@ -196,7 +196,7 @@ ERRORS = {
     "setting without a value": ("USING t_norm =", "a name, a number or numbers|found the end", ""),
     "setting without an equals": ("USING t_norm min", "Expected '=' and a value, found 'min'.", "min"),
     "open numbers": ("USING alpha = (1, 2", "Expected ',' or ')', found the end of the text.", ""),
-    "empty numbers": ("USING alpha = ()", "Expected a number, found ')'.", ")"),
+    "empty numbers": ("USING alpha = ()", "a name, a number or numbers|found ')'", ")"),
     "bad setting": (
         "USING alpha = 1, t_norm = mni IF depth is low THEN y = 1",
         "t_norm|'mni'|product, min, lukasiewicz|Did you mean 'min'?",

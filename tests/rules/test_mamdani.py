@@ -21,7 +21,7 @@ from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.mamdani import _defuzzification as defuzzification
-from fuzzymil.rules.mamdani._defuzzification import ACCUMULATIONS, DEFUZZIFIERS, IMPLICATIONS, bisector, cells
+from fuzzymil.rules.mamdani._defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 
 DEPTH = Variable("depth", {"shallow": Gaussian(0.0, 0.2), "deep": Gaussian(1.0, 0.2)}, 0.0, 1.0, "m")
 RISK = Variable("risk", {"small": Triangular(-0.5, 0, 0.5), "great": Triangular(0.5, 1, 1.5)}, 0.0, 1.0)
@@ -107,7 +107,7 @@ IF y is one OR x is very zero THEN u is low
 
 @pytest.mark.parametrize("defuzzify", DEFUZZIFIERS)
 @pytest.mark.parametrize("accumulation", ACCUMULATIONS)
-@pytest.mark.parametrize("implication", IMPLICATIONS)
+@pytest.mark.parametrize("implication", ["min", "product"])
 def test_inference_is_what_loops_over_cells_say(implication, accumulation, defuzzify):
     rules = MamdaniRules.parse(
         LOOPED, implication=implication, accumulation=accumulation, defuzzify=defuzzify, resolution=60
@@ -182,7 +182,7 @@ def test_what_rules_conclude_can_be_looked_at():
 
 
 @pytest.mark.parametrize("accumulation", ACCUMULATIONS)
-@pytest.mark.parametrize("implication", IMPLICATIONS)
+@pytest.mark.parametrize("implication", ["min", "product"])
 def test_strengths_that_merely_underflow_still_answer(implication, accumulation):
     sharp = Variable("x", {"here": Gaussian(0, 0.001), "there": Gaussian(1, 0.001)})
     rules = MamdaniRules.parse(
@@ -352,7 +352,7 @@ def test_generated_rules_print_back():
             ]
             texts.append(f"IF {rng.choice(['AND', 'OR']).join(f' ({p}) ' for p in parts)} THEN u is t{rng.integers(3)}")
         rules = MamdaniRules.parse(
-            texts, inputs, [output], implication=str(rng.choice([*IMPLICATIONS])), default=float(rng.normal())
+            texts, inputs, [output], implication=str(rng.choice([*("min", "product")])), default=float(rng.normal())
         )
         assert MamdaniRules.parse(rules.to_source()) == rules
 
@@ -407,6 +407,9 @@ def test_damaged_files_are_refused(tmp_path):
             with pytest.raises(ModelFileError):
                 MamdaniRules.load(path)
         path.write_text(json.dumps({name: value for name, value in document.items() if name != key}))
+        if key in ("sampling", "clip", "hold", "activation"):  # which files of the first version lack
+            assert MamdaniRules.load(path) == two_rules()
+            continue
         with pytest.raises(ModelFileError):
             MamdaniRules.load(path)
 

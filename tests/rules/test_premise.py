@@ -69,6 +69,9 @@ INTERSECTIONS = {
     "lukasiewicz": lambda a, b: max(0, a + b - 1),
     "hamacher": lambda a, b: 0 if a == b == 0 else a * b / (a + b - a * b),
     "einstein": lambda a, b: a * b / (2 - (a + b - a * b)),
+    "dombi": lambda a, b: 0 if a * b == 0 else 1 / (1 + DIGITS.sqrt(((1 - a) / a) ** 2 + ((1 - b) / b) ** 2)),
+    "drastic": lambda a, b: min(a, b) if max(a, b) == 1 else 0,
+    "nilpotent": lambda a, b: min(a, b) if a + b > 1 else 0,
 }
 UNIONS = {
     "algebraic": lambda a, b: a + b - a * b,
@@ -76,6 +79,9 @@ UNIONS = {
     "bounded": lambda a, b: min(1, a + b),
     "hamacher": lambda a, b: 1 if 1 - max(a, b) < 1e-50 else (a + b - 2 * a * b) / (1 - a * b),
     "einstein": lambda a, b: (a + b) / (1 + a * b),
+    "dombi": lambda a, b: 1 - INTERSECTIONS["dombi"](1 - a, 1 - b),
+    "drastic": lambda a, b: max(a, b) if min(a, b) == 0 else 1,
+    "nilpotent": lambda a, b: max(a, b) if a + b < 1 else 1,
 }
 HEDGED = {
     "not": lambda a: 1 - a,

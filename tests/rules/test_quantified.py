@@ -398,10 +398,12 @@ def test_the_default_of_a_sum_becomes_a_rule_elsewhere(format):
     np.testing.assert_allclose(again.infer(bags).output, rules.infer(bags).output, rtol=1e-12)
 
 
-def test_a_default_that_replaces_a_sum_is_not_read():
+def test_a_default_that_replaces_a_sum_is_not_added_to_it():
     text = RuleBase.from_arrays([[0.0]], [[0.3]], [2.0], normalize=False).to_fll()
-    with pytest.raises(RuleSyntaxError, match="weighted sum"):
-        RuleBase.from_fll(text.replace("default: 0", "default: 0.5"))
+    replaced = text.replace("default: 0", "default: 0.5").replace("Gaussian 0 0.3", "Triangle -1 0 1")
+    with pytest.raises(RuleSyntaxError, match="MamdaniRules"):
+        RuleBase.from_fll(replaced)
+    assert MamdaniRules.from_fll(replaced).infer([[0.0], [3.0]]).output.tolist() == [[2.0], [0.5]]
     assert RuleBase.from_fll(text.replace("default: 0", "default: nan")).default == (0.0,)
 
 

@@ -167,7 +167,7 @@ def test_the_s_norm_of_a_bare_t_norm_is_asked_for(monkeypatch):
 
 
 def test_an_unknown_family_in_text_lists_the_registered_ones(laplace):
-    with pytest.raises(ParameterError, match=r"'Laplce'.*Laplace.*Did you mean 'Laplace'"):
+    with pytest.raises(ParameterError, match=r"'Laplce'.*Bell.*Did you mean 'Laplace'"):
         RuleBase.parse("VARIABLE x: low = Laplce(0, 1)  IF x is low THEN y = 1")
 
 

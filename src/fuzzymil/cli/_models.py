@@ -58,13 +58,26 @@ def _columns_of(extra: Any) -> Columns:
     return Columns(bag, label, tuple(name for name in drop if isinstance(name, str)) if isinstance(drop, list) else ())
 
 
+def holds_rules(path: Path) -> bool:
+    """Return whether the ending of a file says that it holds rules in words, or a fuzzy system of another program.
+
+    Examples
+    --------
+    >>> holds_rules(Path("tipper.fis")), holds_rules(Path("model.json")), holds_rules(Path("-"))
+    (True, False, False)
+    """
+    from fuzzymil.rules.formats import ENDINGS
+
+    return ENDINGS.get(path.suffix.lower(), "json") != "json"
+
+
 def read_all_rules(path: Path) -> list[Any]:
     """Return the rule bases of a model, best first, or the rules in a file that holds only rules."""
     from fuzzymil.rules import json
-    from fuzzymil.rules.formats import ENDINGS, read_rules, rules_of_model
+    from fuzzymil.rules.formats import read_rules, rules_of_model
 
     _check_file(path, "model or rules")
-    if ENDINGS.get(path.suffix.lower(), "json") != "json":
+    if holds_rules(path):
         return [read_rules(path)]
     with local_copy(path, ".json") as file:
         if is_pipe(path) and not path.suffix and not file.read_bytes().lstrip().startswith(b"{"):

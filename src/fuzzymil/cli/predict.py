@@ -12,7 +12,8 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_target, emit_json, note, write_pieces
 from fuzzymil.cli._inputs import check_apart, read_parts
-from fuzzymil.cli._models import Columns, read_model
+from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
+from fuzzymil.cli._rule_files import RuleFile
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -27,6 +28,7 @@ __all__ = ["predict"]
     epilog=examples(
         "fuzzymil predict model.json new.csv -o predictions.csv",
         "cat new.csv | fuzzymil predict model.json - > predictions.csv",
+        "fuzzymil predict tipper.fis meals.csv",
     ),
 )
 def predict(
@@ -43,12 +45,18 @@ def predict(
     Columns: bag, prediction, the probability of each class, and coverage: the share of the training bags
     that are at least as unusual (near 0: unlike the training bags). If the data is labeled, the accuracy is reported
     too. Parquet files are read in parts and may be larger than memory.
+
+    Instead of a model, a file of rules (.rules, .fll, .fis, ...) may be given: the table then has its outputs. If the
+    data has no column of bags, every row is computed on its own.
     """
     check_target(output, model, data)
     check_apart(model, data)
-    fitted, remembered = read_model(model)
     columns = Columns.from_options(bag, label)
-    tables = _tables(fitted, read_parts(data, columns, format, remembered=remembered, model=fitted))
+    if holds_rules(model):
+        tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, format)
+    else:
+        fitted, remembered = read_model(model)
+        tables = _tables(fitted, read_parts(data, columns, format, remembered=remembered, model=fitted))
     if as_json:
         rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]
         emit_json({"predictions": rows}, output)

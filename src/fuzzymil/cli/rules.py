@@ -27,6 +27,10 @@ class RuleFormat(enum.StrEnum):
     json = "json"
     fll = "fll"
     fis = "fis"
+    fcl = "fcl"
+    fml = "fml"
+    python = "python"
+    c = "c"
 
 
 @app.command(

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.training import partition
@@ -274,7 +274,7 @@ class NetworkSettings(BaseEstimator):
     constraints: ClassVar[Mapping[str, Check]] = {
         "n_rules": either(None, otherwise=integer(1)),
         "order": _order,
-        "membership": choice(FAMILIES),
+        "membership": lambda name, value: known_name(name, value, learnable_families()),
         "alpha": real(allow_infinite=True),
         "consequent_alpha": real(allow_infinite=True),
         "t_norm": choice(T_NORMS),

@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.explain.parts import ConditionExplanation
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network.layers import Masks, Params
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.network.premises import HEDGES
@@ -59,10 +59,10 @@ def _log_memberships(
     x = np.array([value for _, _, value in flat])
     found = np.zeros(len(flat))
     with np.errstate(all="ignore"), in_64_bit():
-        for family, sets in params.sets.items():
-            own = np.asarray(masks[family])[rows, columns] > 0
+        for kind, sets in params.sets.items():
+            own = np.asarray(masks[kind])[rows, columns] > 0
             parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
-            found[own] = np.asarray(FAMILIES[family].log_mu(x[own], *parameters))
+            found[own] = np.asarray(family(kind).log_mu(x[own], *parameters))
     return found
 
 

@@ -1,4 +1,13 @@
-"""Membership functions: Gaussian, bell, sigmoid, triangular and trapezoidal sets.
+"""Membership functions: fuzzy sets of many shapes.
+
+=========================  ==================================================================================
+smooth hills               `Gaussian`, `TwoSidedGaussian`, `Bell`, `PiShape`, `Cosine`, `SigmoidDifference`,
+                           `SigmoidProduct`
+other hills                `Triangular`, `Trapezoidal`, `Spike`, `SemiEllipse`
+open to one side           `Sigmoid`, `SShape`, `ZShape`, `Ramp`, `Concave`, `Arc`
+vertical edges (frozen)    `Rectangle`, `Binary`, `Singleton`
+any shape                  `Discrete` (points), `Formula` (arithmetic)
+=========================  ==================================================================================
 
 A membership function is a small immutable value that can be called on arrays:
 
@@ -34,25 +43,72 @@ array([1.    , 0.3679])
 from typing import Any
 
 from fuzzymil._utils.discovery import import_modules
-from fuzzymil.membership._base import FAMILIES, Location, MembershipFunction, Shape, Steepness, Width, family
+from fuzzymil.membership._arithmetic import Arithmetic
+from fuzzymil.membership._base import (
+    FAMILIES,
+    Degree,
+    Location,
+    MembershipFunction,
+    Shape,
+    Side,
+    Steepness,
+    Text,
+    Width,
+    family,
+    learnable_families,
+)
 from fuzzymil.membership._bell import Bell
+from fuzzymil.membership._discrete import Discrete
+from fuzzymil.membership._edges import Arc, Binary, Concave, Ramp, SShape, ZShape
+from fuzzymil.membership._formula import Formula
 from fuzzymil.membership._gaussian import Gaussian
-from fuzzymil.membership._polygons import Trapezoidal, Triangular
+from fuzzymil.membership._hills import (
+    Cosine,
+    PiShape,
+    SemiEllipse,
+    SigmoidDifference,
+    SigmoidProduct,
+    Spike,
+    TwoSidedGaussian,
+)
+from fuzzymil.membership._polygons import Rectangle, Singleton, Trapezoidal, Triangular
 from fuzzymil.membership._sigmoid import Sigmoid
 
 __all__ = [
     "FAMILIES",
+    "Arc",
+    "Arithmetic",
     "Bell",
+    "Binary",
+    "Concave",
+    "Cosine",
+    "Degree",
+    "Discrete",
+    "Formula",
     "Gaussian",
     "Location",
     "MembershipFunction",
+    "PiShape",
+    "Ramp",
+    "Rectangle",
+    "SShape",
+    "SemiEllipse",
     "Shape",
+    "Side",
     "Sigmoid",
+    "SigmoidDifference",
+    "SigmoidProduct",
+    "Singleton",
+    "Spike",
     "Steepness",
+    "Text",
     "Trapezoidal",
     "Triangular",
+    "TwoSidedGaussian",
     "Width",
+    "ZShape",
     "family",
+    "learnable_families",
 ]
 
 import_modules(__name__, private=True)  # a file in this folder registers its families

@@ -11,7 +11,12 @@ annotation    meaning                         allowed       trained as      on t
 `Width`       a distance                      above 0       its logarithm   ``s * value``
 `Shape`       a number without a unit         above 0       its logarithm   ``value``
 `Steepness`   change per unit; signed         not 0         itself          ``value / s``
+`Degree`      a membership                    0 to 1        nothing         ``value``
+`Side`        right if positive, else left    not 0         nothing         ``value``
+`Text`        a formula                       any           nothing         (see `Formula`)
 ============  ==============================  ============  ==============  =========================
+
+Training leaves degrees, sides and texts as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import namespace
+from fuzzymil._utils.arrays import is_of_jax, namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
@@ -40,6 +45,9 @@ Location = Annotated[float, "location"]
 Width = Annotated[float, "width"]
 Shape = Annotated[float, "shape"]
 Steepness = Annotated[float, "steepness"]
+Degree = Annotated[float, "degree"]
+Side = Annotated[float, "side"]
+Text = Annotated[str, "text"]
 
 FAMILIES: dict[str, type[MembershipFunction]] = {}
 """All families by name."""
@@ -50,11 +58,21 @@ class MembershipFunction(ABC):
     """A fuzzy set on the real line: the degree, between 0 and 1, to which a number belongs to it.
 
     A subclass is a frozen dataclass with a registered name, ``class Gaussian(MembershipFunction, name="gaussian")``.
-    Its fields are annotated as `Location`, `Width`, `Shape` or `Steepness`. It must define ``log_mu`` and ``around``;
-    the other methods have defaults that follow from the annotations. See `fuzzymil.membership` for an example.
+    Its fields are annotated as `Location`, `Width`, `Shape`, `Steepness`, `Degree`, `Side` or `Text`. It must define
+    ``log_mu``, and ``around`` if learned rules may start with its sets; the other methods have defaults that follow
+    from the annotations. See `fuzzymil.membership` for an example.
+
+    Attributes
+    ----------
+    name : str
+        The name of the family.
+    trainable : bool
+        Whether training can move sets of this family. It cannot if their edges are vertical everywhere: then no small
+        step changes any membership, and the sets stay frozen.
     """
 
     name: ClassVar[str]
+    trainable: ClassVar[bool] = True
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         """Register the class under ``name``; a class without a name is a base of others."""
@@ -64,8 +82,10 @@ class MembershipFunction(ABC):
             cls.name = name
 
     def __post_init__(self) -> None:
-        for field in self.fields():
+        for field, kind in zip(self.fields(), self._kinds(), strict=True):
             value = getattr(self, field)
+            if kind == "text":
+                continue
             if not isinstance(value, float | int | np.number) or not math.isfinite(value):
                 raise ParameterError(f"{type(self).__name__}: {field} must be a finite number, got {value!r}.")
             if type(value) is not float:
@@ -87,8 +107,45 @@ class MembershipFunction(ABC):
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """The parameters, in the order of `fields`."""
+        """The numbers that describe the set, in the order of `fields`."""
+        return tuple(
+            getattr(self, field) for field, kind in zip(self.fields(), self._kinds(), strict=True) if kind != "text"
+        )
+
+    @property
+    def arguments(self) -> tuple[float | str, ...]:
+        """What the constructor takes: the parameters, and the text of a formula."""
         return tuple(getattr(self, field) for field in self.fields())
+
+    @property
+    def kind(self) -> str:
+        """The name of the family, plus what parameters do not say; sets of one kind share arrays. See `family`."""
+        return self.name
+
+    @classmethod
+    def takes(cls, count: int) -> bool:
+        """Return whether the constructor takes this number of arguments."""
+        return count == len(cls.fields())
+
+    def inverse(self, degree: npt.ArrayLike) -> npt.NDArray[np.float64] | None:
+        """Return the value at which the membership is ``degree``, for sets that only rise or only fall; else None."""
+        del degree
+        return None
+
+    @property
+    def side(self) -> int:
+        """1 for a set that is open to the right, -1 for one that is open to the left, 0 for a set between two ends."""
+        return 0
+
+    @classmethod
+    def of_kind(cls, detail: str) -> type[MembershipFunction]:
+        """Return the class that computes sets of the kind ``name:detail``."""
+        del detail
+        return cls
+
+    def with_parameters(self, *parameters: float) -> MembershipFunction:
+        """Return the same kind of set with other numbers."""
+        return type(self)(*parameters)
 
     def __call__(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the degree of membership of ``x``, an array of the same shape."""
@@ -108,16 +165,23 @@ class MembershipFunction(ABC):
             return np.asarray(self.log_mu(*values), np.float64)
 
     def __str__(self) -> str:
-        values = ", ".join(f"{value:.4g}" for value in self.parameters)
+        values = ", ".join(f"{value:.4g}" if isinstance(value, float) else repr(value) for value in self.arguments)
         return f"{type(self).__name__}({values})"
 
     def _check(self) -> None:
         """Raise `ParameterError` unless the parameters describe a set."""
-        for field, kind, value in zip(self.fields(), self._kinds(), self.parameters, strict=True):
+        for field, kind in zip(self.fields(), self._kinds(), strict=True):
+            value = getattr(self, field)
             if kind in ("width", "shape") and value <= 0:
                 raise ParameterError(f"{type(self).__name__}: {field} must be greater than 0, got {value!r}.")
             if kind == "steepness" and value == 0:
                 raise ParameterError(f"{type(self).__name__}: {field} must not be 0 (the set would be flat).")
+            if kind == "side" and value == 0:
+                raise ParameterError(
+                    f"{type(self).__name__}: {field} must be above 0 (right) or below 0 (left), got 0."
+                )
+            if kind == "degree" and not 0 <= value <= 1:
+                raise ParameterError(f"{type(self).__name__}: {field} must be from 0 to 1, got {value!r}.")
 
     @staticmethod
     @abstractmethod
@@ -125,24 +189,39 @@ class MembershipFunction(ABC):
         """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
 
     @staticmethod
-    @abstractmethod
     def around(center: Any, width: Any) -> Parameters:
         """Return the parameters of a set that peaks at ``center`` and has about the standard deviation ``width``."""
+        raise NotImplementedError
+
+    @classmethod
+    def learnable(cls) -> bool:
+        """Return whether learned rules may start with sets of this family: whether it defines ``around``."""
+        return cls.around is not MembershipFunction.around
+
+    @classmethod
+    def _numeric_kinds(cls, parameters: Parameters) -> tuple[str, ...]:
+        """Return what each of these parameters is."""
+        del parameters
+        return tuple(kind for kind in cls._kinds() if kind != "text")
 
     @classmethod
     def to_free(cls, *parameters: Any) -> Parameters:
         """Convert parameters to unconstrained ones."""
         return tuple(
             namespace(value).log(value) if kind in ("width", "shape") else value
-            for kind, value in zip(cls._kinds(), parameters, strict=True)
+            for kind, value in zip(cls._numeric_kinds(parameters), parameters, strict=True)
         )
 
     @classmethod
     def from_free(cls, *free: Any) -> Parameters:
         """Convert unconstrained parameters back; the inverse of `to_free`."""
         return tuple(
-            namespace(value).exp(value) if kind in ("width", "shape") else value
-            for kind, value in zip(cls._kinds(), free, strict=True)
+            namespace(value).exp(value)
+            if kind in ("width", "shape")
+            else held(value)
+            if kind in ("degree", "side")
+            else value
+            for kind, value in zip(cls._numeric_kinds(free), free, strict=True)
         )
 
     @classmethod
@@ -151,32 +230,88 @@ class MembershipFunction(ABC):
         change = {
             "location": lambda value: shift + scale * value,
             "width": lambda value: scale * value,
-            "shape": lambda value: value,
             "steepness": lambda value: value / scale,
         }
-        return tuple(change[kind](value) for kind, value in zip(cls._kinds(), parameters, strict=True))
+        return tuple(
+            change.get(kind, lambda value: value)(value)
+            for kind, value in zip(cls._numeric_kinds(parameters), parameters, strict=True)
+        )
 
     @classmethod
     def peak(cls, *parameters: Any) -> Any:
         """Return a most typical value of the set; by default its first location."""
-        return parameters[cls._kinds().index("location")]
+        return parameters[cls._numeric_kinds(parameters).index("location")]
 
     @classmethod
     def spread(cls, *parameters: Any) -> Any:
         """Return how wide the set is, comparable to a Gaussian's standard deviation; by default its first width."""
-        return parameters[cls._kinds().index("width")]
+        return parameters[cls._numeric_kinds(parameters).index("width")]
+
+    @classmethod
+    def describes_set(cls, *parameters: Any) -> Any:
+        """Return where trained parameters describe a set; by default where its spread is above 0 and finite."""
+        return namespace(parameters[0]).isfinite(1.0 / cls.spread(*parameters))
 
 
-def family(name: str) -> type[MembershipFunction]:
-    """Return the family registered under a name.
+def family(kind: str) -> type[MembershipFunction]:
+    """Return the family registered under a name, or the class for a `MembershipFunction.kind`.
 
     Examples
     --------
     >>> family("bell").fields()
     ('center', 'width', 'slope')
     """
+    name, _, detail = kind.partition(":")
     if name not in FAMILIES:
         raise ParameterError(
             f"Unknown membership family {name!r}; choose from {', '.join(FAMILIES)}.{did_you_mean(name, FAMILIES)}"
         )
-    return FAMILIES[name]
+    return FAMILIES[name].of_kind(detail) if detail else FAMILIES[name]
+
+
+def learnable_families() -> dict[str, type[MembershipFunction]]:
+    """Return the families that learned rules may start with, by name.
+
+    Examples
+    --------
+    >>> "gaussian" in learnable_families(), "singleton" in learnable_families()
+    (True, False)
+    """
+    return {name: kind for name, kind in FAMILIES.items() if kind.learnable()}
+
+
+# ---------------------------------------------------------------------- numerics that families share
+
+_LOG_OF_NO_WIDTH = -1e4
+"""Free parameter of a vertical edge: finite, as optimizers need, but its exponential and slope are exactly 0."""
+
+
+def held(value: Any) -> Any:
+    """Return a value without a gradient."""
+    if not is_of_jax(value):
+        return value
+    import jax
+
+    return jax.lax.stop_gradient(value)
+
+
+def log_width(width: Any) -> Any:
+    """Return the free parameter of a width that may be 0."""
+    xp = namespace(width)
+    vertical = width == 0
+    return xp.where(vertical, _LOG_OF_NO_WIDTH, xp.log(xp.where(vertical, 1.0, width)))
+
+
+def log_or_zero(mu: jax.Array) -> jax.Array:
+    """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
+    xp = namespace(mu)
+    outside = mu <= 0
+    return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))
+
+
+def ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
+    """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
+    xp = namespace(x)
+    vertical = start == end
+    step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
+    return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))

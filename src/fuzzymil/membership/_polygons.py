@@ -1,4 +1,4 @@
-"""Families with straight edges: triangular and trapezoidal.
+"""Families with straight edges: triangles, trapezoids, rectangles and points.
 
 A vertical edge stays vertical in training: it moves with the set and has no slope to learn.
 """
@@ -9,9 +9,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership._base import Location, MembershipFunction, Parameters
+from fuzzymil.membership._base import Location, MembershipFunction, Parameters, log_or_zero, log_width, ramp
 
 if TYPE_CHECKING:
     import jax
@@ -21,19 +24,21 @@ if TYPE_CHECKING:
 class _Polygon(MembershipFunction):
     """A set given by the places of its corners, from left to right."""
 
+    @classmethod
+    def describes_set(cls, *parameters: Any) -> Any:
+        return namespace(parameters[0]).isfinite(cls.spread(*parameters))  # a width of 0 means vertical edges
+
     def _check(self) -> None:
         corners = self.parameters
-        if list(corners) != sorted(corners) or corners[0] == corners[-1]:
-            raise ParameterError(
-                f"{type(self).__name__}: {' <= '.join(self.fields())} and left < right are required, got {corners}."
-            )
+        if list(corners) != sorted(corners):
+            raise ParameterError(f"{type(self).__name__}: {' <= '.join(self.fields())} is required, got {corners}.")
 
 
 @dataclass(frozen=True)
 class Triangular(_Polygon, name="triangular"):
     """A triangle that rises from ``left`` to ``peak_at`` and falls to ``right``; zero outside.
 
-    One of the two edges may be vertical (``left == peak_at``, for example); it belongs to the set.
+    Edges may be vertical (``left == peak_at``, for example), and then belong to the set; if both are, it is a point.
 
     Examples
     --------
@@ -50,7 +55,7 @@ class Triangular(_Polygon, name="triangular"):
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         left, peak, right = parameters
-        return _log_or_zero(namespace(x).minimum(_ramp(x, left, peak), _ramp(-x, -right, -peak)))
+        return log_or_zero(namespace(x).minimum(ramp(x, left, peak), ramp(-x, -right, -peak)))
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:
@@ -60,7 +65,7 @@ class Triangular(_Polygon, name="triangular"):
     @classmethod
     def to_free(cls, *parameters: Any) -> Parameters:
         left, peak, right = parameters
-        return _log_width(peak - left), peak, _log_width(right - peak)
+        return log_width(peak - left), peak, log_width(right - peak)
 
     @classmethod
     def from_free(cls, *free: Any) -> Parameters:
@@ -100,9 +105,9 @@ class Trapezoidal(_Polygon, name="trapezoidal"):
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
         left, left_top, right_top, right = parameters
-        rise, fall = _ramp(x, left, left_top), _ramp(-x, -right, -right_top)
+        rise, fall = ramp(x, left, left_top), ramp(-x, -right, -right_top)
         xp = namespace(x)
-        return _log_or_zero(xp.minimum(xp.minimum(rise, fall), 1.0))
+        return log_or_zero(xp.minimum(xp.minimum(rise, fall), 1.0))
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:
@@ -112,7 +117,7 @@ class Trapezoidal(_Polygon, name="trapezoidal"):
     def to_free(cls, *parameters: Any) -> Parameters:
         left, left_top, right_top, right = parameters
         middle = (left_top + right_top) / 2
-        return _log_width(left_top - left), middle, _log_width(right_top - left_top), _log_width(right - right_top)
+        return log_width(left_top - left), middle, log_width(right_top - left_top), log_width(right - right_top)
 
     @classmethod
     def from_free(cls, *free: Any) -> Parameters:
@@ -131,26 +136,61 @@ class Trapezoidal(_Polygon, name="trapezoidal"):
         return (right + right_top - left_top - left) / 6
 
 
-_LOG_OF_NO_WIDTH = -1e4
-"""Free parameter of a vertical edge: finite, as optimizers need, but its exponential and slope are exactly 0."""
+@dataclass(frozen=True)
+class Rectangle(_Polygon, name="rectangle"):
+    """A set without doubt: 1 from ``left`` to ``right``, both included; 0 outside. Training leaves it as it is.
+
+    Examples
+    --------
+    >>> Rectangle(0, 2)([-0.1, 0, 2, 2.1]).tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+
+    trainable = False
+
+    left: Location
+    right: Location
+
+    @staticmethod
+    def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
+        left, right = parameters
+        xp = namespace(x)
+        return xp.where((x >= left) & (x <= right), 0.0, xp.where(xp.isnan(x), x, -xp.inf))
+
+    @classmethod
+    def peak(cls, *parameters: Any) -> Any:
+        return (parameters[0] + parameters[1]) / 2
+
+    @classmethod
+    def spread(cls, *parameters: Any) -> Any:
+        return (parameters[1] - parameters[0]) / (2 * math.sqrt(3))
 
 
-def _log_width(width: Any) -> Any:
-    xp = namespace(width)
-    vertical = width == 0
-    return xp.where(vertical, _LOG_OF_NO_WIDTH, xp.log(xp.where(vertical, 1.0, width)))
+@dataclass(frozen=True)
+class Singleton(MembershipFunction, name="singleton"):
+    """A single number: 1 at ``value``, 0 everywhere else. Training leaves it as it is.
 
+    As the conclusion of Mamdani rules it is a plain number, for the defuzzifiers "average" and "sum".
 
-def _ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
-    """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
-    xp = namespace(x)
-    vertical = start == end
-    step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
-    return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))
+    Examples
+    --------
+    >>> Singleton(2)([1.9, 2.0]).tolist()
+    [0.0, 1.0]
+    """
 
+    trainable = False
 
-def _log_or_zero(mu: jax.Array) -> jax.Array:
-    """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
-    xp = namespace(mu)
-    outside = mu <= 0
-    return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))
+    value: Location
+
+    @staticmethod
+    def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
+        xp = namespace(x)
+        return xp.where(x == parameters[0], 0.0, xp.where(xp.isnan(x), x, -xp.inf))
+
+    def inverse(self, degree: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the value, whatever the degree."""
+        return np.full(np.shape(degree), self.value)
+
+    @classmethod
+    def spread(cls, *parameters: Any) -> Any:
+        return 0.0 * parameters[0]

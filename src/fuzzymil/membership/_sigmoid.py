@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil.membership._base import Location, MembershipFunction, Parameters, Steepness
@@ -26,6 +27,17 @@ class Sigmoid(MembershipFunction, name="sigmoid"):
 
     center: Location
     slope: Steepness
+
+    def inverse(self, degree: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the value at which the membership is ``degree``."""
+        w = np.asarray(degree, float)
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.center + (np.log(w) - np.log1p(-np.minimum(w, 1.0))) / self.slope)
+
+    @property
+    def side(self) -> int:
+        """1 for a set that is open to the right, -1 for one that is open to the left."""
+        return 1 if self.slope > 0 else -1
 
     @staticmethod
     def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:

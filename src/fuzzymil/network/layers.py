@@ -34,7 +34,7 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network import parts, premises
 from fuzzymil.network._numerics import held, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
@@ -115,7 +115,7 @@ def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, kno
     log_mu = xp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
     for name, parameters in sets.items():
         # Where a family is not used its parameters are placeholders, so its value must not be read.
-        log_mu = xp.where(masks[name] > 0, FAMILIES[name].log_mu(x[:, None, :], *parameters), log_mu)
+        log_mu = xp.where(masks[name] > 0, family(name).log_mu(x[:, None, :], *parameters), log_mu)
     return log_mu if known is None else xp.where(known[:, None, :] > 0, log_mu, 0.0)
 
 
@@ -314,7 +314,7 @@ def _response_of_missing(
     has_set = functools.reduce(xp.maximum, masks.values())
     typical = xp.zeros_like(has_set)
     for name, parameters in params.sets.items():
-        typical = xp.where(masks[name] > 0, FAMILIES[name].peak(*parameters), typical)
+        typical = xp.where(masks[name] > 0, family(name).peak(*parameters), typical)
     if operators.parts is not None:
         has_set, typical = parts.first_sets(operators.parts, has_set, typical)
     has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables

@@ -37,12 +37,18 @@ __all__ = [
     "S_NORMS",
     "T_NORMS",
     "complement",
+    "dombi",
+    "dombi_sum",
+    "drastic",
+    "drastic_sum",
     "einstein",
     "einstein_sum",
     "hamacher",
     "hamacher_sum",
     "lukasiewicz",
     "minimum",
+    "nilpotent",
+    "nilpotent_sum",
     "product",
     "register_s_norm",
     "register_t_norm",
@@ -71,13 +77,13 @@ def register_s_norm(name: str, function: LogFunction) -> None:
     Examples
     --------
     >>> import jax.numpy as jnp
-    >>> def drastic_sum(log_mu):
+    >>> def severe_sum(log_mu):
     ...     several = (log_mu > -jnp.inf).sum(axis=-1) > 1
     ...     return jnp.where(several, 0.0, log_mu.max(axis=-1))
-    >>> register_s_norm("drastic", drastic_sum)
-    >>> float(S_NORMS["drastic"](jnp.log(jnp.array([0.2, 0.3]))))
+    >>> register_s_norm("severe", severe_sum)
+    >>> float(S_NORMS["severe"](jnp.log(jnp.array([0.2, 0.3]))))
     0.0
-    >>> del S_NORMS["drastic"]
+    >>> del S_NORMS["severe"]
     """
     register(S_NORMS, "S-norm", name, function)
 
@@ -98,13 +104,13 @@ def register_t_norm(name: str, function: LogFunction, dual: str | None = None) -
     Examples
     --------
     >>> import jax.numpy as jnp
-    >>> def drastic(log_mu):
+    >>> def severe(log_mu):
     ...     several = (log_mu < 0).sum(axis=-1) > 1
     ...     return jnp.where(several, -jnp.inf, log_mu.min(axis=-1))
-    >>> register_t_norm("drastic", drastic)
-    >>> DUAL["drastic"], round(float(jnp.exp(S_NORMS["drastic"](jnp.log(jnp.array([0.2, 0.0]))))), 3)
-    ('drastic', 0.2)
-    >>> del T_NORMS["drastic"], S_NORMS["drastic"], DUAL["drastic"]
+    >>> register_t_norm("severe", severe)
+    >>> DUAL["severe"], round(float(jnp.exp(S_NORMS["severe"](jnp.log(jnp.array([0.2, 0.0]))))), 3)
+    ('severe', 0.2)
+    >>> del T_NORMS["severe"], S_NORMS["severe"], DUAL["severe"]
     """
     if dual is not None and dual not in S_NORMS:
         raise ParameterError(f"T-norm {name!r}: the dual {dual!r} is not a registered S-norm ({', '.join(S_NORMS)}).")
@@ -153,15 +159,41 @@ def lukasiewicz(log_mu: jax.Array) -> jax.Array:
 
 
 def hamacher(log_mu: jax.Array) -> jax.Array:
-    """Return the Hamacher product, ``ab / (a + b - ab)``: the odds against, ``1/mu - 1``, add up."""
+    """Return the Hamacher product, ``ab / (a + b - ab)``: the odds against, ``(1 - mu) / mu``, add up."""
+    return _odds_against(log_mu, 1.0)
+
+
+def dombi(log_mu: jax.Array) -> jax.Array:
+    """Return Dombi's T-norm of order 2: the squares of the odds against, ``((1 - mu) / mu)**2``, add up."""
+    return _odds_against(log_mu, 2.0)
+
+
+def _odds_against(log_mu: jax.Array, order: float) -> jax.Array:
     xp = namespace(log_mu)
     full, zero = log_mu == 0, xp.isneginf(log_mu)  # odds of 0, and infinite odds
     safe = xp.where(full | zero, -1.0, log_mu)
-    log_odds = xp.where(full | zero, -xp.inf, -safe + log1mexp(safe))
+    log_odds = order * xp.where(full | zero, -xp.inf, -safe + log1mexp(safe))
     top = finite(held(log_odds.max(axis=-1, keepdims=True)))
     total = xp.exp(log_odds - top).sum(axis=-1)
-    against = top[..., 0] + xp.log(one_if_zero(total))
+    against = (top[..., 0] + xp.log(one_if_zero(total))) / order
     return zero_where(zero.any(axis=-1), xp.where(total == 0, 0.0, -xp.logaddexp(against, 0.0)))
+
+
+def drastic(log_mu: jax.Array) -> jax.Array:
+    """Return the least degree if all others are 1, else 0."""
+    xp = namespace(log_mu)
+    doubtful = (log_mu < 0).sum(axis=-1)
+    return zero_where(doubtful > 1, xp.min(log_mu, axis=-1))
+
+
+def nilpotent(log_mu: jax.Array) -> jax.Array:
+    """Return the nilpotent minimum: the least degree if any two exceed 1 together, else 0."""
+    xp = namespace(log_mu)
+    if log_mu.shape[-1] < 2:
+        return xp.min(log_mu, axis=-1)
+    least_two = xp.sort(log_mu, axis=-1)[..., :2]
+    enough = (least_two[..., 1] == 0) | (xp.exp(least_two[..., 0]) > -xp.expm1(least_two[..., 1]))
+    return zero_where(~enough, xp.min(log_mu, axis=-1))
 
 
 def einstein(log_mu: jax.Array) -> jax.Array:
@@ -193,7 +225,39 @@ def _over_parts(join: Aggregation) -> LogFunction:
 def hamacher_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return the Hamacher sum, ``(a + b - 2ab) / (1 - ab)``: the odds, ``r / (1 - r)``, add up."""
     del alpha
-    return add_up(log_r, grouping, lambda v: v - log1mexp(v), lambda log_t: -namespace(log_t).logaddexp(-log_t, 0.0))
+    return _odds_in_favor(log_r, grouping, 1.0)
+
+
+def dombi_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
+    """Return Dombi's S-norm of order 2: the squares of the odds, ``(r / (1 - r))**2``, add up."""
+    del alpha
+    return _odds_in_favor(log_r, grouping, 2.0)
+
+
+def _odds_in_favor(log_r: jax.Array, grouping: Grouping, order: float) -> jax.Array:
+    def back(log_t: jax.Array) -> jax.Array:
+        return -namespace(log_t).logaddexp(-log_t / order, 0.0)
+
+    return add_up(log_r, grouping, lambda v: order * (v - log1mexp(v)), back)
+
+
+def drastic_sum(log_mu: jax.Array) -> jax.Array:
+    """Return the greatest degree if all others are 0, else 1."""
+    xp = namespace(log_mu)
+    several = (log_mu > -xp.inf).sum(axis=-1) > 1
+    top = xp.max(log_mu, axis=-1)
+    return xp.where(several & ~xp.isnan(top), 0.0, top)
+
+
+def nilpotent_sum(log_mu: jax.Array) -> jax.Array:
+    """Return the nilpotent maximum: the greatest degree if any two stay below 1 together, else 1."""
+    xp = namespace(log_mu)
+    top = xp.max(log_mu, axis=-1)
+    if log_mu.shape[-1] < 2:
+        return top
+    greatest_two = xp.sort(log_mu, axis=-1)[..., -2:]
+    enough = xp.exp(greatest_two[..., 0]) >= -xp.expm1(greatest_two[..., 1])
+    return xp.where(enough & ~xp.isnan(top), 0.0, top)
 
 
 def einstein_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -219,8 +283,15 @@ register_s_norm("bounded", _over_parts(bounded_sum))
 register_s_norm("hamacher", _over_parts(hamacher_sum))
 register_s_norm("einstein", _over_parts(einstein_sum))
 
+register_s_norm("dombi", _over_parts(dombi_sum))
+register_s_norm("drastic", drastic_sum)
+register_s_norm("nilpotent", nilpotent_sum)
+
 register_t_norm("product", product, dual="algebraic")
 register_t_norm("min", minimum, dual="max")
 register_t_norm("lukasiewicz", lukasiewicz, dual="bounded")
 register_t_norm("hamacher", hamacher, dual="hamacher")
 register_t_norm("einstein", einstein, dual="einstein")
+register_t_norm("dombi", dombi, dual="dombi")
+register_t_norm("drastic", drastic, dual="drastic")
+register_t_norm("nilpotent", nilpotent, dual="nilpotent")

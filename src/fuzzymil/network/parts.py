@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network._numerics import namespace
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.engines import engine_of
@@ -129,16 +129,16 @@ def _of_group(
     def log_mu(numbers: Any) -> jax.Array:
         """Return log-memberships of one condition, (i, p), or several of the same family, (i, p, n)."""
         rows, columns = places[:, numbers, 0], places[:, numbers, 1]
-        family = group.families[np.atleast_1d(numbers)[0]]
-        found = FAMILIES[family].log_mu(x[:, columns], *(values[rows, columns] for values in sets[family]))
-        return xp.where(masks[family][rows, columns] > 0, found, 0.0)
+        kind = group.families[np.atleast_1d(numbers)[0]]
+        found = family(kind).log_mu(x[:, columns], *(values[rows, columns] for values in sets[kind]))
+        return xp.where(masks[kind][rows, columns] > 0, found, 0.0)
 
     def condition(form: Form) -> jax.Array:
         if form[0] == "is":
             seen = None if known is None else known[:, places[:, form[1], 1]]
             return modified(log_mu(form[1]), form, seen)
         families = np.array(group.families)
-        together = [np.flatnonzero(families == family) for family in dict.fromkeys(group.families)]
+        together = [np.flatnonzero(families == kind) for kind in dict.fromkeys(group.families)]
         found = [
             modified(
                 log_mu(numbers), ("is", 0, (), form[1]), None if known is None else known[:, places[:, numbers, 1]]

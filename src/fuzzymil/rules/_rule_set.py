@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -99,7 +100,7 @@ class RuleSet:
         column = {variable.name: d for d, variable in enumerate(self.variables)}
 
         def family(condition: Is) -> str:
-            return self.variables[column[condition.variable]].terms[condition.term].name
+            return self.variables[column[condition.variable]].terms[condition.term].kind
 
         return arrange([rule.premise for rule in self.rules], column, family)
 
@@ -133,10 +134,8 @@ class RuleSet:
         antecedent = asked.antecedent if isinstance(asked, Rule) else asked
         spans = {v.name: (v.high or 0.0) - (v.low or 0.0) for v in self.variables}
         terms = {v.name: v.terms for v in self.variables}
-        return {
-            name: spans[name] / float(terms[name][term].spread(*terms[name][term].parameters))
-            for name, term in antecedent.items()
-        }
+        widths = {name: float(terms[name][t].spread(*terms[name][t].parameters)) for name, t in antecedent.items()}
+        return {name: spans[name] / width if width else math.inf for name, width in widths.items()}
 
 
 R = TypeVar("R", bound=RuleSet)

@@ -10,7 +10,7 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
-from fuzzymil.rules._formats import export, fis, fll, tables
+from fuzzymil.rules._formats import export, fcl, fis, fll, fml, tables
 from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.rule import Variable
@@ -187,6 +187,116 @@ class Serializable(ABC):
         """
         return cls._from_system(fis.read(text))
 
+    def to_fcl(self) -> str:
+        """Return the rules as FCL, the Fuzzy Control Language of IEC 61131-7; comments at the top list what is lost.
+
+        Raises
+        ------
+        ParameterError
+            For rules that the format cannot express: ``limited``, hedges in conclusions, rules without conditions,
+            and membership families and norms that the format does not have.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="max")
+        >>> print(rules.to_fcl())
+        // The format has no bags: other programs infer one instance at a time.
+        FUNCTION_BLOCK rules
+        ...
+        FUZZIFY x1
+          RANGE := (0 .. 1);
+          TERM low := GAUSS 0 0.3;
+          TERM high := GAUSS 1 0.3;
+        END_FUZZIFY
+        ...
+          RULE 2 : if x1 is high THEN y is rule2;
+        END_RULEBLOCK
+        ...
+        >>> RuleBase.from_fcl(rules.to_fcl()) == rules
+        True
+        """
+        return self._exported("fcl")
+
+    @classmethod
+    def from_fcl(cls, text: str) -> Self:
+        """Parse FCL as the standard, jFuzzyLogic and fuzzylite write it; errors point at their line.
+
+        The instances of a bag are joined by their maximum (``aggregation="max"``). An output without a range spans its
+        terms.
+
+        Raises
+        ------
+        RuleSyntaxError
+        """
+        return cls._from_system(fcl.read(text))
+
+    def to_fml(self) -> str:
+        """Return the rules as FML, the XML language of IEEE 1855; comments at the top list what is lost.
+
+        Raises
+        ------
+        ParameterError
+            For rules that the format cannot express: AND mixed with OR, several hedges, ``limited``, sums, and
+            membership families and norms that the format does not have.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], t_norm="min", aggregation="max")
+        >>> '<gaussianShape param1="1" param2="0.3" />' in rules.to_fml()
+        True
+        >>> RuleBase.from_fml(rules.to_fml()) == rules
+        True
+        """
+        return self._exported("fml")
+
+    @classmethod
+    def from_fml(cls, text: str) -> Self:
+        """Parse FML: Mamdani, TSK or Tsukamoto systems; errors name the variable, term or rule.
+
+        The instances of a bag are joined by their maximum (``aggregation="max"``).
+
+        Raises
+        ------
+        RuleSyntaxError
+        """
+        return cls._from_system(fml.read(text))
+
+    def to_python(self) -> str:
+        """Return the rules as a Python module with functions ``infer`` and ``infer_bag`` that need nothing else.
+
+        Raises
+        ------
+        ParameterError
+            For what code cannot express: quantifiers, formulas, ``hold``, ``activation``, and aggregations other than
+            "max", "min" and "softmax".
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="max")
+        >>> module = {}
+        >>> exec(rules.to_python(), module)
+        >>> module["infer"]([0.5]), module["infer_bag"]([[0.5], [1.0]])
+        ([0.5], [0.8004...])
+        """
+        return self._exported("python")
+
+    def to_c(self) -> str:
+        """Return the rules as a C99 file with functions ``infer`` and ``infer_bag`` that need only ``math.h``.
+
+        See `to_python` for what cannot be expressed.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="max")
+        >>> "void infer(const double *x, double *out) {" in rules.to_c()
+        True
+        """
+        return self._exported("c")
+
     def _exported(self, format: str) -> str:
         return export.write(format, self._system(), *self._parts())
 
@@ -195,8 +305,8 @@ class Serializable(ABC):
 
     @classmethod
     def _from_system(cls, system: System) -> Self:
-        if system.method.sugeno != cls._sugeno:
-            kind, reader = ("Sugeno", "RuleBase") if system.method.sugeno else ("Mamdani", "MamdaniRules")
+        if system.sugeno != cls._sugeno:
+            kind, reader = ("Sugeno", "RuleBase") if system.sugeno else ("Mamdani", "MamdaniRules")
             raise RuleSyntaxError(f"This is a {kind} system: read it with {reader}.")
         try:
             return cls._from_fields(system)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import FAMILIES, family
 from fuzzymil.network.aggregation import SOFT_AGGREGATIONS
 from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules._rule_set import R, RuleSet
@@ -96,10 +96,9 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     masks: dict[str, Array] = {}
     for place, (name, term) in base.arrangement.terms.items():
         chosen = known[name][term]
-        kind = chosen.name
+        kind = chosen.kind
         if kind not in sets:
-            blank = FAMILIES[kind].around(np.zeros(shape), np.ones(shape))
-            sets[kind] = tuple(np.array(values) for values in blank)
+            sets[kind] = tuple(np.full(shape, value) for value in chosen.parameters)
             masks[kind] = np.zeros(shape)
         masks[kind][place] = 1.0
         for values, value in zip(sets[kind], chosen.parameters, strict=True):
@@ -147,8 +146,9 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
     moved: dict[tuple[str, str], Any] = {}
     known = {variable.name: variable.terms for variable in base.variables}
     for place, (name, term) in base.arrangement.terms.items():
-        kind = type(known[name][term])
-        moved.setdefault((name, term), kind(*(float(values[place]) for values in params.sets[kind.name])))
+        old = known[name][term]
+        numbers = (float(values[place]) for values in params.sets[old.kind])
+        moved.setdefault((name, term), old.with_parameters(*numbers))
     variables = [
         dataclasses.replace(v, terms={term: moved.get((v.name, term), old) for term, old in v.terms.items()})
         for v in base.variables
@@ -176,7 +176,7 @@ def _summary(base: RuleSet, what: str) -> Array:
     by_part = np.full((len(base.parts), base.n_features), np.nan)
     own = slice(len(base.parts))  # further rows hold further conditions on the same variables
     for kind, parameters in params.sets.items():
-        by_part = np.where(masks[kind][own] > 0, getattr(FAMILIES[kind], what)(*parameters)[own], by_part)
+        by_part = np.where(masks[kind][own] > 0, getattr(family(kind), what)(*parameters)[own], by_part)
     out = np.full((base.n_rules, base.n_features), np.nan)
     for part, values in zip(base.parts, by_part, strict=True):
         out[part.rule] = np.where(np.isnan(out[part.rule]), values, out[part.rule])

@@ -1,4 +1,4 @@
-"""Rules in files: JSON and rule text keep everything; FLL and ``.fis`` are for other programs, tables for readers.
+"""Rules in files: JSON and rule text keep everything; the other formats are for other programs, or for readers.
 
 >>> from fuzzymil.rules import RuleBase
 >>> what_is_lost(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], aggregation="max"), "fll")
@@ -15,11 +15,12 @@ from typing import Any
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
 from fuzzymil.rules import json
-from fuzzymil.rules._formats import fis, fll
+from fuzzymil.rules._formats import fcl, fis, fll, fml
 from fuzzymil.rules._formats.export import FORMATS
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules.premise import Is
 
 __all__ = ["ENDINGS", "FORMATS", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
 
@@ -29,10 +30,21 @@ ENDINGS = {
     ".txt": "rules",
     ".fll": "fll",
     ".fis": "fis",
+    ".fcl": "fcl",
+    ".fml": "fml",
+    ".xml": "fml",
     ".md": "markdown",
     ".tex": "latex",
+    ".py": "python",
+    ".c": "c",
 }
 """File endings and their formats."""
+
+READERS = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
+"""Readers of other programs' formats."""
+
+_OTHERS = (".fll", ".fis", ".fcl", ".fml", ".xml")
+"""Endings of files that other programs write."""
 
 
 def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
@@ -42,7 +54,8 @@ def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
     ----------
     path : path
         A file that ends in ``.json`` (`RuleBase.save`), ``.rules`` or ``.txt`` (the rule language), ``.fll``
-        (fuzzylite) or ``.fis`` (MATLAB). Text is UTF-8.
+        (fuzzylite), ``.fis`` (MATLAB), ``.fcl`` (IEC 61131-7) or ``.fml`` (IEEE 1855, also ``.xml``). Text is UTF-8;
+        other programs' files may be UTF-16 or Windows-1252.
 
     Returns
     -------
@@ -63,8 +76,9 @@ def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
     True
     """
     format = _format_of(path)
-    if format in ("markdown", "latex"):
-        raise ParameterError(f"{os.fspath(path)} is a table, which cannot be read back: save the rules as .json.")
+    if format in ("markdown", "latex", "python", "c"):
+        kind = "a table" if format in ("markdown", "latex") else "code"
+        raise ParameterError(f"{os.fspath(path)} is {kind}, which cannot be read back: save the rules as .json.")
     if format == "json":
         return _from_json(path)
     try:
@@ -81,7 +95,7 @@ def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str
     rules : RuleBase or MamdaniRules
     path : path
         The ending selects the format: ``.json``, ``.rules`` or ``.txt`` (the rule language), ``.fll``, ``.fis``,
-        ``.md`` or ``.tex`` (tables).
+        ``.fcl``, ``.fml``, ``.md`` or ``.tex`` (tables), ``.py`` or ``.c`` (code).
 
     Returns
     -------
@@ -122,7 +136,7 @@ def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
     Parameters
     ----------
     rules : RuleBase or MamdaniRules
-    format : {"json", "rules", "fll", "fis", "markdown", "latex"}
+    format : {"json", "rules", "fll", "fis", "fcl", "fml", "markdown", "latex", "python", "c"}
         "rules" is the text of ``to_source``. It and "json" keep everything.
 
     Raises
@@ -190,15 +204,17 @@ def _text(path: storage.Path_) -> str:
     with open(path, "rb") as file:
         content = file.read(4 * parser.MAX_TEXT + 1)  # a character has at most 4 bytes, and longer texts are rejected
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as problem:
         line = content.count(b"\n", 0, problem.start) + 1
-        raise RuleSyntaxError(f"Line {line} is not UTF-8 text: save the file in that encoding.") from None
+        if Path(path).suffix.lower() not in _OTHERS:
+            raise RuleSyntaxError(f"Line {line} is not UTF-8 text: save the file in that encoding.") from None
+    return content.decode("cp1252", errors="replace")  # other programs write the encoding of Western Windows
 
 
 def _from_text(text: str, format: str) -> RuleBase | MamdaniRules:
-    if format in ("fll", "fis"):
-        system = fll.read(text) if format == "fll" else fis.read(text)
-        return (RuleBase if system.method.sugeno else MamdaniRules)._from_system(system)
+    if format in READERS:
+        system = READERS[format](text)
+        return (RuleBase if system.sugeno else MamdaniRules)._from_system(system)
     said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
-    return MamdaniRules.parse(text) if said and isinstance(said[0], str) else RuleBase.parse(text)
+    return MamdaniRules.parse(text) if said and isinstance(said[0], str | Is) else RuleBase.parse(text)

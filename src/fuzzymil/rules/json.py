@@ -7,7 +7,7 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil.membership import MembershipFunction, family
+from fuzzymil.membership import Formula, MembershipFunction, family
 from fuzzymil.network.norms import DUAL
 from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules._rule_set import R, RuleSet
@@ -93,12 +93,18 @@ def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
 
 def encode_set(chosen: MembershipFunction) -> dict[str, Any]:
     """Return a fuzzy set as plain values."""
-    return {"family": chosen.name, "parameters": list(chosen.parameters)}
+    return {"family": chosen.name, "parameters": list(chosen.arguments)}
 
 
 def decode_set(content: Mapping[str, Any]) -> MembershipFunction:
     """Rebuild a fuzzy set from `encode_set`."""
-    return family(content["family"])(*map(storage.decode_number, content["parameters"]))
+    kind = family(content["family"])
+    return kind(
+        *(
+            value if kind is Formula and place == 0 else storage.decode_number(value)
+            for place, value in enumerate(content["parameters"])
+        )
+    )
 
 
 def encode_variable(variable: Variable) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network.kernels.gaussian import squares_of
 from fuzzymil.network.layers import Masks, Params
 from fuzzymil.network.packing import PackedBags
@@ -145,7 +145,7 @@ def mean_one(weights: Array) -> Array:
 
 def _describes_sets(params: Params) -> jax.Array:
     """Return whether every set has a finite, positive width (a log-width can be finite and its width not)."""
-    good = [jnp.isfinite(1.0 / FAMILIES[name].spread(*values)).all() for name, values in params.sets.items()]
+    good: list[jax.Array] = [family(name).describes_set(*values).all() for name, values in params.sets.items()]
     finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(params)]
     return functools.reduce(jnp.logical_and, good + finite)
 

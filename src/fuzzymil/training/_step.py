@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import optax
 
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Grouping, OneBag
@@ -71,7 +71,7 @@ def to_free(params: Params, plan: Plan) -> Free:
     free: Free = {"sets": {}, "coefs": params.coefs}
     for name, values in params.sets.items():
         direct = plan.width_scale == "direct" and name == "gaussian"
-        free["sets"][name] = tuple(values) if direct else FAMILIES[name].to_free(*values)
+        free["sets"][name] = tuple(values) if direct else family(name).to_free(*values)
     if not plan.operators.normalize:
         free["default"] = params.default
     if plan.learn_alpha:
@@ -86,7 +86,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         if plan.width_scale == "direct" and name == "gaussian":
             sets[name] = (values[0], jnp.abs(values[1]))  # s and -s are the same set
         else:
-            sets[name] = FAMILIES[name].from_free(*values)
+            sets[name] = family(name).from_free(*values)
     return Params(
         sets,
         free["coefs"],

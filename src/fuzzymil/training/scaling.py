@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network.layers import Params
 from fuzzymil.rules import RuleBase
 
@@ -179,7 +179,7 @@ def _converted(
     params: Params, shift: Array, scale: Array, target_shift: Array, target_scale: Array, additive: bool
 ) -> Params:
     """Return the parameters of the same rules on the axes ``shift + scale * x``, with targets transformed likewise."""
-    sets = {name: tuple(FAMILIES[name].moved(shift, scale, *values)) for name, values in params.sets.items()}
+    sets = {name: tuple(family(name).moved(shift, scale, *values)) for name, values in params.sets.items()}
     coefs = np.asarray(params.coefs, float)
     if coefs.shape[2] > 1:
         slopes = coefs[:, :, 1:] / scale

@@ -5,27 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.rules._formats import fis_writer, fll_writer
+from fuzzymil.rules._formats import fcl_writer, fis_writer, fll_writer, fml_writer
+from fuzzymil.rules._formats.c_code import C
+from fuzzymil.rules._formats.code import Program
+from fuzzymil.rules._formats.python_code import PYTHON
 from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import is_quantified
 from fuzzymil.rules.rule import Variable
 
-_WRITERS = {"fll": fll_writer, "fis": fis_writer}
-FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex")
+_WRITERS = {"fll": fll_writer, "fis": fis_writer, "fcl": fcl_writer, "fml": fml_writer}
+_LANGUAGES = {"python": PYTHON, "c": C}
+FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex", *_LANGUAGES)
 
 
 def write(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> str:
-    """Return a system as "fll" or "fis" text, headed by comments that list what is lost.
+    """Return a system as text in another program's format, headed by comments that list what is lost.
 
     ``base`` holds the rules, or the premises of Mamdani rules; ``outputs`` the outputs of Mamdani rules.
     """
+    if format in _LANGUAGES:
+        language = _LANGUAGES[format]
+        return language.text(Program(system, base, language), losses(format, system, base, outputs))
     return str(_WRITERS[format].write(system, losses(format, system, base, outputs)))
 
 
 def _refuse_quantifiers(format: str, base: RuleSet) -> None:
-    name = {"fll": "FLL", "fis": "a .fis file"}[format]
+    name = {"fis": "a .fis file"}.get(format, format.upper())
     for position, rule in enumerate(base.rules, start=1):
         if is_quantified(rule.premise):
             raise ParameterError(
@@ -39,6 +46,9 @@ def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variabl
     """Return sentences about what a format does not keep; raises `ParameterError` if it cannot hold the rules."""
     if format in ("markdown", "latex"):
         return ["Tables are for reading: they cannot be loaded again."]
+    if format in _LANGUAGES:
+        _LANGUAGES[format].text(Program(system, base, _LANGUAGES[format]), [])  # raises if it cannot be written
+        return ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
     if format not in _WRITERS:
         return []
     _refuse_quantifiers(format, base)

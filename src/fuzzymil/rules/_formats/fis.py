@@ -28,8 +28,11 @@
 A rule lists, for each input, the number of a term (0 if the input does not matter, negative for *not*); then
 the terms it concludes, its weight, and 1 if conditions are joined by AND or 2 for OR. An output that no rule
 concludes takes the middle of its range, which is therefore read and written as the default, except for weighted sums
-(``wtsum``), where our default is added to every output. Norms that MATLAB does not have use the names that fuzzylite
-gives them in such files.
+(``wtsum``), where our default is added to every output. Norms, sets and entries that MATLAB does not have use the
+names that fuzzylite gives them in such files; its fractions mean hedges (1.2: *very* the first term).
+
+Sets of outputs are evaluated as in MATLAB, at 101 points that include both ends of the range. Files of MATLAB's first
+version pad parameters with zeros, which are ignored, and name several terms alike, which are numbered.
 """
 
 from __future__ import annotations
@@ -39,10 +42,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules._formats.syntax import Piece, coefficients, fuzzy_set, interval, lines, whole
-from fuzzymil.rules._formats.system import Method, Output, Statement, System, Term
-from fuzzymil.rules.premise import And, Is, Or, simplified
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.membership import Arithmetic, MembershipFunction
+from fuzzymil.network.norms import DUAL
+from fuzzymil.rules._formats import sets
+from fuzzymil.rules._formats.syntax import Piece, coefficients, interval, lines, unused, whole
+from fuzzymil.rules._formats.system import Output, Statement, System, Term, without_rules
+from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, simplified
 from fuzzymil.rules.rule import Variable
 
 T_NORMS = {
@@ -51,39 +57,31 @@ T_NORMS = {
     "bounded_difference": "lukasiewicz",
     "hamacher_product": "hamacher",
     "einstein_product": "einstein",
+    "drastic_product": "drastic",
+    "nilpotent_minimum": "nilpotent",
 }
 S_NORMS = {
     "probor": "algebraic",
     "max": "max",
     "bounded_sum": "bounded",
+    "normalized_sum": "bounded",
     "hamacher_sum": "hamacher",
     "einstein_sum": "einstein",
+    "drastic_sum": "drastic",
+    "nilpotent_maximum": "nilpotent",
 }
-IMPLICATIONS = {"min": "min", "prod": "product"}
-ACCUMULATIONS = {"max": "max", "probor": "algebraic", "bounded_sum": "bounded", "sum": "sum"}
+ACCUMULATIONS = {**S_NORMS, "sum": "sum"}
 DEFUZZIFIERS = {"centroid": "centroid", "bisector": "bisector", "mom": "mom", "som": "som", "lom": "lom"}
-WEIGHTED = {"wtaver": True, "wtsum": False}
-"""Whether strengths are divided by their sum."""
+WEIGHTED = {"wtaver": "average", "wtsum": "sum"}
+TYPES = ("sugeno", "mamdani", "tsukamoto", "hybrid")  # the last two by fuzzylite
+HEDGES = {0.01: ("seldom",), 0.05: ("somewhat",), 0.2: ("very",), 0.3: ("extremely",), 0.4: ("very", "very")}
+"""What the fraction of a term's number means."""
 
-SETS: dict[str, tuple[type[MembershipFunction], tuple[int, ...]]] = {
-    "gaussmf": (Gaussian, (1, 0)),
-    "gbellmf": (Bell, (1, 2, 0)),
-    "sigmf": (Sigmoid, (1, 0)),
-    "trimf": (Triangular, (0, 1, 2)),
-    "trapmf": (Trapezoidal, (0, 1, 2, 3)),
-}
-"""Families, and for each of their parameters the position of ours."""
+N_POINTS = 101
+"""Values of an output at which MATLAB evaluates sets."""
 
-_KEYS = {
-    "System": (
-        *("Name", "Type", "Version", "NumInputs", "NumOutputs", "NumRules"),
-        *("AndMethod", "OrMethod", "ImpMethod", "AggMethod", "DefuzzMethod"),
-    ),
-    "Input": ("Name", "Range", "NumMFs"),
-    "Output": ("Name", "Range", "NumMFs"),
-}
 _HEAD = re.compile(r"\[(System|Rules|(Input|Output)([0-9]{1,9}))\]")
-_MF = re.compile(r"'([^']*)'\s*:\s*'([^']*)'\s*,\s*\[([^\]]*)\]")
+_MF = re.compile(r"'([^']*)'\s*:\s*'([^']*)'\s*,\s*\[([^\]]*)\];?")
 _RULE = re.compile(r"([^,()]*),([^,()]*)\(([^()]*)\)\s*:([^,():]*)")
 _NUMBERS = re.compile(r"[^\s,;]+")
 _ANY = 0.99  # how fuzzylite writes 'is any' in such files
@@ -107,15 +105,22 @@ class _Section(NamedTuple):
             raise said.error(f"Expected {key}='...'.")
         return said.part(1, len(said.text) - 1)
 
-    def chosen(self, key: str, known: Mapping[str, T]) -> T:
+    def chosen(self, key: str, known: Mapping[str, T], default: T | None = None) -> T:
         word = self.text(key)
+        if not word.text and default is not None:
+            return default
         if word.text not in known:
             raise word.unknown(key, known)
         return known[word.text]
 
+    def flag(self, key: str) -> bool:
+        """Return whether an entry that only fuzzylite writes is set."""
+        said = self.entries.get(key)
+        return said is not None and said.text.strip("'").lower() in ("1", "1.0", "1.000", "true")
+
     def check_count(self, key: str, count: int) -> None:
         said = self.entries.get(key)
-        if said is not None and said.number("a whole number") != count:
+        if said is not None and said.number("a whole number") > count:  # less was read than was written
             raise said.error(f"{key} is {said.text:.60}, but there are {count}.")
 
     def terms(self) -> list[Piece]:
@@ -130,30 +135,31 @@ class _Section(NamedTuple):
 
 def read(text: str) -> System:
     """Parse the text of a ``.fis`` file; raises `RuleSyntaxError`."""
-    sections, rules = _sections(whole(text))
+    everything = whole(text)
+    sections, rules = _sections(everything)
     if "System" not in sections:
-        raise whole(text).error("The text has no [System] section.")
+        raise everything.error("The text has no [System] section.")
     about = sections["System"]
-    method = _method(about)
+    of_type = about.chosen("Type", {name: name for name in TYPES})
     inputs = [
         Variable(section.text("Name").text, _terms(section, _set), *_range(section))
         for section in _numbered("Input", sections)
     ]
-    outputs = [_output(section, method, 1 + len(inputs)) for section in _numbered("Output", sections)]
+    outputs = [_output(section, about, of_type, 1 + len(inputs)) for section in _numbered("Output", sections)]
     for what, found in (("NumInputs", inputs), ("NumOutputs", outputs), ("NumRules", rules)):
         about.check_count(what, len(found))
-        if not found:
+        if not found and what != "NumRules":
             raise about.head.error(f"The text has no {what.removeprefix('Num').lower()}.")
     names, asked = [variable.name for variable in inputs], [list(variable.terms) for variable in inputs]
     said = {output.name: list(output.terms) for output in outputs}
+    t_norm, s_norm = about.chosen("AndMethod", T_NORMS, "min"), about.chosen("OrMethod", S_NORMS, "")
     return System(
         inputs=tuple(inputs),
         outputs=tuple(outputs),
-        rules=tuple(_rule(line, asked, names, said) for line in rules),
-        t_norm=about.chosen("AndMethod", T_NORMS),
-        s_norm=about.chosen("OrMethod", S_NORMS),
+        rules=tuple(_rule(line, asked, names, said) for line in rules) or (without_rules(outputs, about.head),),
+        t_norm=t_norm,
+        s_norm=s_norm or DUAL[t_norm],
         limited=False,
-        method=method,
     )
 
 
@@ -182,13 +188,18 @@ def _sections(text: Piece) -> tuple[dict[str, _Section], list[Piece]]:
             key, value = line.split("=")
             if not name or value is None:
                 raise line.error("Expected 'Key=value'." if name else "Expected [System].")
-            known = _KEYS[name.rstrip("0123456789")]
-            if key.text not in known and (name == "System" or not re.fullmatch(r"MF[0-9]{1,9}", key.text)):
-                raise key.unknown(f"[{name}] entry", known if name == "System" else (*known, "MF1", "MF2"))
-            if key.text in found[name].entries:
-                raise key.error(f"{key.text} appears twice.")
-            found[name].entries[key.text] = value
+            word = key.text
+            if word in found[name].entries:
+                if not re.fullmatch(r"MF[0-9]{1,9}", word):
+                    raise key.error(f"{word} appears twice.")
+                word = unused_number(found[name].entries)  # numbered wrongly, as in one of MATLAB's own files
+            found[name].entries[word] = value  # unknown entries are ignored
     return found, rules
+
+
+def unused_number(entries: Mapping[str, Piece]) -> str:
+    """Return the key of the next term."""
+    return f"MF{1 + sum(key.startswith('MF') for key in entries)}"
 
 
 def _numbered(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
@@ -206,60 +217,94 @@ def _numbered(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     return [found[name] for name in wanted]
 
 
-def _method(about: _Section) -> Method:
-    if about.chosen("Type", {"sugeno": True, "mamdani": False}):
-        return Method(sugeno=True, normalize=about.chosen("DefuzzMethod", WEIGHTED))
-    return Method(
-        sugeno=False,
-        implication=about.chosen("ImpMethod", IMPLICATIONS),
-        accumulation=about.chosen("AggMethod", ACCUMULATIONS),
-        defuzzify=about.chosen("DefuzzMethod", DEFUZZIFIERS),
-    )
-
-
 def _range(section: _Section) -> tuple[float | None, float | None]:
     said = section.get("Range")
     words = said.part(1, len(said.text) - 1).words(_NUMBERS)
     if said.text[:1] != "[" or said.text[-1:] != "]" or len(words) != 2:
         raise said.error("Expected Range=[low high].")
-    return interval(said, words)
+    return interval(said, [_number(word, "a number") for word in words])
 
 
-def _terms(section: _Section, value_of: Callable[[Piece, list[float]], T]) -> dict[str, T]:
+def _terms(section: _Section, value_of: Callable[[Piece, Piece], T]) -> dict[str, T]:
     found: dict[str, T] = {}
     for line in section.terms():
         match = _MF.fullmatch(line.text)
         if match is None:
             raise line.error("Expected 'name':'kind',[numbers].")
         name, kind, numbers = (line.part(*match.span(group)) for group in (1, 2, 3))
-        if name.text in found:
-            raise name.error(f"The term {name.text!r:.60} is defined twice.")
-        values = [word.number(f"a parameter of {kind}") for word in numbers.words(_NUMBERS)]
-        found[name.text] = value_of(kind, values)
+        found[unused(name.text, found)] = value_of(kind, numbers)
     return found
 
 
-def _set(kind: Piece, values: list[float]) -> MembershipFunction:
-    if kind.text not in SETS:
-        raise kind.unknown("membership function", SETS)
-    family, places = SETS[kind.text]
-    if len(values) != len(places):
-        raise kind.error(f"{kind} takes {len(places)} parameters, got {len(values)}.")
-    theirs = dict(zip(places, values, strict=True))
-    return fuzzy_set(kind, family, [theirs[place] for place in range(len(places))])
+def _set(kind: Piece, numbers: Piece) -> MembershipFunction:
+    if kind.text not in sets.FIS:
+        raise kind.unknown("membership function", sets.FIS)
+    if kind.text == "function":
+        return sets.read_formula(numbers, numbers.text)
+    values = _values(kind, numbers)
+    count = len(sets.FIS[kind.text].places)
+    if count and len(values) > count:
+        if any(values[count:]):
+            raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
+        del values[count:]  # zeros that pad the table of an early version
+    return sets.read(kind, kind.text, values, sets.FIS)
 
 
-def _output(section: _Section, method: Method, n_coefs: int) -> Output:
-    def term(kind: Piece, values: list[float]) -> Term:
-        if not method.sugeno:
-            return _set(kind, values)
+def _values(kind: Piece, numbers: Piece) -> list[float]:
+    return [_number(word, f"a parameter of {kind}") for word in numbers.words(_NUMBERS)]
+
+
+def _number(word: Piece, what: str) -> float:
+    """Return a number, also one that is written as arithmetic (``-pi/4``)."""
+    try:
+        formula = Arithmetic(word.text)
+    except ParameterError:
+        formula = None
+    if formula is None or formula.names:
+        return word.number(what, finite=False)
+    return float(formula.value({}))
+
+
+def _output(section: _Section, about: _Section, of_type: str, n_coefs: int) -> Output:
+    said = about.chosen("DefuzzMethod", {**WEIGHTED, **DEFUZZIFIERS})
+
+    def term(kind: Piece, numbers: Piece) -> Term:
+        if of_type == "mamdani" or kind.text not in ("constant", "linear"):
+            return _set(kind, numbers)
+        values = _values(kind, numbers)
+        count = 1 if kind.text == "constant" else n_coefs
+        if len(values) > count and not any(values[count:]):
+            del values[count:]  # zeros that pad the table of an early version
         return coefficients(kind, values, {"constant": 1, "linear": n_coefs})
 
     low, high = _range(section)
-    if not method.sugeno and (low is None or high is None or low == high):
+    terms = _terms(section, term)
+    numbers = bool(terms) and all(isinstance(term, tuple) for term in terms.values())
+    method = ("average" if said not in WEIGHTED.values() else said) if numbers or of_type == "tsukamoto" else said
+    known = WEIGHTED if numbers or of_type in ("sugeno", "tsukamoto") else DEFUZZIFIERS
+    if of_type != "hybrid" and said not in known.values():
+        raise about.text("DefuzzMethod").unknown("DefuzzMethod", known)
+    weighted = method in WEIGHTED.values()
+    if not weighted and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
-    adds = method.sugeno and not method.normalize  # a default would be added to every output
-    return Output(section.text("Name").text, _terms(section, term), low, high, 0.0 if adds else middle(low, high))
+    default = section.entries.get("Default")
+    value = math.nan if default is None else default.number("a number", finite=False)
+    if math.isnan(value):
+        value = 0.0 if method == "sum" else middle(low, high)
+    return Output(
+        section.text("Name").text,
+        terms,
+        low,
+        high,
+        value,
+        implication="min" if weighted else about.chosen("ImpMethod", T_NORMS),
+        accumulation="sum" if weighted else about.chosen("AggMethod", ACCUMULATIONS),
+        defuzzify=method,
+        resolution=None if weighted else N_POINTS,
+        sampling="cells" if weighted else "points",
+        clip=weighted and section.flag("LockRange"),
+        hold=section.flag("LockPrevious"),
+    )
 
 
 def middle(low: float | None, high: float | None) -> float:
@@ -277,27 +322,29 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
         raise line.error("Expected a rule: '1 0 -2, 1 (1) : 1' (inputs, outputs, weight, 1 for AND or 2 for OR).")
     asked, said, weight, joined = (line.part(*match.span(group)) for group in (1, 2, 3, 4))
     conditions = tuple(
-        Is(name, terms[abs(number) - 1], ("not",) if number < 0 else ())
-        for name, terms, number in zip(names, inputs, _choices(asked, inputs), strict=True)
+        Is(name, terms[abs(number) - 1], hedges)
+        for name, terms, (number, hedges) in zip(names, inputs, _choices(asked, inputs), strict=True)
         if number
     )
-    conclusions = {}
-    for (name, terms), number in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
+    conclusions: dict[str, str | Is] = {}
+    modified: tuple[str, ...] = ()  # as in fuzzylite, a hedge also holds for the conclusions that follow
+    for (name, terms), (number, hedges) in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
         if number < 0:
             raise said.error("A conclusion with 'not' (a negative number) is not supported.")
         if number:
-            conclusions[name] = terms[number - 1]
+            modified = (*hedges, *modified)
+            conclusions[name] = Is(name, terms[number - 1], modified) if modified else terms[number - 1]
     strength = weight.number("the weight of the rule")
     if strength < 0:
         raise weight.error("The weight of a rule must be at least 0.")
-    if joined.text not in ("1", "2") or (joined.text == "2" and not conditions):
-        raise joined.error("Expected 1 (conditions joined by AND) or 2 (by OR, with at least one condition).")
-    premise = And(conditions) if joined.text == "1" else Or(conditions)
+    if joined.text not in ("1", "2"):
+        raise joined.error("Expected 1 (conditions joined by AND) or 2 (by OR).")
+    premise = And(conditions) if joined.text == "1" else Or(conditions) if conditions else Not(ANYTHING)
     return Statement(simplified(premise), conclusions, strength, line)
 
 
-def _choices(said: Piece, terms: list[list[str]]) -> list[int]:
-    """Return the numbers of the chosen terms."""
+def _choices(said: Piece, terms: list[list[str]]) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the numbers of the chosen terms, negative for *not*, and their hedges."""
     words = said.words(_NUMBERS)
     if len(words) != len(terms):
         raise said.error(f"Expected {len(terms)} number(s) here, found {len(words)}.")
@@ -305,9 +352,10 @@ def _choices(said: Piece, terms: list[list[str]]) -> list[int]:
     for word, known in zip(words, terms, strict=True):
         number = word.number("the number of a term")
         number = 0.0 if number == _ANY else number
-        if number != int(number):
-            raise word.error("Hedges (numbers with a fraction) are not supported in .fis files.")
-        if abs(number) > len(known):
-            raise word.error(f"There is no term {abs(int(number))}: the variable has {len(known)}.")
-        found.append(int(number))
+        whole_part, fraction = int(number), round(abs(number - int(number)), 6)
+        if fraction and fraction not in HEDGES:
+            raise word.error(f"The fraction of a number means a hedge: {', '.join(map(str, HEDGES))}.")
+        if abs(whole_part) > len(known) or (fraction and not whole_part):
+            raise word.error(f"There is no term {abs(whole_part)}: the variable has {len(known)}.")
+        found.append((whole_part, (*(("not",) if number < 0 else ()), *HEDGES.get(fraction, ()))))
     return found

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.membership import MembershipFunction, Singleton
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules._formats import fis
+from fuzzymil.rules._formats import fis, sets
 from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
-from fuzzymil.rules._formats.words import changed, distinct, word_for
+from fuzzymil.rules._formats.words import changed, distinct, single_numbers, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Is, Or, conditions
 from fuzzymil.rules.rule import Variable
@@ -27,12 +27,16 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
             f"A .fis file cannot clip values to the range of {listed(limited)} (limited=True): write "
             "dataclasses.replace(rules, limited=False), or use another format."
         )
-    method = system.method
+    sugeno = all(output.weighted for output in system.outputs)
+    if not sugeno and any(output.weighted for output in system.outputs):
+        raise ParameterError("A .fis file is a Mamdani or a Sugeno system: it cannot hold outputs of both kinds.")
+    if system.activation != "general":
+        raise ParameterError(f"A .fis file cannot express activation={system.activation!r}: all rules take part.")
     text = [f"% {comment}" for comment in comments]
     text += [
         "[System]",
         "Name='rules'",
-        f"Type='{'sugeno' if method.sugeno else 'mamdani'}'",
+        f"Type='{_type(system) if sugeno else 'mamdani'}'",
         "Version=2.0",
         f"NumInputs={len(system.inputs)}",
         f"NumOutputs={len(system.outputs)}",
@@ -40,34 +44,38 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         f"AndMethod='{_word('T-norm', fis.T_NORMS, system.t_norm)}'",
         f"OrMethod='{_word('S-norm', fis.S_NORMS, system.s_norm)}'",
     ]
-    if method.sugeno:
-        text += ["ImpMethod='prod'", "AggMethod='sum'", f"DefuzzMethod='{'wtaver' if method.normalize else 'wtsum'}'"]
+    method = _shared(system, "defuzzify")
+    if sugeno:
+        text += ["ImpMethod='prod'", "AggMethod='sum'", f"DefuzzMethod='{_word('defuzzifier', fis.WEIGHTED, method)}'"]
     else:
         text += [
-            f"ImpMethod='{_word('implication', fis.IMPLICATIONS, method.implication)}'",
-            f"AggMethod='{_word('accumulation', fis.ACCUMULATIONS, method.accumulation)}'",
-            f"DefuzzMethod='{_word('defuzzifier', fis.DEFUZZIFIERS, method.defuzzify)}'",
+            f"ImpMethod='{_word('implication', fis.T_NORMS, _shared(system, 'implication'))}'",
+            f"AggMethod='{_word('accumulation', fis.ACCUMULATIONS, _shared(system, 'accumulation'))}'",
+            f"DefuzzMethod='{_word('defuzzifier', fis.DEFUZZIFIERS, method)}'",
         ]
-    names = _quotable(variable.name for variable in system.inputs)
+    inputs, outputs = variable_names(system, _quotable_name)
     for position, variable in enumerate(system.inputs, start=1):
-        text += _section("Input", position, names[variable.name], _input_range(variable), variable.terms)
-    names = _quotable(output.name for output in system.outputs)
+        text += _section("Input", position, inputs[variable.name], _input_range(variable), variable.terms)
     for position, output in enumerate(system.outputs, start=1):
-        text += _section("Output", position, names[output.name], _output_range(output), output.terms)
+        terms = {name: _constant(term) if output.weighted else term for name, term in output.terms.items()}
+        text += _section("Output", position, outputs[output.name], _output_range(output), terms)
+        text += [f"{key}=1" for key, chosen in (("LockRange", output.clip), ("LockPrevious", output.hold)) if chosen]
+        if output.default != fis.middle(*_output_range(output)) and output.defuzzify == "average":
+            text.append(f"Default={format_number(output.default, None)}")
     text += ["", "[Rules]"]
-    terms = {variable.name: list(variable.terms) for variable in system.inputs}
+    asked = {variable.name: list(variable.terms) for variable in system.inputs}
     said = {output.name: list(output.terms) for output in system.outputs}
     dual = system.s_norm == DUAL.get(system.t_norm)
-    text += [_rule(position, rule, terms, said, dual) for position, rule in enumerate(system.rules, start=1)]
+    text += [_rule(position, rule, asked, said, dual) for position, rule in enumerate(system.rules, start=1)]
     return "\n".join(text) + "\n"
 
 
 def changes(system: System) -> list[str]:
     """Return sentences about what is lost or written differently."""
+    inputs, outputs = variable_names(system, _quotable_name)
     found = changed(
         (
-            _quotable(variable.name for variable in system.inputs),
-            _quotable(output.name for output in system.outputs),
+            inputs | outputs,
             *(_quotable(variable.terms) for variable in system.inputs),
             *(_quotable(output.terms) for output in system.outputs),
         )
@@ -78,29 +86,64 @@ def changes(system: System) -> list[str]:
             f"A .fis file needs a range for every input: {listed(unknown)} had none and gets one that fits its sets."
         )
     beyond = {system.t_norm} - {"product", "min"} | {system.s_norm} - {"algebraic", "max"}
-    if system.method.accumulation == "bounded":
-        beyond.add("bounded")
+    sampled = [output for output in system.outputs if not output.weighted]
+    beyond |= {output.implication for output in sampled} - {"product", "min"}
+    beyond |= {output.accumulation for output in sampled} - {"algebraic", "max", "sum"}
     if beyond:
         found.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
+    words = {
+        sets.written(term, sets.FIS, "A .fis file")[0]
+        for terms in (*(v.terms for v in system.inputs), *(o.terms for o in sampled))
+        for term in terms.values()
+        if isinstance(term, MembershipFunction)
+    }
+    if words - sets.MATLAB:
+        found.append(f"MATLAB does not support the sets {listed(sorted(words - sets.MATLAB))}; fuzzylite does.")
+    if any(output.clip or output.hold for output in system.outputs):
+        found.append("MATLAB does not support clipped or previous outputs (LockRange, LockPrevious); fuzzylite does.")
     if any(rule.weight > 1 for rule in system.rules):
         found.append("MATLAB does not support rule weights above 1; fuzzylite does.")
     if any(not list(conditions(rule.premise)) for rule in system.rules):
         found.append("MATLAB supports rules without conditions; fuzzylite's reader of .fis files does not.")
-    if not system.method.sugeno:
-        found.append("The resolution of outputs is not kept.")
-        if any(output.default != fis.middle(output.low, output.high) for output in system.outputs):
-            found.append("The default of outputs is not kept: it is read back as the middle of the range.")
-    return found
+    if any((output.sampling, output.resolution) != ("points", fis.N_POINTS) for output in sampled):
+        found.append(
+            "The resolution of outputs is not kept: MATLAB evaluates sets at 101 points that include both ends."
+        )
+    if any(output.default != fis.middle(output.low, output.high) for output in sampled):
+        found.append("The default of outputs is not kept: it is read back as the middle of the range.")
+    return found + single_numbers(system)
 
 
 # ---------------------------------------------------------------------- parts
 
 
-def _quotable(names: Iterable[str]) -> dict[str, str]:
-    def quotable(name: str) -> str:
-        return " ".join(_UNQUOTABLE.sub(" ", name).split()) if _UNQUOTABLE.search(name) else name
+def _quotable_name(name: str) -> str:
+    return " ".join(_UNQUOTABLE.sub(" ", name).split()) if _UNQUOTABLE.search(name) else name
 
-    return distinct(names, quotable)
+
+def _quotable(names: Iterable[str]) -> dict[str, str]:
+    return distinct(names, _quotable_name)
+
+
+def _type(system: System) -> str:
+    numbers = all(isinstance(_constant(term), tuple) for output in system.outputs for term in output.terms.values())
+    return "sugeno" if numbers else "tsukamoto"
+
+
+def _constant(term: Term) -> Term:
+    """Return a single number as the constant that it is in a Sugeno system."""
+    return term.parameters if isinstance(term, Singleton) else term
+
+
+def _shared(system: System, name: str) -> str:
+    """Return the setting that all outputs share."""
+    values = {getattr(output, name) for output in system.outputs}
+    if len(values) > 1:
+        raise ParameterError(
+            f"A .fis file has one {name} for all outputs, these have {listed(sorted(values))}: split the system, or "
+            "save it as .json, .rules or .fll."
+        )
+    return str(values.pop())
 
 
 def _word(what: str, words: Mapping[str, str], ours: str) -> str:
@@ -126,15 +169,15 @@ def _section(kind: str, position: int, name: str, ends: tuple[float, float], ter
 def _term(term: Term) -> str:
     if not isinstance(term, MembershipFunction):
         return f"'constant',{_numbers(term)}" if len(term) == 1 else f"'linear',{_numbers((*term[1:], term[0]))}"
-    kind = _word("membership family", {word: family.name for word, (family, _) in fis.SETS.items()}, term.name)
-    return f"'{kind}',{_numbers(term.parameters[place] for place in fis.SETS[kind][1])}"
+    kind, values = sets.written(term, sets.FIS, "A .fis file")
+    return f"'{kind}',[{' '.join(values)}]"
 
 
 def _input_range(variable: Variable) -> tuple[float, float]:
     """Return the range of an input; if it is unknown or empty, one that covers the sets."""
-    sets = variable.terms.values()
-    peaks = [float(chosen.peak(*chosen.parameters)) for chosen in sets] or [0.0]
-    reach = max((3 * float(chosen.spread(*chosen.parameters)) for chosen in sets), default=1.0)
+    chosen_sets = variable.terms.values()
+    peaks = [float(chosen.peak(*chosen.parameters)) for chosen in chosen_sets] or [0.0]
+    reach = max((3 * float(chosen.spread(*chosen.parameters)) for chosen in chosen_sets), default=1.0) or 1.0
     low = min(peaks) - reach if variable.low is None else variable.low
     high = max(peaks) + reach if variable.high is None else variable.high
     return (low, high) if low < high else (min(low, high) - reach, max(low, high) + reach)
@@ -162,19 +205,44 @@ def _rule(
     if flat is None:
         raise ParameterError(
             f"Rule {position} cannot be written to a .fis file, where conditions are joined all by AND or all by OR, "
-            "each variable appears once, and the only hedge is 'not': split the rule, or use another format."
+            "each variable appears once, and has at most 'not' and one other hedge: split the rule, or use another "
+            "format."
         )
-    asked = {
-        condition.variable: (-1) ** len(condition.hedges) * (1 + terms[condition.variable].index(condition.term))
-        for condition in flat
-    }
-    chosen = [asked.get(name, 0) for name in terms]
-    concluded = [
-        1 + names.index(rule.conclusions[name]) if name in rule.conclusions else 0 for name, names in said.items()
-    ]
+    asked = {condition.variable: _number(condition, terms[condition.variable]) for condition in flat}
+    chosen = [asked.get(name, "0") for name in terms]
+    concluded = []
+    modified: tuple[str, ...] = ()  # a hedge also holds for the conclusions that follow
+    for name, names in said.items():
+        conclusion = rule.conclusions.get(name)
+        if conclusion is None:
+            concluded.append("0")
+            continue
+        hedges, term = (conclusion.hedges, conclusion.term) if isinstance(conclusion, Is) else ((), conclusion)
+        own = hedges[: len(hedges) - len(modified)]
+        if (*own, *modified) != hedges or "not" in own or _fraction(own) is None:
+            raise ParameterError(
+                f"Rule {position} cannot be written to a .fis file: the hedges of its conclusion on {name!r:.60} have "
+                "no number there. Use another format."
+            )
+        modified = hedges
+        concluded.append(_number(Is(name, term, own), names))
     joined = 2 if isinstance(premise, Or) and len(flat) > 1 else 1
     weight = format_number(rule.weight, None)
     return f"{' '.join(map(str, chosen))}, {' '.join(map(str, concluded))} ({weight}) : {joined}"
+
+
+def _fraction(hedges: tuple[str, ...]) -> float | None:
+    """Return the fraction that means hedges (*not* is a sign), or None if none does."""
+    rest = hedges[1:] if hedges[:1] == ("not",) else hedges
+    return 0.0 if not rest else next((number for number, words in fis.HEDGES.items() if words == rest), None)
+
+
+def _number(condition: Is, terms: list[str]) -> str:
+    """Return how a condition is written, ``-2.3`` for *not extremely* the second term."""
+    fraction = _fraction(condition.hedges)
+    assert fraction is not None  # checked before
+    number = 1 + terms.index(condition.term) + fraction
+    return f"{'-' if condition.hedges[:1] == ('not',) else ''}{number:g}"
 
 
 def _flat(premise: Expression) -> list[Is] | None:
@@ -189,6 +257,15 @@ def _flat(premise: Expression) -> list[Is] | None:
             yield node
 
     found = list(parts(premise))
-    sayable = [part for part in found if isinstance(part, Is) and set(part.hedges) <= {"not"}]
+    parts_of_rule = [_without_pairs(part) if isinstance(part, Is) else part for part in found]
+    sayable = [part for part in parts_of_rule if isinstance(part, Is) and _fraction(part.hedges) is not None]
     variables = {condition.variable for condition in sayable}
     return sayable if len(found) == len(sayable) == len(variables) else None
+
+
+def _without_pairs(condition: Is) -> Is:
+    """Return a condition without *not not*."""
+    hedges = condition.hedges
+    while hedges[:2] == ("not", "not"):
+        hedges = hedges[2:]
+    return Is(condition.variable, condition.term, hedges)

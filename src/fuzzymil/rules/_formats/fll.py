@@ -1,4 +1,4 @@
-"""Reads fuzzy systems from FLL, the language of fuzzylite (version 6 and later).
+"""Reads fuzzy systems from FLL, the language of fuzzylite (version 5 and later).
 
 ::
 
@@ -20,26 +20,30 @@
 Everything that is read has the meaning it has in fuzzylite; the rest is an error that points at its line:
 
 - ``default: nan`` becomes 0, or the middle of the range in a Mamdani system, since our rules always return a
-  number; ``uncovered`` of the activations marks those bags. A weighted sum cannot have another default than 0;
-- ``lock-range: true`` becomes ``limited``; other inputs then lose their range, which would limit them too;
-- disabled rule blocks are ignored; disabled variables are not supported, nor are outputs that keep their
-  previous value (``lock-previous``) or are clipped (``lock-range``);
-- if several rules conclude one term of a Sugeno output, its ``aggregation`` must be ``none``, since versions of
-  fuzzylite differ in the meaning of any other.
+  number; ``uncovered`` of the activations marks those bags;
+- ``lock-range: true`` of inputs becomes ``limited``; other inputs then lose their range, which would limit them too;
+- disabled rule blocks are ignored; disabled variables are not supported;
+- a condition about an output (``if power is high then ...``) is replaced by the conditions of the rules before it
+  that conclude this term;
+- hedges of a conclusion modify the strength of the rule for it, and for the conclusions after it;
+- a file without rules gets one disabled rule (weight 0).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from fuzzymil.membership import Bell, Gaussian, MembershipFunction, Sigmoid, Trapezoidal, Triangular
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules._formats.fll_rules import read_rule
-from fuzzymil.rules._formats.syntax import Piece, coefficients, fuzzy_set, interval, lines, whole
-from fuzzymil.rules._formats.system import Method, Output, Statement, System, Term
+from fuzzymil.rules._formats import sets
+from fuzzymil.rules._formats.fll_rules import RuleReader
+from fuzzymil.rules._formats.syntax import Piece, coefficients, interval, lines, unused, whole
+from fuzzymil.rules._formats.system import Output, Statement, System, Term, without_rules
+from fuzzymil.rules.activation import check_activation
+from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Or
 from fuzzymil.rules.rule import Variable
 
@@ -50,16 +54,20 @@ T_NORMS = {
     "BoundedDifference": "lukasiewicz",
     "HamacherProduct": "hamacher",
     "EinsteinProduct": "einstein",
+    "DrasticProduct": "drastic",
+    "NilpotentMinimum": "nilpotent",
 }
 S_NORMS = {
     "AlgebraicSum": "algebraic",
     "Maximum": "max",
     "BoundedSum": "bounded",
+    "NormalizedSum": "bounded",
     "HamacherSum": "hamacher",
     "EinsteinSum": "einstein",
+    "DrasticSum": "drastic",
+    "NilpotentMaximum": "nilpotent",
 }
-IMPLICATIONS = {"Minimum": "min", "AlgebraicProduct": "product"}
-ACCUMULATIONS = {"Maximum": "max", "AlgebraicSum": "algebraic", "BoundedSum": "bounded", "UnboundedSum": "sum"}
+ACCUMULATIONS = {**S_NORMS, "UnboundedSum": "sum"}
 DEFUZZIFIERS = {
     "Centroid": "centroid",
     "Bisector": "bisector",
@@ -67,17 +75,8 @@ DEFUZZIFIERS = {
     "SmallestOfMaximum": "som",
     "LargestOfMaximum": "lom",
 }
-WEIGHTED = {"WeightedAverage": True, "WeightedSum": False}
-"""Whether strengths are divided by their sum."""
-
-SETS: dict[str, type[MembershipFunction]] = {
-    "Gaussian": Gaussian,
-    "Bell": Bell,
-    "Sigmoid": Sigmoid,
-    "Triangle": Triangular,
-    "Trapezoid": Trapezoidal,
-}
-"""The order of the parameters is the same as here."""
+WEIGHTED = {"WeightedAverage": "average", "WeightedSum": "sum"}
+ACTIVATIONS = ("General", "First", "Last", "Highest", "Lowest", "Proportional", "Threshold")
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "Engine": ("description",),
@@ -89,6 +88,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "RuleBlock": ("description", "enabled", "conjunction", "disjunction", "implication", "activation", "rule"),
 }
 _MANY = ("term", "rule")
+_EARLY_KEYS = {"accumulation": "aggregation", "lock-valid": "lock-previous"}  # of version 5
 
 T = TypeVar("T")
 
@@ -123,39 +123,27 @@ def read(text: str) -> System:
     sections = _sections(everything)
     end = everything.part(everything.end, everything.end)
     inputs, limited = _inputs(sections["InputVariable"])
-    outputs, method = _outputs(sections["OutputVariable"], 1 + len(inputs), end)
+    outputs = _outputs(sections["OutputVariable"], 1 + len(inputs), end)
     blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", True)]
-    known = ({variable.name: variable.terms for variable in inputs}, {output.name: output.terms for output in outputs})
-    rules = []
-    for block in blocks:
-        activation = block.one("activation")
-        if activation is not None and activation.text != "General":
-            raise activation.error(f"The activation {activation.text!r:.60} is not supported; only General is.")
-        for line in block.entries.get("rule", []):
-            rule = read_rule(line, *known)
-            _needs_norms(rule.premise, block, line)
-            rules.append(rule)
-    if not rules:
-        raise end.error("The text has no rule. Add 'rule: if ... then ...' to a RuleBlock.")
+    rules, s_norms = _rules(blocks, inputs, outputs)
     t_norm = _shared(blocks, "conjunction", T_NORMS)
     s_norm = _shared(blocks, "disjunction", S_NORMS)
+    for joined, line in s_norms.items():
+        if s_norm not in (None, joined):
+            raise line.error(
+                "The aggregation of this output must be the disjunction of the rules, which join its terms."
+            )
+        s_norm = joined
     if t_norm is None:  # no rule needs it
         t_norm = next((name for name, dual in DUAL.items() if dual == s_norm), "min")
-    if method.sugeno:
-        _check_shared_terms(sections["OutputVariable"], rules)
-    else:
-        implication = _shared(blocks, "implication", IMPLICATIONS)
-        if implication is None:
-            raise blocks[0].name.error("A Mamdani system needs an implication ('implication: Minimum').")
-        method = method._replace(implication=implication)
     return System(
         inputs=inputs,
-        outputs=outputs,
-        rules=tuple(rules),
+        outputs=_with_implications(outputs, blocks, rules, sections["OutputVariable"]),
+        rules=tuple(rule for block in rules for rule in block) or (without_rules(outputs, end),),
         t_norm=t_norm,
         s_norm=s_norm or DUAL[t_norm],
         limited=limited,
-        method=method,
+        activation=_activation(blocks),
     )
 
 
@@ -182,10 +170,13 @@ def _sections(text: Piece) -> dict[str, list[_Section]]:
             continue
         if section is None:
             raise key.unknown("section", _KEYS)
-        if key.text not in _KEYS[section.kind]:
+        word = _EARLY_KEYS.get(key.text, key.text)
+        if word == "activation" and value.text in T_NORMS:  # in early versions, an implication
+            word = "implication"
+        if word not in _KEYS[section.kind]:
             raise key.unknown(f"{section.kind} entry", (*_KEYS[section.kind], *_KEYS))
-        entries = section.entries.setdefault(key.text, [])
-        if entries and key.text not in _MANY:
+        entries = section.entries.setdefault(word, [])
+        if entries and word not in _MANY:
             raise key.error(f"{key.text!r} appears twice.")
         entries.append(value)
     return found
@@ -206,7 +197,7 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
     words = said.words()
     if len(words) != 2:
         raise said.error("Expected two numbers, the lowest and the highest value.")
-    return interval(said, words)
+    return interval(said, [word.number("a number", finite=False) for word in words])
 
 
 def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
@@ -224,91 +215,85 @@ def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
     return tuple(found), limited
 
 
-def _terms(section: _Section, value_of: Callable[[Piece, list[Piece]], T | None]) -> dict[str, T]:
+def _terms(section: _Section, value_of: Callable[[Piece, Piece], T]) -> dict[str, T]:
+    """Return the terms of a variable; of two with the same name, rules mean the last."""
     found: dict[str, T] = {}
     for line in section.entries.get("term", []):
         words = line.words()
         if len(words) < 2:
             raise line.error("Expected a term: its name, kind and parameters ('dark Triangle 0 0 0.5').")
-        name, kind, *numbers = words
+        name, kind = words[:2]
+        rest = line.part(kind.end - line.start, len(line.text))
         if name.text in found:
-            raise name.error(f"The term {name.text!r:.60} is defined twice.")
-        value = value_of(kind, numbers)
-        if value is None:
-            raise kind.unknown("kind of term", (*SETS, "Rectangle"))
-        found[name.text] = value
+            found[unused(name.text, found)] = found[name.text]
+        found[name.text] = value_of(kind, rest)
     return found
 
 
-def _set(kind: Piece, words: list[Piece]) -> MembershipFunction | None:
-    values = [word.number(f"a parameter of {kind}") for word in words]
-    if kind.text == "Rectangle" and len(values) == 2:  # a rectangle is a trapezoid with vertical edges
-        return fuzzy_set(kind, lambda left, right: Trapezoidal(left, left, right, right), sorted(values))
-    family = SETS.get(kind.text)
-    if family is None:
-        return None
-    count = len(family.fields())
-    if len(values) == count + 1 and values[-1] != 1:
-        raise words[-1].error("The height of a term must be 1; other heights are not supported.")
-    if len(values) not in (count, count + 1):
-        raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
-    return fuzzy_set(kind, family, values[:count])
+def _set(kind: Piece, rest: Piece) -> MembershipFunction:
+    if kind.text not in sets.FLL:
+        raise kind.unknown("kind of term", sets.FLL)
+    if kind.text == "Function":
+        return sets.read_formula(rest, rest.text)
+    values = [word.number(f"a parameter of {kind}", finite=False) for word in rest.words()]
+    return sets.read(kind, kind.text, values, sets.FLL)
 
 
 # ---------------------------------------------------------------------- outputs
 
 
-def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> tuple[tuple[Output, ...], Method]:
+def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> list[Output]:
     if not sections:
         raise end.error("The text has no OutputVariable.")
-    method = _method(sections[0])
-    for section in sections:
-        if _method(section) != method:
-            where = section.one("defuzzifier") or section.name
-            raise where.error("All outputs must have the same defuzzifier and aggregation.")
+    return [_output(section, n_coefs) for section in sections]
 
-    def term(kind: Piece, words: list[Piece]) -> Term | None:
-        if not method.sugeno:
-            return _set(kind, words)
-        if kind.text in SETS:
-            raise kind.error("Tsukamoto systems (fuzzy sets as conclusions) are not supported: use Constant or Linear.")
-        values = [word.number(f"a coefficient of {kind}") for word in words]
+
+def _output(section: _Section, n_coefs: int) -> Output:
+    low, high = _range(section)
+    default = section.one("default")
+    value = math.nan if default is None else default.number("a number", finite=False)
+    if default is not None and math.isinf(value):
+        raise default.error("The default must be a number or nan.")
+    method = _method(section)
+    weighted = method["defuzzify"] in WEIGHTED.values()
+    if not weighted and (low is None or high is None or low == high):
+        raise section.name.error("The output of a Mamdani system needs a finite range ('range: 0 1').")
+
+    def term(kind: Piece, rest: Piece) -> Term:
+        if not weighted or kind.text in sets.FLL:
+            return _set(kind, rest)
+        if kind.text not in ("Constant", "Linear"):
+            raise kind.unknown("kind of term", ("Constant", "Linear", *sets.FLL))
+        values = [word.number(f"a coefficient of {kind}") for word in rest.words()]
+        if kind.text == "Linear" and len(values) == n_coefs + 1 and values[-1] == 1:  # a height
+            values.pop()
         return coefficients(kind, values, {"Constant": 1, "Linear": n_coefs})
 
-    found = []
-    for section in sections:
-        low, high = _range(section)
-        default = section.one("default")
-        value = math.nan if default is None else default.number("a number", finite=False)
-        if default is not None and math.isinf(value):
-            raise default.error("The default must be a number or nan.")
-        if default is not None and method.sugeno and not method.normalize and value and not math.isnan(value):
-            raise default.error(
-                "The default of a weighted sum must be 0 or nan: in FLL it replaces the sum where no rule fires, while "
-                "additive rules add their default to every output."
-            )
-        if section.is_set("lock-previous", False):
-            raise section.name.error("An output that keeps its previous value (lock-previous) is not supported.")
-        if section.is_set("lock-range", False) and method.sugeno and (low is not None or high is not None):
-            raise section.name.error("An output that is clipped to its range (lock-range) is not supported.")
-        if not method.sugeno and (low is None or high is None or low == high):
-            raise section.name.error("The output of a Mamdani system needs a finite range ('range: 0 1').")
-        found.append(Output(_name(section), _terms(section, term), low, high, value))
-    return tuple(found), method
+    return Output(
+        _name(section),
+        _terms(section, term),
+        low,
+        high,
+        value,
+        **method,
+        clip=section.is_set("lock-range", False) and weighted,
+        hold=section.is_set("lock-previous", False),
+    )
 
 
-def _method(section: _Section) -> Method:
+def _method(section: _Section) -> dict[str, Any]:
+    """Return how an output becomes a number, as fields of `Output`."""
     said = section.one("defuzzifier")
     if said is None:
         raise section.name.error("The output needs a defuzzifier ('defuzzifier: WeightedAverage TakagiSugeno').")
     kind, *words = said.words()
+    aggregation = section.chosen("aggregation", ACCUMULATIONS)
     if kind.text in WEIGHTED:
-        if [word.text for word in words] not in ([], ["Automatic"], ["TakagiSugeno"]):
-            raise words[0].error("Only Takagi-Sugeno inference ('TakagiSugeno') is supported here.")
-        return Method(sugeno=True, normalize=WEIGHTED[kind.text])
+        if [word.text for word in words] not in ([], ["Automatic"], ["TakagiSugeno"], ["Tsukamoto"]):
+            raise words[0].unknown("kind of inference", ("Automatic", "TakagiSugeno", "Tsukamoto"))
+        return {"defuzzify": WEIGHTED[kind.text], "accumulation": aggregation or "sum"}
     if kind.text not in DEFUZZIFIERS:
         raise kind.unknown("defuzzifier", (*WEIGHTED, *DEFUZZIFIERS))
-    aggregation = section.chosen("aggregation", ACCUMULATIONS)
     if aggregation is None:
         raise section.name.error("The output of a Mamdani system needs an aggregation ('aggregation: Maximum').")
     resolution = None
@@ -317,10 +302,79 @@ def _method(section: _Section) -> Method:
         if len(words) > 1 or count != int(count) or count < 2:
             raise words[0].error("Expected one integer of at least 2.")
         resolution = int(count)
-    return Method(sugeno=False, accumulation=aggregation, defuzzify=DEFUZZIFIERS[kind.text], resolution=resolution)
+    return {"defuzzify": DEFUZZIFIERS[kind.text], "accumulation": aggregation, "resolution": resolution}
 
 
 # ---------------------------------------------------------------------- blocks of rules
+
+
+def _rules(
+    blocks: list[_Section], inputs: Iterable[Variable], outputs: list[Output]
+) -> tuple[list[list[Statement]], dict[str, Piece]]:
+    """Return the rules of each block, and the S-norms that conditions about outputs need."""
+    known = ({variable.name: variable.terms for variable in inputs}, {output.name: output.terms for output in outputs})
+    joined = {output.name: output.accumulation for output in outputs}
+    found: list[list[Statement]] = []
+    s_norms: dict[str, Piece] = {}
+    before: list[Statement] = []
+    for block in blocks:
+        own = []
+        for line in block.entries.get("rule", []):
+            reader = RuleReader(line, *known, before)
+            rule = reader.rule()
+            s_norms |= {joined[name]: line for name in reader.chained}
+            _needs_norms(rule.premise, block, line, chained=bool(reader.chained))
+            own.append(rule)
+            before.append(rule)
+        found.append(own)
+    return found, s_norms
+
+
+def _with_implications(
+    outputs: list[Output], blocks: list[_Section], rules: list[list[Statement]], sections: list[_Section]
+) -> tuple[Output, ...]:
+    """Return the outputs with the implications of the blocks that conclude them."""
+    found = []
+    for output, section in zip(outputs, sections, strict=True):
+        concluding = [
+            block
+            for block, own in zip(blocks, rules, strict=True)
+            if any(output.name in rule.conclusions for rule in own)
+        ]
+        chosen = _shared(concluding, "implication", T_NORMS)
+        if chosen is None and concluding and not output.weighted:
+            raise section.name.error("A Mamdani system needs an implication ('implication: Minimum' in the RuleBlock).")
+        found.append(output._replace(implication="min" if chosen is None or output.weighted else chosen))
+    return tuple(found)
+
+
+def _activation(blocks: list[_Section]) -> str:
+    """Return how rules are activated, in our words."""
+    found = []
+    for block in blocks:
+        said = block.one("activation")
+        if said is not None:
+            kind, *words = said.words()
+            if kind.text not in ACTIVATIONS:
+                raise kind.unknown("activation", ACTIVATIONS)
+            defaults = {"First": ["1", "0"], "Last": ["1", "0"], "Highest": ["1"], "Lowest": ["1"]}.get(kind.text, [])
+            numbers = [word.text for word in words] or defaults
+            text = " ".join([kind.text.lower(), *(_short(number) for number in numbers)])
+            try:
+                found.append((check_activation(text), said))
+            except ParameterError as problem:
+                raise said.error(str(problem)) from None
+    ways = {text for text, _ in found}
+    if ways - {"general"} and len(blocks) > 1:
+        raise found[-1][1].error("With several rule blocks, only the activation General is supported.")
+    return next(iter(ways), "general")
+
+
+def _short(number: str) -> str:
+    try:
+        return format_number(float(number), None)
+    except ValueError:
+        return number
 
 
 def _shared(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
@@ -335,26 +389,13 @@ def _shared(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> s
     return found
 
 
-def _needs_norms(premise: Expression, block: _Section, line: Piece) -> None:
+def _needs_norms(premise: Expression, block: _Section, line: Piece, *, chained: bool) -> None:
     open_parts = [premise]
     while open_parts:
         node = open_parts.pop()
         if isinstance(node, And | Or):
             open_parts.extend(node.parts)
             key = "conjunction" if isinstance(node, And) else "disjunction"
-            if len(node.parts) > 1 and block.one(key) is None:
+            if len(node.parts) > 1 and block.one(key) is None and not chained:
                 word = "and" if isinstance(node, And) else "or"
                 raise line.error(f"The rule joins conditions by {word!r}, but its block has no {key}.")
-
-
-def _check_shared_terms(sections: list[_Section], rules: list[Statement]) -> None:
-    """Raise an error for what versions of fuzzylite interpret differently."""
-    counts = Counter(said for rule in rules for said in rule.conclusions.items())
-    shared = {output for (output, _), count in counts.items() if count > 1}
-    for section in sections:
-        said = section.one("aggregation")
-        if said is not None and said.text != "UnboundedSum" and section.name.text in shared:
-            raise said.error(
-                "Several rules conclude the same term of this output. Depending on its version, fuzzylite adds their "
-                "strengths or joins them by this aggregation. Write 'aggregation: none' to add them."
-            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules._formats.syntax import Piece
@@ -18,16 +18,26 @@ Terms = Mapping[str, Mapping[str, object]]
 """Names of variables, each with its terms."""
 
 
-def read_rule(text: Piece, inputs: Terms, outputs: Terms) -> Statement:
-    """Parse one rule over the given variables and terms."""
-    return _Reader(text, inputs, outputs).rule()
+class RuleReader:
+    """Recursive-descent parser for one rule; each method parses what it is named after.
 
+    Parameters
+    ----------
+    text : Piece
+    inputs, outputs : mappings
+        Names of variables, each with its terms.
+    before : sequence of Statement
+        The rules before this one, which decide conditions about outputs.
 
-class _Reader:
-    """Recursive-descent parser for one rule; each method parses what it is named after."""
+    Attributes
+    ----------
+    chained : set of str
+        The outputs whose terms several rules before this one conclude, and this one asks for.
+    """
 
-    def __init__(self, text: Piece, inputs: Terms, outputs: Terms) -> None:
-        self.text, self.inputs, self.outputs = text, inputs, outputs
+    def __init__(self, text: Piece, inputs: Terms, outputs: Terms, before: Sequence[Statement] = ()) -> None:
+        self.text, self.inputs, self.outputs, self.before = text, inputs, outputs, before
+        self.chained: set[str] = set()
         self.tokens = [*text.words(_TOKEN), Piece(text.source, text.end, text.end)]
         self.place = self.level = 0
 
@@ -47,6 +57,10 @@ class _Reader:
             found = f"{self.token.text!r:.60}" if self.token.text else "the end of the rule"
             raise self.token.error(f"Expected {' or '.join(map(repr, (*others, word)))}, found {found}.")
 
+    def word(self) -> str:
+        """Return the token as it is compared with hedges."""
+        return self.token.text
+
     def name(self, what: str, known: Mapping[str, object], where: str = "") -> str:
         token = self.token
         if token.text not in known:
@@ -64,16 +78,18 @@ class _Reader:
         if depth(premise) > MAX_DEPTH:
             raise self.text.error(f"The rule has more than {MAX_DEPTH} levels of parentheses.")
         self.take("then", "and", "or")
-        conclusions: dict[str, str] = {}
+        conclusions: dict[str, str | Is] = {}
+        modified: tuple[str, ...] = ()
         while True:
             where = self.token
             output = self.name("output", self.outputs)
             if output in conclusions:
                 raise where.error(f"The rule concludes {output!r:.60} twice.")
             self.take("is")
-            if self.token.text in RESERVED:
-                raise self.token.error("Hedges in a conclusion are not supported.")
-            conclusions[output] = self.name("term", self.outputs[output], f" of {output!r:.60}")
+            hedges = self.hedges()
+            term = self.name("term", self.outputs[output], f" of {output!r:.60}")
+            modified = (*hedges, *modified)  # the strength stays modified for the conclusions that follow
+            conclusions[output] = Is(output, term, modified) if modified else term
             if not self.skip("and"):
                 break
         weight = 1.0
@@ -110,19 +126,37 @@ class _Reader:
         self.level -= 1
         return found
 
+    def hedges(self) -> list[str]:
+        start, found = self.token, []
+        while self.word() in HEDGES:
+            found.append(self.word())
+            self.place += 1
+        if len(found) > MAX_DEPTH:
+            raise start.error(f"A condition can have at most {MAX_DEPTH} hedges.")
+        return found
+
     def condition(self) -> Expression:
         start = self.token
-        variable = self.name("variable", self.inputs)
+        known = self.outputs if start.text in self.outputs and start.text not in self.inputs else self.inputs
+        variable = self.name("variable", known)
         self.take("is")
-        hedges = []
-        while self.token.text in HEDGES:
-            hedges.append(self.token.text)
-            self.place += 1
-        if len(hedges) > MAX_DEPTH:
-            raise start.error(f"A condition can have at most {MAX_DEPTH} hedges.")
+        hedges = self.hedges()
         if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
-        return Is(variable, self.name("term", self.inputs[variable], f" of {variable!r:.60}"), tuple(hedges))
+        term = self.name("term", known[variable], f" of {variable!r:.60}")
+        return Is(variable, term, tuple(hedges)) if known is self.inputs else self.concluded(start, term, hedges)
+
+    def concluded(self, where: Piece, term: str, hedges: list[str]) -> Expression:
+        """Return the condition that the rules before this one conclude a term of an output."""
+        rules = [rule for rule in self.before if rule.conclusions.get(where.text) == term]
+        hedged = any(isinstance(rule.conclusions.get(where.text), Is) for rule in self.before)
+        if hedges not in ([], ["not"]) or hedged or any(rule.weight != 1 for rule in rules):
+            raise where.error("A condition about an output is supported only without hedges and weights.")
+        if len(rules) > 1:
+            self.chained.add(where.text)
+        parts = tuple(rule.premise for rule in rules)
+        found = parts[0] if len(parts) == 1 else Or(parts) if parts else Not(ANYTHING)
+        return Not(found) if hedges else found
 
 
 def written_rule(rule: Statement, inputs: Mapping[str, str], terms: Mapping[str, Mapping[str, str]]) -> str:
@@ -152,6 +186,9 @@ def written_rule(rule: Statement, inputs: Mapping[str, str], terms: Mapping[str,
             f"({words(part)})" if isinstance(part, And | Or) and part.parts else words(part) for part in premise.parts
         )
 
-    conclusions = " and ".join(f"{output} is {term}" for output, term in rule.conclusions.items())
+    conclusions = " and ".join(
+        " ".join((output, "is", *said.hedges, said.term)) if isinstance(said, Is) else f"{output} is {said}"
+        for output, said in rule.conclusions.items()
+    )
     weight = "" if rule.weight == 1 else f" with {format_number(rule.weight, None)}"
     return f"if {words(rule.premise)} then {conclusions}{weight}"

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.membership import MembershipFunction, Singleton
 from fuzzymil.network.norms import DUAL
-from fuzzymil.rules._formats import fll
+from fuzzymil.rules._formats import fll, sets
 from fuzzymil.rules._formats.fll_rules import RESERVED, written_rule
-from fuzzymil.rules._formats.system import Method, Statement, System, Term, negations_inside
-from fuzzymil.rules._formats.words import changed, distinct, word_for
+from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
+from fuzzymil.rules._formats.words import changed, distinct, plain_word, single_numbers, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.premise import Is
 
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
     """Return a system as FLL, comments first; raises `ParameterError` for what FLL cannot express."""
-    names, method = _names(system), system.method
+    names = _names(system)
     text = [f"# {comment}" for comment in comments]
     text.append("Engine: rules")
     for variable in system.inputs:
@@ -28,38 +28,52 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
             f"InputVariable: {names.inputs[variable.name]}",
             "  enabled: true",
             f"  range: {_range(variable.low, variable.high)}",
-            f"  lock-range: {'true' if locked else 'false'}",
+            f"  lock-range: {_yes(locked)}",
             *_terms(variable.terms, names.input_terms[variable.name]),
         ]
     for output in system.outputs:
-        accumulation = "none" if method.sugeno else _word("accumulation", fll.ACCUMULATIONS, method.accumulation)
         text += [
             f"OutputVariable: {names.outputs[output.name]}",
             "  enabled: true",
             f"  range: {_range(output.low, output.high)}",
-            "  lock-range: false",
-            f"  aggregation: {accumulation}",
-            f"  defuzzifier: {_defuzzifier(method)}",
+            f"  lock-range: {_yes(output.clip)}",
+            f"  aggregation: {_accumulation(output)}",
+            f"  defuzzifier: {_defuzzifier(output)}",
             f"  default: {format_number(output.default, None)}",
-            "  lock-previous: false",
-            *_terms(output.terms, names.output_terms[output.name]),
+            f"  lock-previous: {_yes(output.hold)}",
+            *_terms(output.terms, names.output_terms[output.name], constants=output.weighted),
         ]
-    text += [
-        "RuleBlock: rules",
-        "  enabled: true",
-        f"  conjunction: {_word('T-norm', fll.T_NORMS, system.t_norm)}",
-        f"  disjunction: {_word('S-norm', fll.S_NORMS, system.s_norm)}",
-        f"  implication: {'none' if method.sugeno else _word('implication', fll.IMPLICATIONS, method.implication)}",
-        "  activation: General",
-        *(f"  rule: {_rule(position, rule, system, names)}" for position, rule in enumerate(system.rules, start=1)),
-    ]
+    implications = {output.implication for output in system.outputs if not output.weighted}
+    for number, implication in enumerate(sorted(implications) or [""]):
+        said = _word("implication", fll.T_NORMS, implication) if implication else "none"
+        own = [(position, _concluding(rule, implication, system)) for position, rule in enumerate(system.rules, 1)]
+        text += [
+            f"RuleBlock: {'rules' if number == 0 else f'rules{number + 1}'}",
+            "  enabled: true",
+            f"  conjunction: {_word('T-norm', fll.T_NORMS, system.t_norm)}",
+            f"  disjunction: {_word('S-norm', fll.S_NORMS, system.s_norm)}",
+            f"  implication: {said}",
+            f"  activation: {_activation(system, len(implications))}",
+            *(
+                f"  rule: {_rule(position, part, system, names)}"
+                for position, rule in own
+                if rule.conclusions
+                for part in _apart(rule, system)
+            ),
+        ]
     return "\n".join(text) + "\n"
 
 
 def changes(system: System) -> list[str]:
     """Return sentences about what is written differently."""
     names = _names(system)
-    return changed((names.inputs, names.outputs, *names.input_terms.values(), *names.output_terms.values()))
+    found = changed((names.variables, *names.input_terms.values(), *names.output_terms.values()))
+    if any(output.sampling == "points" and not output.weighted for output in system.outputs):
+        found.append(
+            "Sets are evaluated at points that include both ends of the range (sampling='points'); FLL evaluates them "
+            "in the middle of cells, so that outputs differ a little."
+        )
+    return found + single_numbers(system)
 
 
 # ---------------------------------------------------------------------- names
@@ -68,6 +82,7 @@ def changes(system: System) -> list[str]:
 class _Names(NamedTuple):
     """How names are written."""
 
+    variables: dict[str, str]  # inputs and outputs, which no word may mean both
     inputs: dict[str, str]
     outputs: dict[str, str]
     input_terms: dict[str, dict[str, str]]
@@ -75,23 +90,20 @@ class _Names(NamedTuple):
 
 
 def _names(system: System) -> _Names:
+    inputs, outputs = variable_names(system, identifier)
     return _Names(
-        _identifiers(variable.name for variable in system.inputs),
-        _identifiers(output.name for output in system.outputs),
-        {variable.name: _identifiers(variable.terms) for variable in system.inputs},
-        {output.name: _identifiers(output.terms) for output in system.outputs},
+        inputs | outputs,
+        inputs,
+        outputs,
+        {variable.name: distinct(variable.terms, identifier) for variable in system.inputs},
+        {output.name: distinct(output.terms, identifier) for output in system.outputs},
     )
 
 
-def _identifiers(names: Iterable[str]) -> dict[str, str]:
-    return distinct(names, _identifier)
-
-
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
     """Return the name as a plain word that is not a keyword."""
-    word = re.sub(r"[^A-Za-z0-9_]+", "_", name)
-    word = word if word == name else word.strip("_")
-    return f"_{word}" if not word or word[0].isdigit() or word.lower() in RESERVED else word
+    word = plain_word(name)
+    return f"_{word}" if word.lower() in RESERVED else word
 
 
 # ---------------------------------------------------------------------- parts
@@ -105,8 +117,28 @@ def _rule(position: int, rule: Statement, system: System, names: _Names) -> str:
             f"Rule {position} has NOT before parentheses, which FLL cannot express for t_norm={system.t_norm!r} with "
             f"s_norm={system.s_norm!r}: negate single conditions, or use s_norm={dual!r}."
         )
-    said = {names.outputs[name]: names.output_terms[name][term] for name, term in rule.conclusions.items()}
+    said: dict[str, str | Is] = {}
+    for name, concluded in rule.conclusions.items():
+        word, terms = names.outputs[name], names.output_terms[name]
+        said[word] = (
+            Is(word, terms[concluded.term], concluded.hedges) if isinstance(concluded, Is) else terms[concluded]
+        )
     return written_rule(Statement(premise, said, rule.weight), names.inputs, names.input_terms)
+
+
+def _apart(rule: Statement, system: System) -> list[Statement]:
+    """Return a rule as several if its conclusions have hedges, which FLL would apply to the conclusions that follow."""
+    hedged = {name: said for name, said in rule.conclusions.items() if isinstance(said, Is)}
+    if not hedged or len(rule.conclusions) == 1:
+        return [rule]
+    if system.activation != "general":
+        raise ParameterError(
+            f"FLL cannot express hedges in one of several conclusions of a rule with activation={system.activation!r}: "
+            "write one rule for each conclusion."
+        )
+    plain = {name: said for name, said in rule.conclusions.items() if name not in hedged}
+    parts = [plain] * bool(plain) + [{name: said} for name, said in hedged.items()]
+    return [rule._replace(conclusions=part) for part in parts]
 
 
 def _word(what: str, words: Mapping[str, str], ours: str) -> str:
@@ -118,20 +150,50 @@ def _range(low: float | None, high: float | None) -> str:
     return " ".join(format_number(end, None) for end in ends)
 
 
-def _terms(terms: Mapping[str, Term], names: Mapping[str, str]) -> list[str]:
-    return [f"  term: {names[name]} {_term(term)}" for name, term in terms.items()]
+def _yes(value: bool) -> str:
+    return "true" if value else "false"
 
 
-def _term(term: Term) -> str:
+def _terms(terms: Mapping[str, Term], names: Mapping[str, str], *, constants: bool = False) -> list[str]:
+    return [f"  term: {names[name]} {_term(term, constants=constants)}" for name, term in terms.items()]
+
+
+def _term(term: Term, *, constants: bool) -> str:
+    if constants and isinstance(term, Singleton):
+        term = term.parameters
     if isinstance(term, MembershipFunction):
-        kind = _word("membership family", {word: family.name for word, family in fll.SETS.items()}, term.name)
-        values = term.parameters
-    else:
-        kind, values = ("Constant", term) if len(term) == 1 else ("Linear", (*term[1:], term[0]))
-    return " ".join((kind, *(format_number(value, None) for value in values)))
+        kind, values = sets.written(term, sets.FLL, "FLL")
+        return " ".join((kind, *values))
+    kind, numbers = ("Constant", term) if len(term) == 1 else ("Linear", (*term[1:], term[0]))
+    return " ".join((kind, *(format_number(value, None) for value in numbers)))
 
 
-def _defuzzifier(method: Method) -> str:
-    if method.sugeno:
-        return f"{'WeightedAverage' if method.normalize else 'WeightedSum'} TakagiSugeno"
-    return f"{_word('defuzzifier', fll.DEFUZZIFIERS, method.defuzzify)} {method.resolution}"
+def _accumulation(output: Output) -> str:
+    if output.weighted and output.accumulation == "sum":
+        return "none"
+    return _word("accumulation", fll.ACCUMULATIONS, output.accumulation)
+
+
+def _defuzzifier(output: Output) -> str:
+    if not output.weighted:
+        return f"{_word('defuzzifier', fll.DEFUZZIFIERS, output.defuzzify)} {output.resolution}"
+    numbers = all(isinstance(term, tuple | Singleton) for term in output.terms.values())
+    return f"{_word('defuzzifier', fll.WEIGHTED, output.defuzzify)} {'TakagiSugeno' if numbers else 'Tsukamoto'}"
+
+
+def _concluding(rule: Statement, implication: str, system: System) -> Statement:
+    """Return a rule with those of its conclusions that belong to the block of an implication."""
+    block = {o.name for o in system.outputs if not o.weighted and o.implication == implication}
+    if implication == next(iter(sorted({o.implication for o in system.outputs if not o.weighted})), ""):
+        block |= {o.name for o in system.outputs if o.weighted}
+    return rule._replace(conclusions={name: said for name, said in rule.conclusions.items() if name in block})
+
+
+def _activation(system: System, n_blocks: int) -> str:
+    if system.activation != "general" and n_blocks > 1:
+        raise ParameterError(
+            f"FLL cannot express activation={system.activation!r} for outputs with different implications: use one "
+            "implication, or save the rules as .json or .rules."
+        )
+    kind, *numbers = system.activation.split()
+    return " ".join((kind.capitalize(), *numbers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed
@@ -103,12 +103,27 @@ def lines(text: Piece) -> Iterator[Piece]:
         start += len(line) + 1
 
 
-def interval(where: Piece, words: Sequence[Piece]) -> tuple[float | None, float | None]:
+def interval(where: Piece, ends: Sequence[float]) -> tuple[float | None, float | None]:
     """Return the range that two numbers describe; infinite ends are None."""
-    low, high = (word.number("a number", finite=False) for word in words)
+    low, high = ends
     if low > high:
         raise where.error("The range must have low <= high.")
     return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: itself, or with a number.
+
+    Examples
+    --------
+    >>> unused("low", ["low", "low_2"])
+    'low_3'
+    """
+    found, count = name, 1
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found
 
 
 def coefficients(kind: Piece, values: Sequence[float], expected: Mapping[str, int]) -> tuple[float, ...]:

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.membership import MembershipFunction, Singleton
 from fuzzymil.rules._formats.syntax import Piece
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
+
+DEFAULT_RESOLUTION = 1000
 
 _MAX_COEFS = 10_000_000  # a short text can describe more than memory holds: rules x outputs x inputs
 
@@ -20,37 +22,38 @@ Term = MembershipFunction | tuple[float, ...]
 
 
 class Output(NamedTuple):
-    """An output and its terms; ``default`` is NaN if the file has none."""
+    """An output, its terms, and how its conclusions become a number; ``default`` is NaN if the file has none."""
 
     name: str
     terms: Mapping[str, Term]
     low: float | None = None
     high: float | None = None
     default: float = math.nan
+    implication: str = "min"
+    accumulation: str = "max"
+    defuzzify: str = "centroid"
+    resolution: int | None = None  # None if the file does not say
+    sampling: str = "cells"
+    clip: bool = False
+    hold: bool = False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether its value is an average or a sum of numbers."""
+        return self.defuzzify in ("average", "sum")
 
 
 class Statement(NamedTuple):
     """A rule, and where it was read."""
 
     premise: Expression
-    conclusions: Mapping[str, str]  # output to term
+    conclusions: Mapping[str, str | Is]  # output to term
     weight: float = 1.0
     place: Piece | None = None
 
     def error(self, message: str) -> RuleSyntaxError:
         """Return an error that points at the rule."""
         return RuleSyntaxError(message) if self.place is None else self.place.error(message)
-
-
-class Method(NamedTuple):
-    """How strengths and conclusions become a number."""
-
-    sugeno: bool
-    normalize: bool = True
-    implication: str = "min"
-    accumulation: str = "max"
-    defuzzify: str = "centroid"
-    resolution: int | None = None  # None if the file does not say
 
 
 class System(NamedTuple):
@@ -62,7 +65,31 @@ class System(NamedTuple):
     t_norm: str
     s_norm: str
     limited: bool
-    method: Method
+    activation: str = "general"
+
+    @property
+    def sugeno(self) -> bool:
+        """Whether a rule base can hold the system: every rule concludes a number for every output."""
+        names = [output.name for output in self.outputs]
+        methods = {output.defuzzify for output in self.outputs}
+        return (
+            methods in ({"average"}, {"sum"})
+            and self.activation == "general"
+            and all(_is_plain(output, self.rules) for output in self.outputs)
+            and all(isinstance(rule.conclusions.get(name), str) for rule in self.rules for name in names)
+        )
+
+
+def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
+    """Return whether an output of a rule base can mean the same."""
+    if output.hold or not all(isinstance(term, tuple) for term in output.terms.values()):
+        return False
+    if output.clip and (output.low, output.high) != (None, None):
+        return False
+    if output.defuzzify == "sum" and output.default and not math.isnan(output.default):
+        return False  # here a default stands in for the sum, and is not added to it
+    said = [rule.conclusions.get(output.name) for rule in rules]
+    return output.accumulation == "sum" or len(set(said)) == len(said)
 
 
 # ---------------------------------------------------------------------- from rules
@@ -79,20 +106,25 @@ def from_sugeno(base: RuleSet) -> System:
         rules, default = [*rules, Rule(ANYTHING, coefs)], (0.0,) * len(default)
     names = [f"rule{r + 1}" for r in range(len(rules))]
     outputs = [
-        Output(output, {name: rule.coefs[k] for name, rule in zip(names, rules, strict=True)}, default=default[k])
+        Output(
+            output,
+            {name: rule.coefs[k] for name, rule in zip(names, rules, strict=True)},
+            default=default[k],
+            defuzzify="average" if base.normalize else "sum",
+            accumulation="sum",
+        )
         for k, output in enumerate(base.outputs)
     ]
     said = [dict.fromkeys(base.outputs, name) for name in names]
-    method = Method(sugeno=True, normalize=base.normalize)
-    return from_rules(base, outputs, said, method, rules)
+    return from_rules(base, outputs, said, rules)
 
 
 def from_rules(
     base: RuleSet,
     outputs: Iterable[Output],
-    conclusions: Iterable[Mapping[str, str]],
-    method: Method,
+    conclusions: Iterable[Mapping[str, str | Is]],
     rules: Iterable[Rule] | None = None,
+    activation: str = "general",
 ) -> System:
     """Return the system with the premises of these rules, by default those of ``base``, and these conclusions."""
     return System(
@@ -105,7 +137,7 @@ def from_rules(
         t_norm=base.t_norm,
         s_norm=base.s_norm,
         limited=base.limited,
-        method=method,
+        activation=activation,
     )
 
 
@@ -125,46 +157,52 @@ def to_sugeno(system: System) -> dict[str, Any]:
         raise RuleSyntaxError(f"The rules have {n_values:,} coefficients; the limit is {_MAX_COEFS:,}.")
     coefs = []
     for rule in system.rules:
-        for name in rows:
-            if name not in rule.conclusions:
-                raise rule.error(f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.")
-        chosen = [terms[rule.conclusions[name]] for name, terms in rows.items()]
+        chosen = [terms[str(rule.conclusions[name])] for name, terms in rows.items()]
         coefs.append([row + (0.0,) * (n_coefs - len(row)) for row in chosen])
     return {
         **_premises(system, coefs),
         "outputs": tuple(rows),
-        "normalize": system.method.normalize,
+        "normalize": system.outputs[0].defuzzify == "average",
         "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
     }
 
 
 def to_mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields of the premises and of the Mamdani rules that a system describes."""
-    outputs = [
-        Variable(
-            output.name,
-            {name: chosen for name, chosen in output.terms.items() if isinstance(chosen, MembershipFunction)},
-            output.low,
-            output.high,
-        )
-        for output in system.outputs
-    ]
-    method = system.method
+    outputs = [Variable(output.name, _sets(output, system.rules), output.low, output.high) for output in system.outputs]
+    named = ("implication", "accumulation", "defuzzify", "sampling", "clip", "hold")
     fields: dict[str, Any] = {
         "outputs": tuple(outputs),
         "conclusions": tuple(rule.conclusions for rule in system.rules),
-        "implication": method.implication,
-        "accumulation": method.accumulation,
-        "defuzzify": method.defuzzify,
+        "activation": system.activation,
         # Without a default in the file, use ours: the middle of the range.
         "default": tuple(
             ((output.low or 0.0) + (output.high or 0.0)) / 2 if math.isnan(output.default) else output.default
             for output in system.outputs
         ),
+        **{name: tuple(getattr(output, name) for output in system.outputs) for name in named},
     }
-    if method.resolution is not None:
-        fields["resolution"] = method.resolution
+    if any(output.resolution is not None for output in system.outputs):
+        fields["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
     return _premises(system, [[[0.0]]] * len(system.rules)), fields
+
+
+def _sets(output: Output, rules: Iterable[Statement]) -> dict[str, MembershipFunction]:
+    """Return the terms of an output as sets; a constant is a single number."""
+    found: dict[str, MembershipFunction] = {}
+    for name, term in output.terms.items():
+        if isinstance(term, MembershipFunction):
+            found[name] = term
+        elif len(term) == 1:
+            found[name] = Singleton(term[0])
+        else:
+            first = next((rule for rule in rules if output.name in rule.conclusions), Statement(ANYTHING, {}))
+            raise first.error(
+                f"The term {name!r:.60} of {output.name!r:.60} is a linear function of the inputs, which only plain "
+                "Sugeno systems can have: all outputs averaged (or all summed), one conclusion per output in every "
+                "rule, without hedges, activation methods, or previous or clipped values."
+            )
+    return found
 
 
 def _premises(system: System, coefs: Iterable[Any]) -> dict[str, Any]:
@@ -176,6 +214,14 @@ def _premises(system: System, coefs: Iterable[Any]) -> dict[str, Any]:
         "aggregation": "max",
         "limited": system.limited,
     }
+
+
+def without_rules(outputs: Iterable[Output], end: Piece) -> Statement:
+    """Return a disabled rule, for a file that has none yet."""
+    said = {output.name: next(iter(output.terms)) for output in outputs if output.terms}
+    if not said:
+        raise end.error("The text has neither a rule nor a term of an output.")
+    return Statement(ANYTHING, said, 0.0, end)
 
 
 # ---------------------------------------------------------------------- premises

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil.membership import Singleton
+from fuzzymil.rules._formats.system import Output, System
+from fuzzymil.rules.rule import Variable
+
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}
+)
+"""Letters that Unicode does not take apart."""
 
 
 def word_for(what: str, ours: str, words: Mapping[str, str], format: str) -> str:
@@ -47,6 +57,42 @@ def distinct(names: Iterable[str], writable: Callable[[str], str]) -> dict[str, 
         taken.add(word)
         words[name] = word
     return words
+
+
+def variable_names(system: System, writable: Callable[[str], str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return how the names of inputs and of outputs are written; different names stay different."""
+    inputs, outputs = [v.name for v in system.inputs], [o.name for o in system.outputs]
+    words = distinct([*inputs, *outputs], writable)
+    return {name: words[name] for name in inputs}, {name: words[name] for name in outputs}
+
+
+def plain_word(name: str) -> str:
+    """Return a name as a word of ASCII letters, digits and underscores; accents are dropped.
+
+    Examples
+    --------
+    >>> plain_word("élevé (max)"), plain_word("dV*"), plain_word("größer"), plain_word("高"), plain_word("2nd")
+    ('eleve_max', 'dV', 'grosser', 'u9AD8', '_2nd')
+    """
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        return name
+    apart = unicodedata.normalize("NFKD", name.translate(_LETTERS))
+    kept = "".join(character for character in apart if not unicodedata.combining(character))
+    spelled = "".join(f"u{ord(c):04X}" if not c.isascii() and c.isalnum() else c for c in kept)
+    word = re.sub(r"[^A-Za-z0-9_]+", "_", spelled).strip("_")
+    return f"_{word}" if not word or word[0].isdigit() else word
+
+
+def single_numbers(system: System) -> list[str]:
+    """Return a sentence about sets of a single number, which other programs know only as triangles."""
+    owners: list[Variable | Output] = [*system.inputs, *(output for output in system.outputs if not output.weighted)]
+    found = [
+        f"{name!r:.60} of {owner.name!r:.60}"
+        for owner in owners
+        for name, term in owner.terms.items()
+        if isinstance(term, Singleton)
+    ]
+    return [f"Single numbers are written as triangles without width: {listed(found)}."] if found else []
 
 
 def changed(written: Iterable[dict[str, str]]) -> list[str]:

@@ -227,7 +227,7 @@ def _changed_set(name: TermName, old: MembershipFunction, value: Any) -> Members
     if not isinstance(value, Mapping):
         raise ParameterError(
             f"sets: {name!r} must be a fuzzy set, for example Gaussian(0.1, 0.2), or parameters to change, "
-            f"for example {{{old.fields()[0]!r}: 0.1}}, got {value!r:.100}."
+            f"for example {{{next(iter(old.fields()), 'center')!r}: 0.1}}, got {value!r:.100}."
         )
     for field in value:
         known_name("parameter", field, old.fields(), f"of {name!r} (a {type(old).__name__})")

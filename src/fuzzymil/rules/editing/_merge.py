@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import MembershipFunction, Sigmoid
+from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R
 from fuzzymil.rules.premise import Expression, Quantified, conjunction, plain_conditions, premise_key
 from fuzzymil.rules.rule import Rule
@@ -23,9 +23,10 @@ def shares_of(weights: Sequence[float]) -> Array:
 
 
 def can_blend(sets: Sequence[MembershipFunction]) -> bool:
-    """Return whether sets belong to one family (and sigmoids open to the same side)."""
-    sides = {np.sign(chosen.slope) for chosen in sets if isinstance(chosen, Sigmoid)}
-    return len({type(chosen) for chosen in sets}) == 1 and len(sides) <= 1
+    """Return whether sets belong to one family, are open to the same side, and have a width."""
+    return len({(chosen.kind, chosen.side) for chosen in sets}) == 1 and all(
+        chosen.spread(*chosen.parameters) > 0 for chosen in sets
+    )
 
 
 def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
@@ -46,7 +47,8 @@ def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunc
     shapes = [
         family.moved(-c / s, 1.0 / s, *chosen.parameters) for chosen, c, s in zip(sets, centers, spreads, strict=True)
     ]
-    return family(*(float(value) for value in family.moved(center, spread, *(shares @ np.array(shapes, float)))))
+    mixed = family.moved(center, spread, *(shares @ np.array(shapes, float)))
+    return sets[0].with_parameters(*map(float, mixed))
 
 
 def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:

@@ -10,6 +10,7 @@ from fuzzymil.rules.language.lexer import Token
 from fuzzymil.rules.language.parsed import Linear
 from fuzzymil.rules.language.premises import PremiseReader
 from fuzzymil.rules.language.printer import quoted
+from fuzzymil.rules.premise import Is
 
 __all__ = ["ConclusionReader"]
 
@@ -78,7 +79,7 @@ class ConclusionReader(PremiseReader):
         self.skip_decimal_comma()
         return value
 
-    def conclusion(self, output: Token) -> Linear | str | None:
+    def conclusion(self, output: Token) -> Linear | str | Is | None:
         """Parse what is concluded about an output; None after a mistake."""
         start = self.token
         number = self.kinds(3)[1:2] == ["number"] or self.kinds(3)[1:] == ["-", "number"]
@@ -96,13 +97,18 @@ class ConclusionReader(PremiseReader):
             return Linear(-found.constant, {name: -slope for name, slope in found.slopes.items()})
         return found
 
-    def concluded_term(self, output: Token) -> str | None:
-        """Parse ``is great``."""
+    def concluded_term(self, output: Token) -> str | Is | None:
+        """Parse ``is great`` or ``is very great``."""
         self.advance()
+        hedges = []
+        while self.token.kind in HEDGES:
+            hedges.append(self.advance().kind)
         if output.text in self.parsed.outputs:
             variable = self.parsed.outputs[output.text]
             term = self.term(output.text, variable)
-            return term if term in variable.terms else None
+            if term not in variable.terms:
+                return None
+            return Is(output.text, term, tuple(hedges)) if hedges else term
         if self.parsed.outputs:
             self.unknown("output", output, self.parsed.outputs)
         else:

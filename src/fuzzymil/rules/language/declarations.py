@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.membership import FAMILIES, Gaussian, MembershipFunction
 from fuzzymil.rules.language import cures
@@ -113,10 +115,17 @@ class DeclarationReader(PremiseReader):
             self.skip_group()
             return _NO_SET
         start = self.token.start
-        values = self.numbers(f"a parameter of {kind.text} ({listed(family.fields())}), a number")
-        if len(values) != len(family.fields()):
+        values: list[Any] = []
+        if family.fields()[:1] == ("text",):
+            values.append(self.take("name", "a formula in double quotes").text)
+        if not values or self.skip(","):
+            values += self.numbers(f"a parameter of {kind.text} ({listed(family.fields()) or 'pairs'}), a number")
+        else:
+            self.take(")", "',' or ')'")
+        if not family.takes(len(values)):
             comma = next(filter(None, (cures.decimal_comma(self.text, place) for place in self.commas(start))), "")
-            expected = f"{len(family.fields())} parameters ({listed(family.fields())})"
+            named = f"{len(family.fields())} parameters ({listed(family.fields())})"
+            expected = named if family.fields() else "pairs of a value and its degree"
             self.report(kind, f"{kind.text} takes {expected}, got {len(values)}.{comma}")
             return _NO_SET
         try:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.mistakes import Mistakes
-from fuzzymil.rules.premise import Expression
+from fuzzymil.rules.premise import Expression, Is
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Linear", "Parsed", "ParsedRule"]
@@ -21,10 +21,10 @@ class Linear(NamedTuple):
 
 
 class ParsedRule(NamedTuple):
-    """One rule; a conclusion is a linear function, or the name of one of the output's terms; None after a mistake."""
+    """One rule; a conclusion is a linear function, or a term of the output, maybe with hedges; None after a mistake."""
 
     premise: Expression
-    conclusions: dict[str, Linear | str | None]
+    conclusions: dict[str, Linear | str | Is | None]
     weight: float
     place: Place
     adds: Place | None  # of the first ``+=`` or ``-=``

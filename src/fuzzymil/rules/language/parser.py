@@ -29,6 +29,7 @@ from fuzzymil.rules.language.lexer import UNREADABLE, Place, Token
 from fuzzymil.rules.language.mistakes import Abandoned
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
 from fuzzymil.rules.language.printer import is_quantifier_word
+from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["MAX_TEXT", "read"]
@@ -164,7 +165,11 @@ class _Reader(DeclarationReader, ConclusionReader):
 
     def setting(self) -> object:
         if self.skip("("):
-            return self.numbers("a number", infinite=True)
+            values = [self.setting()]
+            while self.skip(","):
+                values.append(self.setting())
+            self.take(")", "',' or ')'")
+            return tuple(values)
         if self.token.kind == "name" and self.token.text.lower() != "inf":
             word = self.take("name", "a name").text
             return _WORDS.get(word.lower(), word)
@@ -176,7 +181,7 @@ class _Reader(DeclarationReader, ConclusionReader):
         start = self.start_of_rule()
         premise = self.whole_premise(start)
         self.take_then()
-        conclusions: dict[str, Linear | str | None] = {}
+        conclusions: dict[str, Linear | str | Is | None] = {}
         signs: dict[str, Place] = {}
         more = True
         while more:

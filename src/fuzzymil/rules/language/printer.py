@@ -240,13 +240,16 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
     >>> format_set(Gaussian(1000000.25, 0.5), digits=2)
     'Gaussian(1000000.2, 0.5)'
     """
-    if digits is None:
-        return f"{type(chosen).__name__}({', '.join(format_number(value, None) for value in chosen.parameters)})"
     spread = float(chosen.spread(*chosen.parameters))
     values = []
-    for value in chosen.parameters:
-        apart = math.log10(abs(value) / spread) if value and math.isfinite(abs(value) / spread) else 0.0
-        values.append(format_number(value, max(digits, math.floor(max(apart, 0.0)) + 2)))
+    for value in chosen.arguments:
+        if isinstance(value, str):
+            values.append(f'"{escaped(value, chr(34))}"')
+        elif digits is None or not spread:
+            values.append(format_number(value, None))
+        else:
+            apart = math.log10(abs(value) / spread) if value and math.isfinite(abs(value) / spread) else 0.0
+            values.append(format_number(value, max(digits, math.floor(max(apart, 0.0)) + 2)))
     return f"{type(chosen).__name__}({', '.join(values)})"
 
 

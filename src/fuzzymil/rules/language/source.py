@@ -12,7 +12,7 @@ from fuzzymil._utils.text import visible
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import cures, parser, printer
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
-from fuzzymil.rules.premise import Expression, plain_conditions
+from fuzzymil.rules.premise import Expression, Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
@@ -211,10 +211,11 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
     said = rule.conclusions.get(name, nothing)
     if isinstance(said, Linear):
         return said
-    if isinstance(said, str):
+    if isinstance(said, str | Is):
+        term = said.term if isinstance(said, Is) else said
         parsed.mistakes.add(
             rule.place,
-            f"{name!r:.60} is set to a term ({said!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
+            f"{name!r:.60} is set to a term ({term!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
             "A Sugeno rule concludes a number, for example 'y = 1'.",
         )
     elif parsed.is_complete and name not in rule.conclusions:
@@ -360,7 +361,7 @@ def _setting(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return "(" + ", ".join(printer.format_number(number, None) for number in value) + ")"
+        return "(" + ", ".join(map(_setting, value)) + ")"
     if isinstance(value, str):
         return printer.quoted(value)
     return printer.format_number(value, None) if isinstance(value, float) else str(value)

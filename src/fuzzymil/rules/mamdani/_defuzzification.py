@@ -1,6 +1,7 @@
 """Defuzzification: concluded sets are cut by the rules' strengths, joined into one set, and turned into a number.
 
-The range of an output is divided into equal cells, and sets are evaluated at their midpoints. Degrees stay in
+The range of an output is divided into equal cells, and sets are evaluated at their midpoints; or, as MATLAB does, at
+equally spaced points that include both ends. Degrees stay in
 logarithms until their maximum is known, and are then taken relative to it: strengths far below the smallest
 float still yield the right result, and only an empty set yields none.
 
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.network.norms import S_NORMS, T_NORMS
 
 # Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
 _CHUNK_VALUES = 1 << 16
@@ -25,10 +27,23 @@ def cells(low: float, high: float, resolution: int) -> Array:
     return low + (high - low) * (np.arange(resolution) + 0.5) / resolution
 
 
+SAMPLINGS: dict[str, Callable[[float, float, int], Array]] = {"cells": cells, "points": np.linspace}
+"""Where sets are evaluated: in the middle of cells, or at points that include both ends of the range."""
+
+
 # ---------------------------------------------------------------------- implication: log-degree, log-membership
 # How the strength of a rule limits its conclusion: cut off above, or scaled down.
 
-IMPLICATIONS: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "product": np.add}
+_FAST: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "product": np.add}
+
+
+def limited(log_degree: Array, log_mu: Array, implication: str) -> Array:
+    """Return the conclusion (b, c) of a rule with strengths (b, 1) on a set (c,), in logarithms."""
+    if implication in _FAST:
+        return _FAST[implication](log_degree, log_mu)
+    both = np.stack(np.broadcast_arrays(log_degree, log_mu), axis=-1)
+    return np.asarray(T_NORMS[implication](both))  # type: ignore[arg-type]
+
 
 # ---------------------------------------------------------------------- accumulation
 # Each takes degrees a and b relative to a common unit, and that unit's logarithm (b, 1), and joins them:
@@ -43,6 +58,8 @@ def _bounded(a: Array, b: Array, log_unit: Array) -> Array:
     with np.errstate(over="ignore"):  # the bound of 1 is infinitely far if all degrees are tiny
         return np.asarray(np.minimum(a + b, np.exp(-log_unit)))
 
+
+# The other S-norms join logarithms.
 
 ACCUMULATIONS: dict[str, Callable[[Array, Array, Array], Array]] = {
     "max": lambda a, b, log_unit: np.maximum(a, b),
@@ -59,8 +76,10 @@ def joined(log_degrees: Array, log_mu: Array, implication: str, accumulation: st
     relative to ``exp(log_unit)``, where ``log_unit`` (b, 1) is the logarithm of the highest degree of any part: zero
     everywhere and ``-inf`` if the set is empty.
     """
-    cut = IMPLICATIONS[implication]
-    parts = [cut(log_degrees[:, [p]], log_mu[p]) for p in range(len(log_mu))]
+    parts = [limited(log_degrees[:, [p]], log_mu[p], implication) for p in range(len(log_mu))]
+    if accumulation not in ACCUMULATIONS:
+        parts = [np.asarray(S_NORMS[accumulation](np.stack(parts, axis=-1)))]  # type: ignore[arg-type]
+        accumulation = "max"  # of the one set that is left
     highest = functools.reduce(np.maximum, parts)
     log_unit = highest.max(axis=1, keepdims=True)
     unit = np.where(np.isneginf(log_unit), 0.0, log_unit)  # an empty set has no unit
@@ -103,6 +122,12 @@ def bisector(membership: Array, y: Array) -> Array:
     return np.asarray(y[0] + width * (edge - 0.5))
 
 
+def first_half(membership: Array, y: Array) -> Array:
+    """First of the points up to which the memberships sum to half of their total, as MATLAB defines the bisector."""
+    total = np.cumsum(membership, axis=1)
+    return np.asarray(y[(total >= total[:, -1:] / 2).argmax(axis=1)])
+
+
 def _at_maximum(membership: Array) -> Array:
     return np.asarray(membership == membership.max(axis=1, keepdims=True))
 
@@ -131,8 +156,11 @@ DEFUZZIFIERS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def defuzzified(log_degrees: Array, log_mu: Array, y: Array, implication: str, accumulation: str, method: str) -> Array:
-    """Return the number (b,) for each bag's joined set over the midpoints ``y`` (c,) of cells; NaN if it is empty."""
+def defuzzified(
+    log_degrees: Array, log_mu: Array, y: Array, implication: str, accumulation: str, method: str, sampling: str
+) -> Array:
+    """Return the number (b,) for each bag's joined set over the values ``y`` (c,); NaN if it is empty."""
+    defuzzifier = first_half if (method, sampling) == ("bisector", "points") else DEFUZZIFIERS[method]
     found = np.full(len(log_degrees), np.nan)
     if not len(log_mu):
         return found
@@ -140,7 +168,7 @@ def defuzzified(log_degrees: Array, log_mu: Array, y: Array, implication: str, a
         membership, log_unit = joined(log_degrees[part], log_mu, implication, accumulation)
         alive = ~np.isneginf(log_unit[:, 0])
         if alive.any():
-            found[part][alive] = DEFUZZIFIERS[method](membership[alive], y)
+            found[part][alive] = defuzzifier(membership[alive], y)
     return found
 
 

@@ -2,7 +2,8 @@
 
 The firing strength of a rule for a bag is computed as in MI-Sugeno (the T-norm joins conditions, the aggregation
 joins instances). It cuts or scales the set that the rule concludes; the sets of all rules are joined into one, which
-is then turned into a number. On one-instance bags this is plain Mamdani inference.
+is then turned into a number. On one-instance bags this is plain Mamdani inference. An output may instead be the
+weighted average or sum of numbers (see `fuzzymil.rules.mamdani._weighted`), so that one system can mix the two.
 """
 
 from __future__ import annotations
@@ -19,16 +20,20 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.network.inference import Strengths
+from fuzzymil.network.norms import S_NORMS, T_NORMS
+from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.activation import activated, check_activation
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.mamdani._defuzzification import (
     ACCUMULATIONS,
     DEFUZZIFIERS,
-    IMPLICATIONS,
-    cells,
+    SAMPLINGS,
     defuzzified,
     joined,
 )
+from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, held, weighted, within
+from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Names, Rule, Variable
 
 PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
@@ -36,6 +41,9 @@ PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 
 MAX_RESOLUTION = 10**6
 """A finer one needs much memory and changes no digit that matters."""
+
+PER_OUTPUT = ("implication", "accumulation", "defuzzify", "resolution", "sampling", "clip", "hold")
+"""The settings that may differ between outputs: one value for all of them, or a tuple with one per output."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +74,9 @@ class MamdaniActivations(Strengths):
 
     def degrees(self, output: int | str = 0) -> dict[str, Array]:
         """Return, for each term of an output, the highest strength with which a rule concludes it, shape (n_bags,)."""
+        strengths = np.exp(self.rules.strengths(self.log_firing, output))
         return {
-            term: self.firing[:, rules].max(axis=1, initial=0.0)
+            term: strengths[:, rules].max(axis=1, initial=0.0)
             for term, rules in self.rules.rules_by_term(output).items()
         }
 
@@ -87,10 +96,12 @@ class MamdaniActivations(Strengths):
         """
         k = self.rules.place_of(output)
         log_degrees, log_mu = self.rules.concluded_sets(self.log_firing, k)
+        values = self.rules.values(k)
         if not len(log_mu):
-            return self.rules.values(k), np.zeros((len(log_degrees), self.rules.resolution))
-        membership, log_unit = joined(log_degrees, log_mu, self.rules.implication, self.rules.accumulation)
-        return self.rules.values(k), np.exp(log_unit) * membership
+            return values, np.zeros((len(log_degrees), len(values)))
+        operators = (self.rules.setting(name, k) for name in ("implication", "accumulation"))
+        membership, log_unit = joined(log_degrees, log_mu, *operators)
+        return values, np.exp(log_unit) * membership
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,24 +110,41 @@ class MamdaniRuleSet:
 
     premises: RuleBase
     outputs: tuple[Variable, ...]
-    conclusions: tuple[Mapping[str, str], ...]
-    implication: str = "min"
-    accumulation: str = "max"
-    defuzzify: str = "centroid"
-    resolution: int = 1000
+    conclusions: tuple[Mapping[str, str | Is], ...]
+    implication: str | tuple[str, ...] = "min"
+    accumulation: str | tuple[str, ...] = "max"
+    defuzzify: str | tuple[str, ...] = "centroid"
+    resolution: int | tuple[int, ...] = 1000
     default: tuple[float, ...] = ()
+    sampling: str | tuple[str, ...] = "cells"
+    clip: bool | tuple[bool, ...] = False
+    hold: bool | tuple[bool, ...] = False
+    activation: str = "general"
 
     def __post_init__(self) -> None:
         put = functools.partial(object.__setattr__, self)
         put("premises", _without_conclusions(self.premises))
         put("outputs", tuple(self.outputs))
-        put("conclusions", tuple(Names(concluded) for concluded in self.conclusions))
-        known_name("implication", self.implication, IMPLICATIONS)
-        known_name("accumulation", self.accumulation, ACCUMULATIONS)
-        known_name("defuzzify", self.defuzzify, DEFUZZIFIERS)
-        put("resolution", _whole("resolution", self.resolution, least=2, most=MAX_RESOLUTION))
+        put("conclusions", tuple(_plain(concluded) for concluded in self.conclusions))
+        put("activation", check_activation(self.activation))
+        for name in PER_OUTPUT:
+            put(name, self._checked_setting(name))
         self._check()
         put("default", self._checked_default())
+
+    def _checked_setting(self, name: str) -> Any:
+        given = getattr(self, name)
+        several = isinstance(given, tuple | list)
+        if several and len(given) != len(self.outputs):
+            raise ParameterError(
+                f"{name} must have one value for all outputs, or {len(self.outputs)} values, got {len(given)}."
+            )
+        return common([_checked(name, value) for value in (given if several else [given])])
+
+    def setting(self, name: str, output: int | str) -> Any:
+        """Return a setting of one output: implication, accumulation, defuzzify, resolution, sampling, clip or hold."""
+        value = getattr(self, name)
+        return value[self.place_of(output)] if isinstance(value, tuple) else value
 
     def _check(self) -> None:
         if not self.outputs:
@@ -133,17 +161,22 @@ class MamdaniRuleSet:
         for position, (rule, concluded) in enumerate(zip(self.premises.rules, self.conclusions, strict=True), start=1):
             if not concluded:
                 raise ParameterError(f"Rule {position} has no conclusion.")
-            for name, term in concluded.items():
+            for name, said in concluded.items():
                 known_name("output", name, terms, f"in rule {position}")
-                known_name("term", term, terms[name], f"of {name!r} in rule {position}")
+                known_name("term", term_of(said), terms[name], f"of {name!r} in rule {position}")
             if rule.weight > 1:
                 raise ParameterError(f"The weight of Mamdani rule {position} must be at most 1, got {rule.weight:g}.")
+        for k, output in enumerate(self.outputs):
+            if self.setting("defuzzify", k) in WEIGHTED:
+                check_terms(output)
+            else:
+                _range_of(output)
 
     def _checked_default(self) -> tuple[float, ...]:
         n_outputs = len(self.outputs)
         given: Any = self.default
         given = (given,) * n_outputs if isinstance(given, numbers.Real) else tuple(given)
-        given = given or tuple(sum(_range_of(output)) / 2 for output in self.outputs)
+        given = given or tuple(((output.low or 0.0) + (output.high or 0.0)) / 2 for output in self.outputs)
         if len(given) != n_outputs or not all(isinstance(v, numbers.Real) and math.isfinite(v) for v in given):
             raise ParameterError(f"default must be a finite number, or {n_outputs} of them, got {self.default!r}.")
         return tuple(map(float, given))
@@ -167,14 +200,47 @@ class MamdaniRuleSet:
         features without a variable of that name are ignored.
         """
         found = self.premises.infer(bags)
-        columns = []
-        for k in range(len(self.outputs)):
-            parts = self.concluded_sets(found.log_firing, k)
-            columns.append(defuzzified(*parts, self.values(k), self.implication, self.accumulation, self.defuzzify))
-        concluded = np.column_stack(columns)
+        concluded = np.column_stack([self._answers(found.log_firing, k) for k in range(len(self.outputs))])
         uncovered = np.isnan(concluded)
-        output = np.where(uncovered, self.default, concluded)
+        output = np.empty_like(concluded)
+        for k, default in enumerate(self.default):
+            values = concluded[:, k]
+            output[:, k] = (
+                held(values, default) if self.setting("hold", k) else np.where(uncovered[:, k], default, values)
+            )
         return MamdaniActivations(output, uncovered, found.log_truth, found.log_degrees, found.log_firing, self)
+
+    def _answers(self, log_firing: Array, output: int) -> Array:
+        """Return the answers (b,) on one output; NaN where no rule concludes anything."""
+        method = self.setting("defuzzify", output)
+        implication, accumulation = self.setting("implication", output), self.setting("accumulation", output)
+        variable = self.outputs[output]
+        if method not in WEIGHTED:
+            parts = self.concluded_sets(log_firing, output)
+            sampling = self.setting("sampling", output)
+            return defuzzified(*parts, self.values(output), implication, accumulation, method, sampling)
+        strengths = self.strengths(log_firing, output)
+        by_term = {term: strengths[:, rules] for term, rules in self.rules_by_term(output).items() if rules}
+        if not by_term:
+            return np.full(len(log_firing), np.nan)
+        found = weighted(by_term, variable.terms, accumulation, method)
+        outside = np.isinf(found) | np.full(len(found), bool(self.setting("clip", output)))
+        return np.where(outside & ~np.isnan(found), within(found, variable), found)
+
+    def strengths(self, log_firing: Array, output: int | str = 0) -> Array:
+        """Return the log-strength (b, r) with which each rule concludes its term of an output.
+
+        This is its firing strength, if it takes part (``activation``), modified by the hedges of its conclusion.
+        """
+        name = self.outputs[self.place_of(output)].name
+        found = activated(log_firing, self.activation)
+        for r, concluded in enumerate(self.conclusions):
+            said = concluded.get(name)
+            if isinstance(said, Is):
+                found = found.copy() if found is log_firing else found
+                for hedge in reversed(said.hedges):
+                    found[:, r] = np.asarray(HEDGES[hedge](found[:, r]))  # type: ignore[arg-type]
+        return found
 
     def place_of(self, output: int | str) -> int:
         """Return the index of an output, given by name or index."""
@@ -186,13 +252,18 @@ class MamdaniRuleSet:
 
     def values(self, output: int | str = 0) -> Array:
         """Return the values of an output at which sets are evaluated, shape (resolution,)."""
-        return cells(*_range_of(self.outputs[self.place_of(output)]), self.resolution)
+        sample = SAMPLINGS[self.setting("sampling", output)]
+        return sample(*_range_of(self.outputs[self.place_of(output)]), self.setting("resolution", output))
 
     def rules_by_term(self, output: int | str = 0) -> dict[str, list[int]]:
         """Return, for each term of an output, the indices of the rules that conclude it."""
         variable = self.outputs[self.place_of(output)]
         return {
-            term: [r for r, concluded in enumerate(self.conclusions) if concluded.get(variable.name) == term]
+            term: [
+                r
+                for r, concluded in enumerate(self.conclusions)
+                if variable.name in concluded and term_of(concluded[variable.name]) == term
+            ]
             for term in variable.terms
         }
 
@@ -200,13 +271,50 @@ class MamdaniRuleSet:
         """Return the conclusions on an output as parts (p) to be joined: log degrees (b, p), log memberships (p, c)."""
         terms = self.outputs[self.place_of(output)].terms
         by_term = {term: rules for term, rules in self.rules_by_term(output).items() if rules}
-        curves = {term: terms[term].log_membership(self.values(output)) for term in by_term}
-        if self.accumulation == "max":  # the strongest rule of a term covers the others
-            parts = [(log_firing[:, rules].max(axis=1), curves[term]) for term, rules in by_term.items()]
+        values, strengths = self.values(output), self.strengths(log_firing, output)
+        curves = {term: terms[term].log_membership(values) for term in by_term}
+        if self.setting("accumulation", output) == "max":  # the strongest rule of a term covers the others
+            parts = [(strengths[:, rules].max(axis=1), curves[term]) for term, rules in by_term.items()]
         else:
-            parts = [(log_firing[:, r], curves[term]) for term, rules in by_term.items() for r in rules]
+            parts = [(strengths[:, r], curves[term]) for term, rules in by_term.items() for r in rules]
         log_degrees = np.array([degree for degree, _ in parts]).reshape(len(parts), len(log_firing)).T
-        return log_degrees, np.array([curve for _, curve in parts]).reshape(len(parts), self.resolution)
+        return log_degrees, np.array([curve for _, curve in parts]).reshape(len(parts), len(values))
+
+
+def term_of(said: str | Is) -> str:
+    """Return the term that a conclusion names.
+
+    Examples
+    --------
+    >>> term_of("great"), term_of(Is("risk", "great", ("very",)))
+    ('great', 'great')
+    """
+    return said.term if isinstance(said, Is) else said
+
+
+def _plain(concluded: Mapping[str, str | Is]) -> Names:
+    """Return conclusions with plain names for those without hedges."""
+    return Names(
+        {name: said.term if isinstance(said, Is) and not said.hedges else said for name, said in concluded.items()}
+    )
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return a setting of an output if it is one."""
+    if name == "resolution":
+        return _whole(name, value, least=2, most=MAX_RESOLUTION)
+    if name in ("clip", "hold"):
+        if not isinstance(value, bool | np.bool_):
+            raise ParameterError(f"{name} must be True or False, got {value!r}.")
+        return bool(value)
+    known: Any = {
+        "implication": T_NORMS,
+        "accumulation": {**ACCUMULATIONS, **S_NORMS},
+        "defuzzify": (*DEFUZZIFIERS, *WEIGHTED),
+        "sampling": SAMPLINGS,
+    }[name]
+    known_name(name, value, known)
+    return value
 
 
 def _whole(name: str, value: object, least: int, most: int) -> int:

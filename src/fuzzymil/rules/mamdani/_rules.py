@@ -8,20 +8,20 @@ from typing import Any, Self, cast
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil.membership import Triangular
+from fuzzymil.membership import Ramp
 from fuzzymil.rules import json
 from fuzzymil.rules._formats import system, tables
-from fuzzymil.rules._formats.system import Method, Output, System
+from fuzzymil.rules._formats.system import Output, System
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
-from fuzzymil.rules.mamdani._rule_set import PREMISE_SETTINGS, MamdaniRuleSet
+from fuzzymil.rules.mamdani._rule_set import PER_OUTPUT, PREMISE_SETTINGS, MamdaniRuleSet
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Rule, Variable
 
-_SETTINGS = (*PREMISE_SETTINGS, "implication", "accumulation", "defuzzify", "resolution", "default")
+_SETTINGS = (*PREMISE_SETTINGS, *PER_OUTPUT, "default", "activation")
 
 
 class MamdaniRules(MamdaniRuleSet, Serializable):
@@ -35,20 +35,39 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
     outputs : sequence of Variable
         The outputs, each with terms and a range from ``low`` to ``high``.
     conclusions : sequence of mappings
-        One mapping of output to term per rule; a rule may omit outputs.
-    implication : {"min", "product"}
-        Whether the strength of a rule cuts off or scales its conclusion.
-    accumulation : {"max", "algebraic", "bounded", "sum"}
-        Joins the sets that the rules conclude. ("sum" is unbounded: memberships can exceed 1.)
-    defuzzify : {"centroid", "bisector", "mom", "som", "lom"}
+        One mapping of output to term per rule; a rule may omit outputs. ``Is("risk", "great", ("very",))`` instead of
+        a term modifies the strength with which the rule concludes it by hedges (``risk is very great``).
+    implication : str
+        How the strength of a rule limits its conclusion: "min" cuts it off, "product" scales it down; any other
+        T-norm is possible.
+    accumulation : str
+        Joins the sets that the rules conclude: "max", another S-norm, or "sum", which is unbounded.
+    defuzzify : {"centroid", "bisector", "mom", "som", "lom", "average", "sum"}
         Turns the joined set into a number: centroid or bisector of the area; mean, smallest or largest of the
-        values with the highest membership.
+        values with the highest membership. "average" and "sum" instead weight one number per term, a `Singleton`, or
+        Tsukamoto's value of a set that only rises or falls, with the strengths of its rules, which ``accumulation``
+        joins.
     resolution : int
         Number of cells into which the range of an output is divided; sets are evaluated at their midpoints. The error
         of "centroid" and "bisector" decreases with the square of the cell width; the others are exact to half a cell.
     default : sequence of float
         Output for bags whose joined set is empty; a single number applies to all outputs. Default: the middle of
         each range.
+    sampling : {"cells", "points"}
+        Whether sets are evaluated in the middle of cells, or at ``resolution`` points that include both ends (MATLAB).
+    clip : bool
+        Whether averages and sums are limited to the range of the output.
+    hold : bool
+        Whether a bag that no rule concludes anything about takes the value of the bag before it. The order of the bags
+        then matters.
+    activation : str
+        Which rules take part: "general" (all), "first 1 0", "last 1 0", "highest 1", "lowest 1", "proportional" or
+        "threshold >= 0.5", with numbers of your choice; see `fuzzymil.rules.activation`.
+
+    Notes
+    -----
+    ``implication``, ``accumulation``, ``defuzzify``, ``resolution``, ``sampling``, ``clip`` and ``hold`` may have one
+    value per output: ``defuzzify=("centroid", "average")``.
 
     Examples
     --------
@@ -82,7 +101,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         """
         return "\n".join(
             f"Rule {r + 1}: IF {source.premise_text(self.premises, rule, max_terms)} THEN "
-            + ", ".join(f"{printer.quoted(name)} is {printer.quoted_term(term)}" for name, term in concluded.items())
+            + ", ".join(_concluded(name, said) for name, said in concluded.items())
             + printer.with_weight(rule.weight, digits)
             for r, (rule, concluded) in enumerate(zip(self.premises.rules, self.conclusions, strict=True))
         )
@@ -92,7 +111,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
         Examples
         --------
-        >>> from fuzzymil.membership import Triangular
+        >>> from fuzzymil.membership import Ramp
         >>> speed = Variable("speed", {"any": Triangular(0, 1, 2)}, 0, 2)
         >>> rules = MamdaniRules.parse("IF anything THEN speed is any", [Variable("hue")], [speed])
         >>> MamdaniRules.parse(rules.to_source()) == rules
@@ -121,7 +140,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
             The variables of the conditions and of the conclusions.
         **operators
             ``t_norm`` (default "min"), ``s_norm``, ``aggregation`` (default "max"), ``alpha``, ``limited``,
-            ``implication``, ``accumulation``, ``defuzzify``, ``resolution``, ``default``.
+            and the settings of `MamdaniRules`.
 
         Raises
         ------
@@ -144,8 +163,11 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         return {
             "premises": self.premises.to_dict(),
             "outputs": [json.encode_variable(output) for output in self.outputs],
-            "conclusions": [dict(concluded) for concluded in self.conclusions],
-            **{name: getattr(self, name) for name in _SETTINGS if name not in PREMISE_SETTINGS},
+            "conclusions": [
+                {name: [said.term, *said.hedges] if isinstance(said, Is) else said for name, said in concluded.items()}
+                for concluded in self.conclusions
+            ],
+            **{name: _listed(getattr(self, name)) for name in _SETTINGS if name not in PREMISE_SETTINGS},
             "default": list(self.default),
         }
 
@@ -153,15 +175,20 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Rebuild rules from `to_dict`; damaged content raises `ModelFileError`."""
         try:
+            settings: dict[str, Any] = {
+                name: tuple(content[name]) if isinstance(content[name], list) else content[name]
+                for name in (*PER_OUTPUT, "activation")
+                if name in _SINCE_THE_FIRST or name in content
+            }
             return cls(
                 premises=RuleBase.from_dict(content["premises"]),
                 outputs=tuple(json.decode_variable(item) for item in content["outputs"]),
-                conclusions=tuple({str(k): str(v) for k, v in item.items()} for item in content["conclusions"]),
-                implication=content["implication"],
-                accumulation=content["accumulation"],
-                defuzzify=content["defuzzify"],
-                resolution=content["resolution"],
+                conclusions=tuple(
+                    {str(name): _decoded(str(name), said) for name, said in item.items()}
+                    for item in content["conclusions"]
+                ),
                 default=tuple(map(storage.decode_number, content["default"])),
+                **settings,
             )
         except ModelFileError:
             raise
@@ -173,17 +200,17 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
     def _system(self) -> System:
         outputs = [
-            Output(output.name, output.terms, output.low, output.high, value)
-            for output, value in zip(self.outputs, self.default, strict=True)
+            Output(
+                output.name,
+                output.terms,
+                output.low,
+                output.high,
+                default,
+                **{name: self.setting(name, k) for name in PER_OUTPUT},
+            )
+            for k, (output, default) in enumerate(zip(self.outputs, self.default, strict=True))
         ]
-        method = Method(
-            sugeno=False,
-            implication=self.implication,
-            accumulation=self.accumulation,
-            defuzzify=self.defuzzify,
-            resolution=self.resolution,
-        )
-        return system.from_rules(self.premises, outputs, self.conclusions, method)
+        return system.from_rules(self.premises, outputs, self.conclusions, activation=self.activation)
 
     @classmethod
     def _from_fields(cls, content: System) -> Self:
@@ -191,15 +218,16 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         return cls(premises=RuleBase(**premises), **fields)
 
     def _conclusion_columns(self, max_terms: int | None, digits: int | None) -> tables.Conclusions:
-        def cell(output: Variable, term: str | None) -> str:
-            return tables.condition(None if term is None else Is(output.name, term), output, digits)
+        def cell(output: Variable, said: str | Is | None) -> str:
+            asked = Is(output.name, said) if isinstance(said, str) else said
+            return tables.condition(asked, output, digits)
 
         rows = [[cell(output, said.get(output.name)) for output in self.outputs] for said in self.conclusions]
         return tables.Conclusions([output.title for output in self.outputs], rows)
 
 
 # A smallest rule base, to try out settings.
-_EXAMPLE = [Variable("x")], [Rule({}, [[0.0]])], [Variable("y", {"any": Triangular(0, 1, 2)}, 0, 2)], [{"y": "any"}]
+_EXAMPLE = [Variable("x")], [Rule({}, [[0.0]])], [Variable("y", {"any": Ramp(0, 2)}, 0, 2)], [{"y": "any"}]
 
 
 def _made(
@@ -207,7 +235,7 @@ def _made(
     variables: Iterable[Variable],
     rules: Iterable[Rule],
     outputs: Iterable[Variable],
-    conclusions: Iterable[Mapping[str, str]],
+    conclusions: Iterable[Mapping[str, str | Is]],
     **settings: Any,
 ) -> MamdaniRules:
     settings = {"t_norm": "min", "aggregation": "max"} | settings
@@ -216,11 +244,32 @@ def _made(
     return cls(premises=premises, outputs=tuple(outputs), conclusions=tuple(conclusions), **settings)
 
 
-def _terms(parsed: Parsed, rule: ParsedRule) -> dict[str, str]:
+_SINCE_THE_FIRST = ("implication", "accumulation", "defuzzify", "resolution")
+"""Settings that files of every version have."""
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _decoded(name: str, said: object) -> str | Is:
+    """Return a conclusion as `MamdaniRules.to_dict` writes it: a term, or a list of it and its hedges."""
+    if not isinstance(said, list):
+        return str(said)
+    term, *hedges = map(str, said)
+    return Is(name, term, tuple(hedges))
+
+
+def _concluded(name: str, said: str | Is) -> str:
+    hedges, term = (said.hedges, said.term) if isinstance(said, Is) else ((), said)
+    return " ".join((printer.quoted(name), "is", *hedges, printer.quoted_term(term)))
+
+
+def _terms(parsed: Parsed, rule: ParsedRule) -> dict[str, str | Is]:
     """Return the term that a rule concludes for each output."""
-    found = {}
+    found: dict[str, str | Is] = {}
     for name, said in rule.conclusions.items():
-        if isinstance(said, str):
+        if isinstance(said, str | Is):
             found[name] = said
         elif said is not None:
             parsed.mistakes.add(

@@ -1,0 +1,191 @@
+"""Rules as Python and C: the code is run, and compiled where a compiler is installed, and says what the rules say."""
+
+import ctypes
+import dataclasses
+import functools
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from slow_sets import EDGED, EXAMPLES
+
+from fuzzymil import ParameterError, RuleBase
+from fuzzymil.membership import FAMILIES, Formula, Singleton
+from fuzzymil.network.norms import DUAL
+from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
+from fuzzymil.rules.premise import And, Is, Not, Or
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+LANGUAGES = ["python", pytest.param("c", marks=pytest.mark.skipif(COMPILER is None, reason="no C compiler"))]
+
+
+def functions(language, rules, folder):
+    """Return the functions for one instance and for a bag."""
+    if language == "python":
+        module = {}
+        exec(rules.to_python(), module)
+        return module["infer"], module["infer_bag"]
+    (folder / "rules.c").write_text(rules.to_c(), encoding="utf-8")
+    library = folder / "rules.so"
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ffp-contract=off"]
+    subprocess.run(
+        [COMPILER, *strict, "-shared", "-fPIC", "-o", library, folder / "rules.c", "-lm"], check=True, timeout=60
+    )
+    loaded = ctypes.CDLL(str(library))
+    n_outputs = len(rules.outputs)
+
+    def of_doubles(values):
+        return np.ascontiguousarray(values, float).ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+    def infer(x):
+        out = np.zeros(n_outputs)
+        values = np.ascontiguousarray(x, float)
+        loaded.infer(of_doubles(values), of_doubles(out))
+        return out.tolist()
+
+    def infer_bag(instances):
+        out = np.zeros(n_outputs)
+        values = np.ascontiguousarray(instances, float)
+        assert loaded.infer_bag(of_doubles(values), ctypes.c_size_t(len(values)), of_doubles(out)) == 0
+        return out.tolist()
+
+    return infer, infer_bag
+
+
+def check(language, rules, folder, low=-3.0, high=3.0, tolerance=1e-9):
+    infer, infer_bag = functions(language, rules, folder)
+    rng = np.random.default_rng(0)
+    x = rng.uniform(low, high, (40, len(rules.feature_names)))
+    np.testing.assert_allclose([infer(row) for row in x], rules.infer(x).output, atol=tolerance, rtol=tolerance)
+    bags = [rng.uniform(low, high, (n, x.shape[1])) for n in (1, 2, 5)]
+    np.testing.assert_allclose(
+        [infer_bag(bag) for bag in bags], rules.infer(bags).output, atol=tolerance, rtol=tolerance
+    )
+
+
+X_LOW, X_HIGH, Z_LOW = Is("x", "low"), Is("x", "high"), Is("z", "low")
+TEXT = """
+    VARIABLE x FROM -2 TO 2: low = Gaussian(-1, 1), high = Sigmoid(0.5, 3)
+    VARIABLE z FROM -2 TO 2: low = Triangular(-3, 0, 2), high = Bell(1, 1, 2)
+    IF x is very low AND NOT (z is low OR z is not high) THEN y = 1 + 2*x - z, q = 3 WITH 0.5
+    IF x is somewhat high OR z is extremely low THEN y = -1 + z, q = 2 - 0.5*x
+    IF x is seldom low THEN y = 0.25, q = x
+"""
+
+
+SETTINGS = [
+    {},
+    {"limited": True},
+    {"normalize": False, "default": (0.5, -1.0)},
+    {"aggregation": "max", "combine": "max"},
+    {"alpha": 3.0, "consequent_alpha": -2.0},
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_sugeno_rules(language, settings, tmp_path):
+    check(language, RuleBase.parse(TEXT, **settings), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("t_norm", list(DUAL))
+def test_every_norm(language, t_norm, tmp_path):
+    rules = RuleBase.parse(TEXT, t_norm=t_norm, aggregation="max", combine="max")
+    check(language, rules, tmp_path, tolerance=1e-7)
+
+
+@functools.cache
+def mamdani(defuzzify, sampling, t_norm="min"):
+    variables = RuleBase.parse(TEXT).variables
+    output = Variable("y", {"a": FAMILIES["triangular"](0, 1, 3), "b": FAMILIES["gaussian"](3, 1)}, 0, 4)
+    number = Variable("n", {"a": Singleton(1), "b": FAMILIES["ramp"](3, 1), "c": FAMILIES["sigmoid"](1, 4)}, 0, 2)
+    premises = RuleBase(
+        variables,
+        tuple(Rule(premise, [[0.0]], weight) for premise, weight in (
+            (And((X_LOW, Z_LOW)), 1.0), (Or((X_HIGH, Not(Z_LOW))), 0.5), (Is("z", "high", ("very",)), 1.0))),
+        aggregation="max",
+    )  # fmt: skip
+    return MamdaniRules(
+        premises,
+        (output, number),
+        ({"y": "a", "n": "a"}, {"y": "b", "n": Is("n", "b", ("somewhat",))}, {"y": "a", "n": "c"}),
+        implication=(t_norm, "min"),
+        accumulation=(DUAL[t_norm], "sum"),
+        defuzzify=(defuzzify, "average"),
+        resolution=(50, 1000),
+        sampling=(sampling, "cells"),
+        clip=(False, True),
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("sampling", ["cells", "points"])
+@pytest.mark.parametrize("defuzzify", ["centroid", "bisector", "mom", "som", "lom"])
+def test_mamdani_rules(language, defuzzify, sampling, tmp_path):
+    check(language, mamdani(defuzzify, sampling), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("t_norm", [name for name in DUAL if name != "min"])
+def test_norms_of_implication_and_accumulation(language, t_norm, tmp_path):
+    check(language, mamdani("centroid", "cells", t_norm), tmp_path)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_family(language, tmp_path):
+    sets = {}
+    for name, parameters in [*((n, p) for n, examples in EXAMPLES.items() for p in examples), *EDGED]:
+        sets[f"{name}{len(sets)}"] = FAMILIES[name](*parameters)
+    # One output per set, which is its membership.
+    each = RuleBase(
+        (Variable("x", sets),),
+        tuple(Rule(Is("x", term), np.eye(len(sets))[:, [r]]) for r, term in enumerate(sets)),
+        tuple(sets),
+        aggregation="max",
+        normalize=False,
+        default=(0.0,) * len(sets),
+    )
+    infer, _ = functions(language, each, tmp_path)
+    x = np.concatenate([np.linspace(-45, 55, 101), np.linspace(-3.1, 3.3, 129), [0.6, 0.5, 7.0]])
+    found = np.array([infer([value]) for value in x])
+    np.testing.assert_allclose(found, each.infer(x[:, None]).output, atol=1e-12)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_unknown_values_satisfy_their_conditions(language, tmp_path):
+    text = TEXT.replace("1 + 2*x - z", "1").replace("-1 + z", "-1").replace("2 - 0.5*x", "2").replace("q = x", "q = 0")
+    rules = RuleBase.parse(text)
+    infer, _ = functions(language, rules, tmp_path)
+    x = np.array([[np.nan, 0.5], [0.5, np.nan], [np.nan, np.nan]])
+    np.testing.assert_allclose([infer(row) for row in x], rules.infer(x).output, atol=1e-12)
+
+
+def test_names_cannot_break_out_of_comments(tmp_path):
+    name = '*/ int x; /* """ \\'
+    rules = RuleBase((Variable(name, {"low": FAMILIES["gaussian"](0, 1)}),), (Rule(Is(name, "low"), [[1.0]]),))
+    for language in ["python", "c"] if COMPILER else ["python"]:
+        infer, _ = functions(language, rules, tmp_path)
+        assert infer([0.0]) == [1.0]
+
+
+def test_files_are_written_and_what_cannot_be_expressed_is_told(tmp_path):
+    rules = RuleBase.parse(TEXT)
+    for ending in (".py", ".c"):
+        lost = what_is_lost(rules, {".py": "python", ".c": "c"}[ending])
+        assert write_rules(rules, tmp_path / f"rules{ending}") == lost
+        with pytest.raises(ParameterError, match=r"code.*\.json"):
+            read_rules(tmp_path / f"rules{ending}")
+    for changed, word in (
+        (dataclasses.replace(rules, aggregation="power"), "power"),
+        (RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  IF SOME x is low THEN y = 1"), "quantifiers"),
+        (dataclasses.replace(mamdani("mom", "cells"), hold=True), "previous"),
+        (dataclasses.replace(mamdani("mom", "cells"), activation="highest 1"), "highest 1"),
+        (RuleBase((Variable("x", {"f": Formula("x")}),), (Rule(Is("x", "f"), [[1.0]]),)), "Formula"),
+    ):
+        with pytest.raises(ParameterError, match=word):
+            changed.to_python()

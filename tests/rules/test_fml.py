@@ -1,0 +1,155 @@
+"""FML: what IEEE 1855 has, in and out."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from slow_sets import fuzzy_sets
+
+from fuzzymil import ParameterError, RuleBase
+from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil.membership import Gaussian, Ramp
+from fuzzymil.network.norms import DUAL
+from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
+from fuzzymil.rules.premise import And, Is, Or
+
+TIPPER = """<?xml version="1.0" encoding="UTF-8"?>
+<fuzzySystem xmlns="http://www.ieee1855.org" name="tipper">
+  <knowledgeBase>
+    <fuzzyVariable name="food" scale="points" domainleft="0" domainright="10" type="input">
+      <fuzzyTerm name="rancid" complement="false"><leftLinearShape param1="1" param2="3"/></fuzzyTerm>
+      <fuzzyTerm name="good"><pointSetShape><point x="2" y="0"/><point x="5" y="0.5"/></pointSetShape></fuzzyTerm>
+    </fuzzyVariable>
+    <fuzzyVariable name="service" domainleft="0" domainright="10" type="input">
+      <fuzzyTerm name="poor"><leftGaussianShape param1="2" param2="1"/></fuzzyTerm>
+      <fuzzyTerm name="fine"><rightGaussianShape param1="8" param2="2"/></fuzzyTerm>
+    </fuzzyVariable>
+    <fuzzyVariable name="tip" domainleft="0" domainright="20" type="output" accumulation="MAX" defuzzifier="COG"
+                   defaultValue="3">
+      <fuzzyTerm name="cheap"><triangularShape param1="0" param2="5" param3="10"/></fuzzyTerm>
+      <fuzzyTerm name="generous"><trapezoidShape param1="10" param2="14" param3="16" param4="20"/></fuzzyTerm>
+    </fuzzyVariable>
+  </knowledgeBase>
+  <mamdaniRuleBase name="all" activationMethod="MIN" andMethod="MIN" orMethod="MAX">
+    <rule name="one" connector="or" weight="1.0">
+      <antecedent>
+        <clause><variable>food</variable><term>rancid</term></clause>
+        <clause modifier="very"><variable>service</variable><term>poor</term></clause>
+      </antecedent>
+      <consequent><then><clause><variable>tip</variable><term>cheap</term></clause></then></consequent>
+    </rule>
+    <rule name="two" connector="and" weight="0.5">
+      <antecedent><clause><variable>service</variable><term>fine</term></clause></antecedent>
+      <consequent><then><clause><variable>tip</variable><term>generous</term></clause></then></consequent>
+    </rule>
+  </mamdaniRuleBase>
+</fuzzySystem>
+"""
+
+
+def test_a_mamdani_system():
+    rules = MamdaniRules.from_fml(TIPPER)
+    food, service = rules.premises.variables
+    assert (food.unit, food.low, food.high) == ("points", 0, 10)
+    assert food.terms["rancid"] == Ramp(3, 1)
+    np.testing.assert_allclose(service.terms["poor"]([0, 2, 3]), [1, 1, np.exp(-0.5)])
+    np.testing.assert_allclose(service.terms["fine"]([6, 8, 9]), [np.exp(-0.5), 1, 1])
+    assert rules.premises.rules[0].premise == Or((Is("food", "rancid"), Is("service", "poor", ("very",))))
+    assert (rules.premises.rules[1].weight, rules.default) == (0.5, (3.0,))
+    np.testing.assert_allclose(rules.infer([[0, 0], [9, 9]]).output[:, 0], [5, 15], atol=0.1)
+    assert MamdaniRules.from_fml(rules.to_fml()) == rules
+
+
+def test_systems_of_numbers_and_of_tsukamoto():
+    rules = RuleBase.parse(
+        "VARIABLE x FROM 0 TO 1: low = Gaussian(0, 1), high = Gaussian(1, 1)"
+        "  VARIABLE z FROM 0 TO 1: low = ZShape(0, 1)"
+        "  USING t_norm = product, aggregation = max, default = (0.5)"
+        "  IF x is low AND z is not low THEN y = 1 + 2*x - z  IF x is somewhat high THEN y = 3"
+    )
+    assert RuleBase.from_fml(rules.to_fml()) == rules
+    premises = RuleBase(rules.variables, (Rule(Is("x", "low"), [[0.0]]),), t_norm="min", aggregation="max")
+    output = Variable("y", {"up": Ramp(0, 2)}, 0, 2)
+    chosen = MamdaniRules(premises, (output,), ({"y": "up"},), defuzzify="average", accumulation="sum")
+    assert "tsukamotoRuleBase" in chosen.to_fml()
+    assert MamdaniRules.from_fml(chosen.to_fml()) == chosen
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("</fuzzySystem>", "", "Line .*not well formed"),
+        ("<knowledgeBase>", "<!DOCTYPE a><knowledgeBase>", "entities"),
+        ("fuzzySystem", "system", "<fuzzySystem>"),
+        ("triangularShape", "triangleShape", "'cheap' of 'tip': unknown shape 'triangleShape'"),
+        ('param1="0" param2="5"', 'param1="O" param2="5"', "param1: expected a number, found 'O'"),
+        ('param1="0" param2="5"', 'param1="6" param2="5"', "'cheap' of 'tip'.*left <= peak_at"),
+        ("<term>cheap", "<term>cheep", "Rule 1: unknown term 'cheep' of 'tip'.*Did you mean 'cheap'"),
+        ("<variable>service", "<variable>servce", "Rule 1: unknown variable 'servce'.*Did you mean 'service'"),
+        ('modifier="very"', 'modifier="plus"', "Rule 1: unknown modifier 'plus'"),
+        ('complement="false"', 'complement="true"', "'rancid' of 'food' is a complement"),
+        ('andMethod="MIN"', 'andMethod="MEAN"', "Unknown andMethod 'MEAN'"),
+        ('connector="or"', 'connector="xor"', "Rule 1 .*'xor'"),
+        ('type="output"', 'type="input"', "found 3 inputs, 0 outputs"),
+        ('name="food"', "", "has no name"),
+    ],
+)
+def test_what_is_wrong_is_named(old, new, message):
+    text = TIPPER.replace(old, new) if old == "fuzzySystem" else TIPPER.replace(old, new, 1)
+    with pytest.raises(RuleSyntaxError, match=message):
+        MamdaniRules.from_fml(text)
+
+
+def test_files_and_what_fml_cannot_hold(tmp_path):
+    rules = MamdaniRules.from_fml(TIPPER)
+    assert any("resolution" in sentence for sentence in write_rules(rules, tmp_path / "tipper.fml"))
+    assert read_rules(tmp_path / "tipper.fml") == rules
+    odd = Variable("<&'>", {"é": Gaussian(0, 1)}, 0, 1)
+    named = RuleBase((odd,), (Rule(Is(odd.name, "é"), [[1.0]]),), t_norm="min", aggregation="max")
+    assert RuleBase.from_fml(named.to_fml()) == named
+    for text, word in (
+        ("VARIABLE x: low = Bell(0, 1, 2)  IF x is low THEN y = 1", "bell"),
+        ("VARIABLE x: low = Gaussian(0, 1)  IF x is seldom low THEN y = 1", "seldom"),
+        ("VARIABLE x: low = Gaussian(0, 1)  IF x is low AND (x is low OR x is not low) THEN y = 1", "Rule 1"),
+        ("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y += 1", "sums"),
+        ("VARIABLE x: low = Gaussian(0, 1)  USING t_norm = dombi  IF x is low THEN y = 1", "dombi"),
+    ):
+        with pytest.raises(ParameterError, match=word):
+            RuleBase.parse(text).to_fml()
+    assert what_is_lost(rules, "fml")
+
+
+SETS = ["triangular", "trapezoidal", "rectangle", "gaussian", "s_shape", "z_shape", "ramp", "discrete"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_systems_come_back(data):
+    draw = data.draw
+    tame = st.floats(-9, 9).map(lambda value: round(value, 2))
+    inputs = tuple(
+        Variable(name, {term: draw(fuzzy_sets(tame, SETS)) for term in ("low", "high")}, -9, 9) for name in ("a", "b")
+    )
+    norms = [name for name in DUAL if name != "dombi"]
+    hedges = st.sampled_from([(), ("not",), ("very",), ("somewhat",), ("extremely",)])
+    asked = tuple(Is(v.name, draw(st.sampled_from(["low", "high"])), draw(hedges)) for v in inputs)
+    operators = {"t_norm": draw(st.sampled_from(norms)), "s_norm": DUAL[draw(st.sampled_from(norms))]}
+    first = draw(st.sampled_from([And, Or]))(asked)
+    if draw(st.booleans()):
+        coefs = [[draw(tame) for _ in range(3)]]
+        both = (Rule(first, coefs, 0.5), Rule(asked[0], [[1.0, 0.0, 0.5]]))
+        rules = RuleBase(inputs, both, default=(draw(tame),), aggregation="max", **operators)
+        assert RuleBase.from_fml(rules.to_fml()) == rules
+        return
+    premises = RuleBase(inputs, (Rule(first, [[0.0]], 0.5), Rule(asked[1], [[0.0]])), aggregation="max", **operators)
+    rules = MamdaniRules(
+        premises,
+        (Variable("y", {term: draw(fuzzy_sets(tame, SETS)) for term in ("s", "t")}, -9, 9),),
+        ({"y": "s"}, {"y": "t"}),
+        implication=draw(st.sampled_from(norms)),
+        accumulation=draw(st.sampled_from([*map(DUAL.get, norms), "sum"])),
+        defuzzify=draw(st.sampled_from(["centroid", "bisector", "mom", "som", "lom"])),
+        default=(draw(tame),),
+    )
+    assert MamdaniRules.from_fml(rules.to_fml()) == rules
