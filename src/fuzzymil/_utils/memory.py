@@ -13,6 +13,7 @@ VARIABLE = "FUZZYMIL_MEMORY"
 """Environment variable with the budget, such as ``4GB``, ``500MB`` or a number of bytes."""
 
 _SHARE = 0.5  # of the machine's memory, by default
+_ALWAYS = 16 * 10**6  # bytes that every machine has
 _UNKNOWN = 8 * 10**9  # the machine's memory where the system does not tell
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
@@ -50,6 +51,8 @@ def shortage(n_bytes: float) -> str | None:
     >>> shortage(3e6)
     >>> del os.environ["FUZZYMIL_MEMORY"]
     """
+    if n_bytes <= _ALWAYS and not os.environ.get(VARIABLE):  # asking the system takes longer than a small inference
+        return None
     allowed = budget()
     if n_bytes <= allowed:
         return None

@@ -11,6 +11,7 @@ from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.network import inference
 from fuzzymil.network.inference import Activations
+from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
 
@@ -38,7 +39,7 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     >>> rules.infer([[[0.0]], [[0.0], [1.0]]]).output.round(2).tolist()
     [[0.0], [0.5]]
     """
-    return inference.infer(*compiled(base), seen_bags(base, bags))
+    return inference.infer(*_compiled_once(base), seen_bags(base, bags))
 
 
 def infer_output(base: RuleSet, bags: Any) -> Array:
@@ -51,7 +52,15 @@ def infer_output(base: RuleSet, bags: Any) -> Array:
     >>> infer_output(rules, [[[0.0]], [[0.0], [1.0]]]).round(2).tolist()
     [[0.0], [0.5]]
     """
-    return inference.infer_output(*compiled(base), seen_bags(base, bags))
+    return inference.infer_output(*_compiled_once(base), seen_bags(base, bags))
+
+
+def _compiled_once(base: RuleSet) -> tuple[Params, Masks, Operators]:
+    """Return the arrays of a rule base, which never changes, and keep them with it."""
+    found: tuple[Params, Masks, Operators] | None = vars(base).get("_compiled")
+    if found is None:
+        found = vars(base)["_compiled"] = compiled(base)
+    return found
 
 
 def seen_bags(base: RuleSet, bags: Any) -> Bags:
