@@ -877,7 +877,7 @@ def test_given_rules_over_features_the_bags_do_not_have_are_refused():
 def variants():
     for family in learnable_families():
         yield pytest.param({"membership": family}, id=family)
-    for name in T_NORMS:
+    for name in sorted(T_NORMS.keys() - {"drastic", "nilpotent"}):  # zero almost everywhere: no gradient to learn by
         yield pytest.param({"t_norm": name}, id=f"t-norm {name}")
     for name in AGGREGATIONS:
         yield pytest.param({"aggregation": name, "alpha": 2.0}, id=f"aggregation {name}")

@@ -368,7 +368,7 @@ def check_infer(case, rule_base, **settings):
         np.testing.assert_allclose(found.output[b, 0], expected["output"], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("t_norm", T_NORMS)
+@pytest.mark.parametrize("t_norm", sorted(T_NORMS.keys() - {"drastic"}))  # under which no rule fires here
 def test_rules_under_another_t_norm_are_the_oracles(t_norm):
     case = Case(16, 2, (1, 3, 40), 1)
     case.widths *= 4  # doubts that do not add up to one
