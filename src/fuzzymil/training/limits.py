@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.network.premises import Place
-from fuzzymil.rules import Rule, RuleBase
+from fuzzymil.rules import RuleBase
 
 __all__ = ["Limits", "limits_of", "unmoved"]
 
@@ -66,7 +66,7 @@ def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBa
     coefs = np.where(moves > 0, trained.coefs, start.coefs)
     # Rule Dropout as printed scales every conclusion, also a frozen one: that is no rounding error.
     coefs = np.where(np.isclose(coefs, trained.coefs, rtol=1e-4), coefs, trained.coefs)
-    rules = [Rule(rule.premise, rows.tolist(), rule.weight) for rule, rows in zip(trained.rules, coefs, strict=True)]
+    rules = [rule.concluding(rows.tolist()) for rule, rows in zip(trained.rules, coefs, strict=True)]
     default = [
         before if output in frozen else after
         for output, before, after in zip(start.outputs, start.default, trained.default, strict=True)

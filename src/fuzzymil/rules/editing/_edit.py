@@ -139,7 +139,7 @@ def over(base: R, feature_names: Iterable[str]) -> R:
             row if len(row) == 1 else (row[0], *(row[1 + place[n]] if n in place else 0.0 for n in names))
             for row in rule.coefs
         ]
-        rules.append(Rule(rule.premise, tuple(rows), rule.weight))
+        rules.append(rule.concluding(rows))
     variables = tuple(known.get(name, Variable(name)) for name in names)
     return dataclasses.replace(base, variables=variables, rules=tuple(rules))
 
@@ -281,7 +281,9 @@ def _with_changed_rules(
             raise ParameterError(f"weights: the weight of rule {number} must be a number, got {weight!r:.100}.")
         heavy[_number(base, "weights", number) - 1] = float(weight)
     said = {_number(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
-    return dataclasses.replace(base, rules=tuple(map(Rule, premises, _with_conclusions(base, said), heavy)))
+    changed = zip(base.rules, premises, _with_conclusions(base, said), heavy, strict=True)
+    rules = tuple(Rule(premise, coefs, weight, rule.label, rule.comment) for rule, premise, coefs, weight in changed)
+    return dataclasses.replace(base, rules=rules)
 
 
 def _without_variables(premise: Expression, names: Sequence[str]) -> Expression:
@@ -364,14 +366,14 @@ def _with_added(base: R, texts: list[str]) -> R:
     alpha = base.alpha
     if isinstance(alpha, tuple):
         alpha += (sum(alpha) / len(alpha),) * len(new)
-    rules = tuple(Rule(rule.premise, rows, rule.weight) for rule, rows in zip(every, coefs, strict=True))
+    rules = tuple(rule.concluding(rows) for rule, rows in zip(every, coefs, strict=True))
     return dataclasses.replace(base, rules=rules, alpha=alpha)
 
 
 def _parsed(base: R, texts: list[str]) -> R:
     """Parse rules over the existing variables; they can neither declare others nor choose operators."""
     operators = {field.name: getattr(base, field.name) for field in dataclasses.fields(base)}
-    for name in ("variables", "rules", "outputs"):
+    for name in ("variables", "rules", "outputs", "comment"):
         del operators[name]
     operators |= {"alpha": 1.0, "consequent_alpha": 1.0, "default": ()}
     said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)

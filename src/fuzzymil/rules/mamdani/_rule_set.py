@@ -331,7 +331,7 @@ def _without_conclusions(rules: RuleBase) -> RuleBase:
     """Return rules with all unused settings at their defaults, so that equal systems compare equal."""
     if not isinstance(rules, RuleBase):
         raise ParameterError(f"premises must be a RuleBase, got {described(rules)}.")
-    bare = tuple(Rule(rule.premise, [[0.0]], rule.weight) for rule in rules.rules)
+    bare = tuple(rule.concluding([[0.0]]) for rule in rules.rules)
     used = {name: getattr(rules, name) for name in PREMISE_SETTINGS}
     return RuleBase(variables=rules.variables, rules=bare, **used)
 
