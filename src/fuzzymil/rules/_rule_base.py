@@ -183,6 +183,7 @@ class RuleBase(RuleSet, Serializable):
     over = editing.over
     simplify = editing.simplify
     diagnose = editing.diagnose
+    diff = editing.diff
     to_text = source.to_text
     to_source = source.to_source
     describe_terms = source.describe_terms

@@ -333,7 +333,7 @@ def _without_conclusions(rules: RuleBase) -> RuleBase:
         raise ParameterError(f"premises must be a RuleBase, got {described(rules)}.")
     bare = tuple(rule.concluding([[0.0]]) for rule in rules.rules)
     used = {name: getattr(rules, name) for name in PREMISE_SETTINGS}
-    return RuleBase(variables=rules.variables, rules=bare, **used)
+    return RuleBase(variables=rules.variables, rules=bare, comment=rules.comment, **used)
 
 
 def _range_of(output: Variable) -> tuple[float, float]:
