@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ from fuzzymil.rules.editing import Difference, Flip
 from fuzzymil.rules.editing.comparison import span
 
 _COLUMNS = 3
-_MOST_NUMBERS, _MOST_FLIPS = 24, 12  # rows that fit next to the sets
+_MOST_NUMBERS, _MOST_FLIPS, _LEAST_ROWS = 24, 12, 8  # rows of numbers next to the sets
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,13 +108,13 @@ class DifferenceDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        n_rows = max(-(-len(self.panels) // _COLUMNS), 1)
-        columns = min(max(len(self.panels), 1), _COLUMNS)
+        columns = min(max(math.ceil(math.sqrt(len(self.panels))), 1), _COLUMNS)
+        n_rows = max(-(-len(self.panels) // columns), 1)
         lists = [bool(self.numbers), self.flips is not None]
         lengths = [min(len(self.numbers), _MOST_NUMBERS), min(len(self.flips or ()), _MOST_FLIPS)]
         tallest = max((length for shown, length in zip(lists, lengths, strict=True) if shown), default=0)
         height = max(2.0 * n_rows, 0.8 + 0.24 * tallest)
-        widths = [2.6 * columns] * bool(self.panels) + [4.2] * sum(lists)
+        widths = [2.6 * columns] * bool(self.panels) + [3.8] * sum(lists)
         figure = plt.figure(figsize=(sum(widths) or 4.2, 0.6 + height), layout="constrained")
         if not widths:
             figure.text(0.5, 0.5, "The rules are the same.", ha="center", va="center", color=FAINT)
@@ -138,26 +139,13 @@ class DifferenceDisplay:
         for axis in axes[len(self.panels) :]:
             axis.set_visible(False)
         for axis, panel in zip(axes, self.panels, strict=False):
-            x: Array = np.linspace(panel.low, panel.high, 400)
-            for style, (term, (old, new)) in zip(distinct(len(panel.terms)), panel.terms.items(), strict=True):
-                if old is not None:
-                    axis.plot(x, old(x), color=style["color"], linestyle="--", linewidth=1.1, alpha=0.45)
-                shown = new if new is not None else old
-                if new is not None:
-                    axis.plot(x, new(x), color=style["color"], linewidth=1.8)
-                if shown is not None:
-                    place = x[np.argmax(shown(x))]
-                    look = {"fontsize": 7, "color": style["color"], "ha": "center", "va": "bottom"}
-                    axis.text(place, 1.03, as_written(shortened(term, 14)), clip_on=False, **look)
-            axis.set_ylim(0, 1.18)
-            axis.set_yticks([0, 1])
-            axis.set_xlim(panel.low, panel.high)
-            axis.set_xlabel(as_written(panel.title), fontsize=8)
-            bare(axis)
+            _draw_terms(axis, panel)
 
     def _draw_flips(self, axis: Any) -> None:
         flips = self.flips or []
-        axis.set_title(f"{len(flips)} bag(s) changed sides", fontsize=9, fontweight="bold")
+        count = f"{len(flips)} bag{'' if len(flips) == 1 else 's'} changed sides"
+        more = f", the first {_MOST_FLIPS}" if len(flips) > _MOST_FLIPS else ""
+        axis.set_title(count + more, fontsize=9, fontweight="bold")
         if not flips:
             axis.set_axis_off()
             return
@@ -173,6 +161,32 @@ class DifferenceDisplay:
         _draw_moves(axis, rows, _MOST_FLIPS)
         axis.axvline(self.threshold if one else 0.0, color="#222222", linewidth=0.9, linestyle=":")
         axis.set_xlabel("output" if one else "new decision minus old one", fontsize=8)
+
+
+def _draw_terms(axis: Any, panel: TermPanel) -> None:
+    x: Array = np.linspace(panel.low, panel.high, 400)
+    names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
+    for style, (term, (old, new)) in zip(distinct(len(panel.terms)), panel.terms.items(), strict=True):
+        color = style["color"]
+        if old is not None:
+            axis.plot(x, old(x), color=color, linestyle="--", linewidth=1.1, alpha=0.45)
+        if new is not None:
+            axis.plot(x, new(x), color=color, linewidth=1.8)
+        shown = old if new is None else new
+        if shown is not None:
+            names.append((float(np.argmax(shown(x))) / (len(x) - 1), shortened(term, 14), color))
+    last, raised = -1.0, False
+    for place, term, color in sorted(names):
+        raised = place - last < 0.3 and not raised  # names next to each other would overlap
+        last = place
+        side = "left" if place < 0.1 else "right" if place > 0.9 else "center"
+        look = {"fontsize": 7, "color": color, "ha": side, "va": "bottom", "clip_on": False}
+        axis.text(place, 0.91 if raised else 0.83, as_written(term), transform=axis.transAxes, **look)
+    axis.set_ylim(0, 1.24)
+    axis.set_yticks([0, 1])
+    axis.set_xlim(panel.low, panel.high)
+    axis.set_xlabel(as_written(panel.title), fontsize=8)
+    bare(axis)
 
 
 def _margin(flip: Flip, output: tuple[float, ...]) -> float:
@@ -194,7 +208,7 @@ def _draw_moves(axis: Any, rows: list[tuple[str, float, float]], most: int) -> N
     left = len(rows) - most
     labels = [as_written(shortened(name, 34)) for name, _, _ in rows[:most]]
     axis.set_yticks(range(len(labels)), labels, fontsize=7)
-    axis.set_ylim(len(labels) - 0.5, -0.5)
+    axis.set_ylim(max(len(labels), _LEAST_ROWS) - 0.5, -0.5)  # few rows stay together, at the top
     if left > 0:
         axis.set_xlabel(f"... and {left} more", fontsize=8)
     axis.grid(axis="x", color="#DDDDDD", linewidth=0.6)

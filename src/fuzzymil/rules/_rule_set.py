@@ -131,6 +131,10 @@ class RuleSet:
         """Consequent coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first."""
         return np.array([rule.coefs for rule in self.rules])
 
+    def name_of(self, place: int) -> str:
+        """Return the label of a rule, counted from 0, or its number: ``"Rule 3"``."""
+        return self.rules[place].label or f"Rule {place + 1}"
+
     def selectivity(self, asked: Rule | Mapping[str, str]) -> dict[str, float]:
         """Return how narrow the sets of a rule, or of variables and terms, are: the variable's range over the width."""
         antecedent = asked.antecedent if isinstance(asked, Rule) else asked

@@ -175,18 +175,17 @@ def _matched(old: RuleSet, new: RuleSet) -> list[Match]:
 
 def _of_rules(old: RuleSet, new: RuleSet, matches: tuple[Match, ...]) -> Iterator[Changed]:
     for before, after in matches:
-        if after is None or before is None:
-            base, number = (old, before) if before is not None else (new, after)
-            text = _rule_text(base, int(number or 1) - 1)
-            where = source.title(base.rules[int(number or 1) - 1], int(number or 1) - 1)
-            yield Changed(where, "rule", text if after is None else None, text if before is None else None)
-        else:
+        if before is not None and after is not None:
             yield from _of_rule(old, new, before - 1, after - 1)
+        elif before is not None:
+            yield Changed(old.name_of(before - 1), "rule", source.statements(old)[before - 1], None)
+        elif after is not None:
+            yield Changed(new.name_of(after - 1), "rule", None, source.statements(new)[after - 1])
 
 
 def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
     before, after = old.rules[i], new.rules[j]
-    where = source.title(after, j)
+    where = new.name_of(j)
     if before.label != after.label and (before.label or after.label):
         yield Changed(where, "label", before.label or None, after.label or None)
     if premise_key(before.premise) != premise_key(after.premise):
@@ -207,10 +206,6 @@ def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
                 yield Changed(where, f"slope of {name} in {output}" if name else output, *values)
     if before.weight != after.weight:
         yield Changed(where, "weight", before.weight, after.weight)
-
-
-def _rule_text(base: RuleSet, r: int) -> str:
-    return source.to_text(base).splitlines()[r + (0 if base.normalize else 1)]
 
 
 def _of_terms(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
@@ -248,7 +243,7 @@ def _decisions(rules: RuleSet, output: Any, threshold: float | None) -> list[str
 
 def _line(change: Changed, digits: int) -> str:
     if change.what == "rule":
-        return f"- {change.old}" if change.new is None else f"+ {change.new}"
+        return f"- {change.where}: {change.old}" if change.new is None else f"+ {change.where}: {change.new}"
     where = change.where if change.what in ("set", "range", "variable") else f"{change.where}: {change.what}"
     number = isinstance(change.new if change.old is None else change.old, float)
     sign = " =" if number and change.where != "operators" and change.what != "weight" else ":"

@@ -23,6 +23,7 @@ __all__ = [
     "describe_terms",
     "parse",
     "premise_text",
+    "statements",
     "title",
     "to_source",
     "to_text",
@@ -265,13 +266,26 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
 
 def _lines(base: RuleSet, max_terms: int | None, digits: int | None) -> list[str]:
     """Return the text of the rules, those that are added up after the line with their default."""
-    rules = [
-        f"{title(rule, r)}: IF {premise_text(base, rule, max_terms)} THEN "
+    texts = enumerate(zip(base.rules, statements(base, max_terms, digits), strict=True))
+    rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
+    return rules if base.normalize else [default_text(base, digits), *rules]
+
+
+def statements(base: RuleSet, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+    """Return the text of each rule without its number or label; see `to_text`.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> statements(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]), digits=2)[1]
+    'IF x1 is high THEN y = 0.67'
+    """
+    return [
+        f"IF {premise_text(base, rule, max_terms)} THEN "
         + printer.conclusions(base.outputs, rule.coefs, base.feature_names, digits, max_terms, adds=not base.normalize)
         + printer.with_weight(rule.weight, digits)
-        for r, rule in enumerate(base.rules)
+        for rule in base.rules
     ]
-    return rules if base.normalize else [default_text(base, digits), *rules]
 
 
 def title(rule: Rule, place: int) -> str:
