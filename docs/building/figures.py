@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from fuzzymil import MIANFISClassifier, RuleBase
+from fuzzymil import Constraints, MIANFISClassifier, RuleBase
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
 from fuzzymil.experiments._statistics import ranking
 from fuzzymil.plots import (
@@ -21,7 +21,6 @@ from fuzzymil.plots import (
     ShapesDisplay,
     SpaceDisplay,
 )
-from fuzzymil.training import Constraints
 
 DOCS = Path(__file__).parents[1]
 FIGURES = DOCS / "figures"
