@@ -45,7 +45,7 @@ class Constraints:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier, RuleBase
+    >>> from fuzzymil import Constraints, MIANFISClassifier, RuleBase
     >>> rules = RuleBase.parse('''
     ... VARIABLE lactate [mmol/l] FROM 0 TO 10: normal = Gaussian(1, 1), high = Gaussian(4, 1.5)
     ... IF lactate is high THEN dies = 0.9
@@ -58,6 +58,9 @@ class Constraints:
     ...     print(entry)
     rule 1: dies = 1, at the upper bound of conclusions
     rule 2: dies = 0, at the lower bound of conclusions
+    lactate.high: peak = 10, at the upper end of the range
+    lactate.normal: peak = 0, at the lower end of the range
+    lactate.normal: overlap with high = 0.2, at the least overlap
     """
 
     conclusions: Any = None
