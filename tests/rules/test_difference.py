@@ -116,7 +116,7 @@ def test_a_rule_is_replaced_in_its_place():
     ("replace", "facts"),
     [
         ({4: "IF anything THEN mine = 0"}, ["replace", "4", "3"]),
-        ({"Far": "IF anything THEN mine = 0"}, ["replace", "'Far'"]),
+        ({"Far": "IF anything THEN mine = 0"}, ["replace", "label", "'Far'"]),
         ({1: "IF anything THEN mime = 0"}, ["replace", "'mime'", "mine"]),
         ({1: "IF depth is lo THEN mine = 0"}, ["'lo'", "low", "character 13"]),
         ({1: "IF anything THEN mine = 0 IF anything THEN mine = 1"}, ["replace", "2"]),

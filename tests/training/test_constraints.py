@@ -63,7 +63,7 @@ def assert_kept(rules, start, constraints):
         assert (rules.coefs[:, :, 1:] * slopes >= 0)[slopes != 0].all()
     for now, then in zip(rules.variables, start.variables, strict=True):
         order = sorted(then.terms, key=peaks(then).get)
-        assert [peaks(now)[term] for term in order] == sorted(peaks(now).values())
+        assert np.diff([peaks(now)[term] for term in order]).min() >= -1e-9
         for a, b in itertools.pairwise(order):
             highest_crossing, least_coverage = crossing(now.terms[a], now.terms[b])
             assert highest_crossing >= constraints.overlap - 1e-3
@@ -147,6 +147,7 @@ def test_a_regressor_is_bounded_in_the_units_of_its_targets():
     assert Touched("rule 3", "y", 260.0, "upper bound of conclusions") in model.touched_
 
 
+@pytest.mark.slow
 def test_additive_rules_bound_what_they_add():
     rules = RuleBase.parse("VARIABLE depth: high = Sigmoid(6, 1)  Default: y = -1  IF SOME depth is high THEN y += 2")
     bags = Bags.from_list([bag[:, :1] for bag in data()], ["depth"])
@@ -185,6 +186,7 @@ def test_frozen_terms_leave_the_overlap_to_their_neighbors():
     assert crossing(depth["medium"], depth["high"])[0] >= 0.3 - 1e-3
 
 
+@pytest.mark.slow
 def test_a_sigmoid_never_turns_around():
     rules = RuleBase.parse(
         "VARIABLE x FROM 0 TO 1: low = Sigmoid(0.5, -2), high = Sigmoid(0.5, 2)"
@@ -285,7 +287,7 @@ def test_every_family_is_projected(name):
         wild = start._replace(sets={name: tuple(np.asarray(value, float) for value in far)}, coefs=start.coefs + 2)
         found = rules.with_numbers(projected(wild, box))
         terms = found.variables[0].terms
-        assert [peaks(found.variables[0])[term] for term in "abc"] == sorted(peaks(found.variables[0]).values())
+        assert np.diff([peaks(found.variables[0])[term] for term in "abc"]).min() >= -1e-9
         for a, b in ("ab", "bc"):
             assert crossing(terms[a], terms[b])[0] >= 0.3 - 1e-3
         assert found.coefs.max() == 1

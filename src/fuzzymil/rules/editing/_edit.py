@@ -156,9 +156,11 @@ def over(base: R, feature_names: Iterable[str]) -> R:
 def _number(base: RuleSet, what: str, number: object) -> int:
     if isinstance(number, str):
         labels = [rule.label for rule in base.rules]
-        if not number or labels.count(number) != 1:
+        if labels.count(number) > 1:
+            raise ParameterError(f"{what}: several rules have the label {number!r:.60}; use their numbers.")
+        if not number or number not in labels:
             raise ParameterError(
-                f"{what}: there is no single rule with the label {number!r:.60}; use its number."
+                f"{what}: expected the number of a rule, or its label, got {number!r:.60}."
                 f"{did_you_mean(number, filter(None, labels))}"
             )
         return labels.index(number) + 1
