@@ -75,7 +75,7 @@ def test_equal_rules_say_so():
 
 def test_many_changes_are_cut():
     many = RuleBase.from_arrays([[float(n)] for n in range(40)], [[1.0]] * 40, range(40))
-    changed = many.edit(conclusions={n: -1.0 for n in range(1, 41)})
+    changed = many.edit(conclusions=dict.fromkeys(range(1, 41), -1.0))
     axis = DifferenceDisplay.from_rules(many, changed).plot().axes[-1]
     assert len(axis.get_yticklabels()) == 24
     assert "16 more" in axis.get_xlabel()
