@@ -34,7 +34,7 @@ from fuzzymil.rules.mamdani._defuzzification import (
 )
 from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, held, weighted, within
 from fuzzymil.rules.premise import Is
-from fuzzymil.rules.rule import Names, Rule, Variable
+from fuzzymil.rules.rule import Names, Variable
 
 PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 """The settings of a rule base that Mamdani rules use."""
