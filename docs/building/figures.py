@@ -10,10 +10,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from fuzzymil import MIANFISClassifier
+from fuzzymil import Constraints, MIANFISClassifier, RuleBase
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
 from fuzzymil.experiments._statistics import ranking
-from fuzzymil.plots import ExplanationDisplay, MembershipDisplay, RanksDisplay, ShapesDisplay, SpaceDisplay
+from fuzzymil.plots import (
+    DifferenceDisplay,
+    ExplanationDisplay,
+    MembershipDisplay,
+    RanksDisplay,
+    ShapesDisplay,
+    SpaceDisplay,
+)
 
 DOCS = Path(__file__).parents[1]
 FIGURES = DOCS / "figures"
@@ -43,6 +50,17 @@ def visits() -> None:
     model = MIANFISClassifier(random_state=0).fit(bags)
     shown = SpaceDisplay.from_model(model, bags, bag="u007", features=["seconds_per_page", "pages"])
     save(shown.plot(), "visits-space")
+
+
+def ward() -> None:
+    """Draw the difference of the tutorial on a ward's rules, with the rules as the page has them."""
+    page = (DOCS / "tutorials" / "ward.md").read_text("utf-8")
+    text = "\n".join(line[4:] for line in page[page.index('text = """') : page.index('... """')].splitlines()[1:])
+    bags = read_bags(DOCS.parent / "examples" / "ward.csv", bag="patient", label="outcome")
+    limits = Constraints(conclusions=(0, 6), ordered=True, overlap=0.15, stay=0.01)
+    model = MIANFISClassifier(init=text, constraints=limits, loss="cross_entropy", max_epochs=100, random_state=0)
+    shown = DifferenceDisplay.from_rules(RuleBase.parse(text), model.fit(bags), bags)
+    save(shown.plot(), "ward-difference")
 
 
 def molecules() -> None:
@@ -75,4 +93,5 @@ if __name__ == "__main__":
     ranks()
     understanding()
     visits()
+    ward()
     molecules()

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from fuzzymil.network.inference import use_engine
     from fuzzymil.report import write_report
     from fuzzymil.rules import RuleBase
+    from fuzzymil.training.constraints import Constraints
 
 __all__ = [
     "ANFISClassifier",
@@ -65,6 +66,7 @@ __all__ = [
     "BagStream",
     "Bags",
     "Bell",
+    "Constraints",
     "Gaussian",
     "InputError",
     "InputTypeError",
@@ -116,6 +118,7 @@ _HOMES = {
     "membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
     "rules": ("RuleBase",),
+    "training.constraints": ("Constraints",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = tuple(name for name in __all__ if name.islower() and name not in _HOME_OF and "_" not in name)

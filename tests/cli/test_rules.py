@@ -89,3 +89,24 @@ def test_models_that_were_not_trained(desk, tmp_path):
     assert "VARIABLE weight" in good("rules", tmp_path / "sets.json").stdout
     assert "MIMamdani" in bad("explain", tmp_path / "sets.json", desk / "boxes.csv", "--id", "b3", *COLUMNS)
     assert "MIMamdani" in bad("plot", "membership", tmp_path / "sets.json", "-o", tmp_path / "c.png")
+
+
+HEAVY = """
+VARIABLE weight: light = Gaussian(1, 1), heavy = Gaussian(3, 1)
+Full: IF weight is heavy THEN red = 0.8
+IF weight is light THEN red = 0.2
+"""
+
+
+def test_constrained_training_and_what_it_changed(desk, tmp_path):
+    old, new = write(tmp_path / "expert.rules", HEAVY), tmp_path / "new.json"
+    limits = [part for setting in ("ordered=yes", "conclusions=0,0.9", "overlap=0.1") for part in ("--set", setting)]
+    fitted = good("fit", desk / "boxes.csv", *COLUMNS, "--init", old, *limits, "--learning-rate", "0.3", "-o", new)
+    assert "red = 0.9, at the upper bound of conclusions" in fitted.stdout
+    changed = good("rules", old, "--diff", new).stdout
+    assert "Full: red = 0.8 -> 0.9" in changed
+    assert "weight.heavy: Gaussian(3, 1) ->" in changed
+    found = json.loads(good("rules", old, "--diff", new, "--json").stdout)
+    assert {"where": "Full", "what": "red", "old": 0.8, "new": 0.9} in found["changes"]
+    assert "same" in good("rules", new, "--diff", new).stdout
+    assert "text or json" in bad("rules", old, "--diff", new, "--format", "fll")

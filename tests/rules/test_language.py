@@ -65,8 +65,8 @@ def test_the_landmine_rules_run_and_print_back():
     rules = RuleBase.parse(MINES)
     assert str(rules) == (
         "Default: mine = 0\n"
-        "Rule 1: IF EHDDT is Medium AND EHDCT is Medium AND WidthDT is High AND WidthCT is High THEN mine += 1.15\n"
-        "Rule 2: IF EHDDT is Medium AND EHDCT is Low AND WidthDT is High AND WidthCT is High THEN mine += 0.94"
+        "R1: IF EHDDT is Medium AND EHDCT is Medium AND WidthDT is High AND WidthCT is High THEN mine += 1.15\n"
+        "R2: IF EHDDT is Medium AND EHDCT is Low AND WidthDT is High AND WidthCT is High THEN mine += 0.94"
     )
     clutter = [0.1, 0.1, 0.2, 0.1]
     found = rules.infer([[[0.5, 0.5, 1.0, 1.0], clutter], [clutter, [0.5, 0.0, 1.0, 0.75]], [clutter, clutter]])

@@ -22,7 +22,8 @@ MOST_CLASSES = 20
 """Integer labels with more distinct values than this are treated as quantities."""
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
-_NOT_SET = ("init", "random_state", "run", "verbose", "warm_start")  # by --set: they have options of their own, or none
+# Not for --set: they have options of their own, fields that can be set, or none of it.
+_NOT_SET = ("constraints", "init", "random_state", "run", "verbose", "warm_start")
 _OPTIONS = {"init": "--init", "random_state": "--seed", "positive": "--positive"}
 
 
@@ -103,8 +104,9 @@ def known_settings(task: Task = Task.classification) -> list[str]:
     (True, False)
     """
     from fuzzymil.estimators import Variant
+    from fuzzymil.training import Constraints
 
-    fields = [*dataclasses.fields(_kind(task)), *dataclasses.fields(Variant)]
+    fields = [field for kind in (_kind(task), Variant, Constraints) for field in dataclasses.fields(kind)]
     return [*(field.name for field in fields if field.name not in _NOT_SET), "precision"]
 
 
@@ -119,8 +121,21 @@ def _parsed(texts: Iterable[str], task: Task) -> dict[str, Any]:
         if name in _OPTIONS:
             raise ParameterError(f"{name} has an option of its own: use {_OPTIONS[name]} {value}.")
         known_name("setting", name, known_settings(task))
-        found[name] = [part.strip() for part in value.split(",")] if name == "frozen" else _value(value)
+        found[name] = _read(name, value)
     return found
+
+
+def _read(name: str, text: str) -> Any:
+    """Return the value of a setting; some are lists, pairs or mappings."""
+    parts = [part.strip() for part in text.split(",")]
+    if name == "frozen":
+        return parts
+    if name == "conclusions" and len(parts) > 1:  # 0,1
+        return tuple(map(_value, parts))
+    if name == "signs" and ":" in text:  # depth:1,size:-1
+        pairs = (part.rpartition(":") for part in parts)
+        return {variable.strip(): _value(sign.strip()) for variable, _, sign in pairs}
+    return _value(text)
 
 
 def _value(text: str) -> Any:
@@ -155,10 +170,16 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
     >>> model = new_estimator(Task.classification, {"n_rules": 4}, ["loss=hinge", "clip=none", "frozen=x,y"], None, 0)
     >>> model.n_rules, model.loss, model.variant, model.frozen
     (4, 'hinge', Variant(clip=None), ['x', 'y'])
+    >>> new_estimator(Task.regression, {}, ["ordered=yes", "conclusions=0,1"], None, 0).constraints.conclusions
+    (0.0, 1.0)
     """
     from fuzzymil.estimators import RunOptions, Variant
+    from fuzzymil.training import Constraints
 
     found = options | _parsed(texts, task)
+    limits = {field.name: found.pop(field.name) for field in dataclasses.fields(Constraints) if field.name in found}
+    if limits:
+        found["constraints"] = Constraints(**limits)
     details = {field.name: found.pop(field.name) for field in dataclasses.fields(Variant) if field.name in found}
     if details:
         found["variant"] = dataclasses.replace(Variant.of(found.get("variant", "standard")), **details)

@@ -46,6 +46,7 @@ _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
         "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-terms 2",
         "fuzzymil fit visits.csv --bag user --label converted --init kmeans --alpha 5",
         'fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set "frozen=rule 1"',
+        "fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set ordered=yes",
         "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
     ),
 )
@@ -208,6 +209,7 @@ def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: boo
         "n_epochs": model.n_iter_,
         "seconds": round(seconds, 3),
         "score_on_training_bags": None if streamed else model.score(bags),
+        "at_a_bound": list(map(str, model.touched_)),
         "interrupted": interrupted,
     }
 
@@ -226,6 +228,10 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
         say(f"{_scorecard(model.rules_)}\n")
     else:
         say(f"Learned {rules} in {seconds:.1f} s ({model.n_iter_} epochs).")
+    for entry in (touched := model.touched_)[:_MOST_RULES]:
+        say(f"  {entry}")
+    if len(touched) > _MOST_RULES:
+        say(f"  ... and {len(touched) - _MOST_RULES} more at a bound")
     if not isinstance(bags, BagStream):
         score, digits = ("accuracy", ".1%") if hasattr(model, "classes_") else ("R2", ".3f")
         say(f"Training {score} {model.score(bags):{digits}}; run `fuzzymil evaluate` for held-out {score}.")

@@ -39,6 +39,7 @@ class RuleFormat(enum.StrEnum):
         "fuzzymil rules model.json",
         "fuzzymil rules model.json --format markdown",
         "fuzzymil rules model.json -o rules.fis",
+        "fuzzymil rules expert.rules --diff model.json",
     ),
 )
 def rules(
@@ -60,6 +61,15 @@ def rules(
         ),
     ] = None,
     output: _options.Output = None,
+    diff: Annotated[
+        Path | None,
+        typer.Option(
+            "--diff",
+            metavar="MODEL",
+            help="Show what changed from MODEL to this newer model or file of rules, instead of the rules.",
+            show_default=False,
+        ),
+    ] = None,
     member: Annotated[int, typer.Option(min=1, help="Which rule base of a model with several, best first.")] = 1,
     max_terms: Annotated[
         int, typer.Option(min=1, help="Conditions to show per rule in text and tables, most selective first.")
@@ -71,6 +81,9 @@ def rules(
     check_target(output, model)
     chosen = _format(RuleFormat.json if as_json else format, output)
     found = _member(read_all_rules(model), member)
+    if diff is not None:
+        write_text(output, _difference(found, _member(read_all_rules(diff), member), chosen, digits))
+        return
     if chosen is RuleFormat.fis:
         found = _without_limits(found)
     for lost in _losses(found, chosen):
@@ -96,6 +109,20 @@ def _member(members: list[Any], number: int) -> Any:
     if len(members) > 1:
         note(f"Rule base {number} of {len(members)}, best first; the model averages them. Use --member for another.")
     return members[number - 1]
+
+
+def _difference(old: Any, new: Any, format: RuleFormat, digits: int) -> str:
+    import json
+
+    from fuzzymil.rules import RuleBase
+
+    for found in (old, new):
+        if not isinstance(found, RuleBase):
+            raise ParameterError("--diff compares rules with numeric conclusions, not Mamdani rules.")
+    if format not in (RuleFormat.text, RuleFormat.json):
+        raise ParameterError(f"--diff is written as text or json, not as {format}.")
+    found = old.diff(new)
+    return json.dumps(found.to_dict(), indent=2) if format is RuleFormat.json else str(found.to_text(digits))
 
 
 def _without_limits(found: Any) -> Any:

@@ -37,8 +37,8 @@ class NetworkClassifier(ClassifierMixin, Network):
     class_weight: Any = None
     positive: Any = None
 
-    constraints: ClassVar[Mapping[str, Check]] = {
-        **Network.constraints,
+    checks: ClassVar[Mapping[str, Check]] = {
+        **Network.checks,
         "class_weight": either(None, "balanced", otherwise=instance(Mapping, "a dict, 'balanced' or None")),
         "positive": label,
     }

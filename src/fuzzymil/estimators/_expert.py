@@ -104,7 +104,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
     positive: Any = None
     missing: str = "error"
 
-    constraints: ClassVar[Mapping[str, Check]] = {
+    checks: ClassVar[Mapping[str, Check]] = {
         "missing": choice(("error", "ignore")),
         "threshold": either(None, otherwise=real()),
         "positive": label,
@@ -129,7 +129,7 @@ class ExpertSystem(BaseEstimator, RuleModel):
         """Return rules with their outputs in another order."""
 
     def _check_settings(self) -> None:
-        check_parameters(self, self.constraints)
+        check_parameters(self, self.checks)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
         """Return those of the parameters that are not None."""

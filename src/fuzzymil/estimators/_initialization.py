@@ -20,7 +20,7 @@ from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.compile import finite_operators
 from fuzzymil.training import partition
-from fuzzymil.training.limits import Limits, limits_of
+from fuzzymil.training.limits import Bounds, Limits, box_of, limits_of
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.scaling import Measures, Scaling
 from fuzzymil.training.search import short_rules
@@ -46,6 +46,7 @@ class Learned:
     remembers: Any = None  # the plan and precision that the optimizer's memory belongs to
     template: RuleBase | None = None  # rules given as init: their terms keep their names and stay shared
     limits: Limits | None = None
+    box: Bounds | None = None  # of the limits, in the units of the data
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,10 +79,11 @@ def initialized(
     settings: NetworkSettings, bags: Bags, coding: Coding, scaling: Scaling, rng: Any, overview: Overview
 ) -> Learned:
     """Return initial rules, one set for each restart of each member, based on the bags in memory."""
-    if isinstance(settings.init, RuleBase):
-        return _from_rules(settings, settings.init, bags, coding, scaling, len(overview.targets))
-    if settings.frozen:
-        raise ParameterError("frozen refers to rules and terms of a rule base: pass one as init, or omit frozen.")
+    if (given := settings._given_rules) is not None:
+        return _from_rules(settings, given, bags, coding, scaling, len(overview.targets))
+    for name, value in (("frozen", settings.frozen), ("constraints", settings._constraints)):
+        if value:
+            raise ParameterError(f"{name} refers to rules and terms of a rule base: pass one as init, or omit {name}.")
     _require_memory(settings, bags, overview.targets.shape[1])
     mean = np.average(overview.targets, axis=0, weights=overview.weights)
     n_fits = settings.n_init * settings.n_estimators
@@ -341,8 +343,28 @@ def _from_rules(
         structure=structure(settings),
         n_runs=settings.n_init,
         template=given,
-        limits=limits_of(given, settings.frozen),
+        **limits_on(settings, given, expected.coefs.shape[2], scaling),
     )
+
+
+def limits_on(settings: NetworkSettings, rules: RuleBase, n_coefs: int, scaling: Scaling) -> dict[str, Any]:
+    """Return what training must respect, on its axes and in the units of the data.
+
+    Bounds refer to the rules given as ``init``, also when training resumes from others.
+    """
+    frozen, constraints, given = settings.frozen or (), settings._constraints, settings._given_rules
+    if constraints is None or given is None:
+        return {"limits": limits_of(rules, frozen), "box": None}
+    given = given.over(rules.feature_names)
+    said = [rule.concluding(start.coefs) for rule, start in zip(rules.rules, given.rules, strict=True)]
+    first = dataclasses.replace(rules, variables=given.variables, rules=tuple(said), default=given.default)
+    start = first.compile()[0]
+    more = np.zeros((*start.coefs.shape[:2], n_coefs - start.coefs.shape[2]))
+    start = start._replace(coefs=np.concatenate([start.coefs, more], axis=2))
+    return {
+        "limits": limits_of(first, frozen, constraints, start, scaling),
+        "box": box_of(first, frozen, constraints, start, scaling),
+    }
 
 
 def _warn_of_unused(settings: NetworkSettings, given: RuleBase) -> None:

@@ -18,7 +18,7 @@ from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.network.packing import pack
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.limits import unmoved
+from fuzzymil.training.limits import projected, unmoved
 
 if TYPE_CHECKING:
     from fuzzymil.training import Group, Plan, Result
@@ -128,6 +128,8 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
     operators = learned.operators
     params = learned.scaling.outward(params, additive=not operators.normalize)
+    if learned.box is not None:  # without the rounding errors of single precision
+        params = projected(params, learned.box, snap=1e-6)
     default = learned.default if operators.normalize else tuple(params.default)
     alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
     if learned.template is not None:
@@ -136,7 +138,7 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         start = with_conditions(learned.template, learned.masks[place])
         chosen: dict[str, Any] = {"aggregation": operators.aggregation, "combine": operators.combine}
         moved = start.with_numbers(params, default=default, **chosen, **alphas)
-        return functools.partial(unmoved, learned.template, moved, settings.frozen)
+        return functools.partial(unmoved, learned.template, moved, settings.frozen or ())
     return functools.partial(
         RuleBase.from_sets,
         params.sets,

@@ -126,7 +126,7 @@ class MIMamdani(ExpertSystem):
     resolution: int | None = None
     random_state: Any = None
 
-    constraints: ClassVar[Mapping[str, Check]] = {**ExpertSystem.constraints, "n_rules": integer(1)}
+    checks: ClassVar[Mapping[str, Check]] = {**ExpertSystem.checks, "n_rules": integer(1)}
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -58,18 +58,20 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     init : str, RuleBase, array or (array, array), default "auto"
         Where rules come from. "select" chooses them from many candidates, see Notes. A network is trained from a
         partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for short rules ("search"), or
-        from what is given: rules, centers, or centers and widths of shape (n_rules, n_features) in the units of the
-        data. "auto" means "select", unless a parameter is changed that only a network has: then it means "search"
-        with ``max_terms`` and "kmeans" without. Given rules keep their
-        operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
-        share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
-        number of rules; ``n_rules`` is then ignored.
+        from what is given: rules (also as text), centers, or centers and widths of shape (n_rules, n_features) in the
+        units of the data. "auto" means "select", unless a parameter is changed that only a network has: then it means
+        "search" with ``max_terms`` and "kmeans" without. Given rules keep their operators, default and limits (``clip``
+        is not used) and the names of their terms; a term that several rules share moves for all of them, and don't-care
+        variables stay don't-care. Given rules or centers determine the number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
         Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
         standardized). None: proportional to the square root of the number of features.
     frozen : sequence of str, default ()
         Parts of the rules given as ``init`` that training does not change: ``"rule 2"`` (its conclusion and terms),
         ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions about an output).
+    constraints : Constraints, dict or None, default None
+        What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
+        overlap, signs of slopes, nearness to the start; see `Constraints`. None: nothing.
     loss : {"squared_error", "cross_entropy", "hinge"}, default "squared_error"
         Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
@@ -119,6 +121,8 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         All members; those of a network are sorted, best first. Predictions average their outputs.
     initial_rules_ : RuleBase
         ``rules_`` before training, or before the sets of chosen rules were refined.
+    touched_ : list of Touched
+        What training left at a bound of ``constraints``.
     history_ : dict of arrays
         ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
         ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`. For chosen rules, one
@@ -243,18 +247,20 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
     init : str, RuleBase, array or (array, array), default "auto"
         Where rules come from. "select" chooses them from many candidates, see Notes. A network is trained from a
         partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for short rules ("search"), or
-        from what is given: rules, centers, or centers and widths of shape (n_rules, n_features) in the units of the
-        data. "auto" means "select", unless a parameter is changed that only a network has: then it means "search"
-        with ``max_terms`` and "kmeans" without. Given rules keep their
-        operators, default and limits (``clip`` is not used) and the names of their terms; a term that several rules
-        share moves for all of them, and don't-care variables stay don't-care. Given rules or centers determine the
-        number of rules; ``n_rules`` is then ignored.
+        from what is given: rules (also as text), centers, or centers and widths of shape (n_rules, n_features) in the
+        units of the data. "auto" means "select", unless a parameter is changed that only a network has: then it means
+        "search" with ``max_terms`` and "kmeans" without. Given rules keep their operators, default and limits (``clip``
+        is not used) and the names of their terms; a term that several rules share moves for all of them, and don't-care
+        variables stay don't-care. Given rules or centers determine the number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
         Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
         standardized). None: proportional to the square root of the number of features.
     frozen : sequence of str, default ()
         Parts of the rules given as ``init`` that training does not change: ``"rule 2"`` (its conclusion and terms),
         ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions about an output).
+    constraints : Constraints, dict or None, default None
+        What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
+        overlap, signs of slopes, nearness to the start; see `Constraints`. None: nothing.
     optimizer : str or optax.GradientTransformation, default "adam"
         "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
     learning_rate : float, default 0.03
@@ -297,6 +303,8 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
         All members; those of a network are sorted, best first. Predictions average their outputs.
     initial_rules_ : RuleBase
         ``rules_`` before training, or before the sets of chosen rules were refined.
+    touched_ : list of Touched
+        What training left at a bound of ``constraints``.
     history_ : dict of arrays
         ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
         ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`. Those of a regressor

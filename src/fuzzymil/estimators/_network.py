@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags, BagStream
-from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, structure
+from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, limits_on, structure
 from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, plan_of, rule_base, training_weights
 from fuzzymil.estimators._look import Look, as_stream, common_generator
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
@@ -27,9 +27,10 @@ from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import infer_output
 from fuzzymil.selection import choose_rules
+from fuzzymil.training.constraints import Touched
 from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.processes import ProcessGroup, current
-from fuzzymil.training.limits import limits_of
+from fuzzymil.training.limits import touched_by
 from fuzzymil.training.partition import sampled
 from fuzzymil.training.progress import counting_bar
 from fuzzymil.training.scaling import Measures, Scaling
@@ -155,7 +156,7 @@ class Network(NetworkSettings, ExplainableModel):
     def _resumed(self, n_bags: int) -> Learned:
         """Return the present rules to train further, if the parameters still describe them."""
         before = self._learned
-        if len(before.params) > 1 and before.template is not None and not isinstance(self.init, RuleBase):
+        if len(before.params) > 1 and before.template is not None and self._given_rules is None:
             raise ParameterError(
                 "The members of a committee of chosen rules differ in shape and cannot be trained further: choose anew "
                 "(warm_start=False), or train one of them (init=model.members_[0])."
@@ -169,6 +170,9 @@ class Network(NetworkSettings, ExplainableModel):
                 )
         p = keep_prob(self, before.params[0], before.masks[0], n_bags, given=before.template is not None)
         learned = dataclasses.replace(before, keep_prob=p)
+        if learned.template is not None:
+            n_coefs = learned.params[0].coefs.shape[2]
+            learned = dataclasses.replace(learned, **limits_on(self, learned.template, n_coefs, learned.scaling))
         if learned.remembers == (plan_of(self, learned), self._run.precision):
             return learned
         return dataclasses.replace(learned, optimizer_state=None)  # of another optimizer
@@ -312,6 +316,17 @@ class Network(NetworkSettings, ExplainableModel):
             self._initial = self._initial()
         return self._initial
 
+    @property
+    def touched_(self) -> list[Touched]:
+        """What training left at a bound of ``constraints``."""
+        check_is_fitted(self)
+        learned, constraints = self._learned, self._constraints
+        if constraints is None or learned.box is None or learned.template is None:
+            return []
+        said = [rule.concluding(now.coefs) for rule, now in zip(learned.template.rules, self.rules_.rules, strict=True)]
+        now = dataclasses.replace(learned.template, variables=self.rules_.variables, rules=tuple(said))
+        return touched_by(now, self.frozen or (), constraints, learned.box)
+
     def _restore(
         self,
         members: list[RuleBase],
@@ -327,7 +342,7 @@ class Network(NetworkSettings, ExplainableModel):
         params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
         params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
         arrangement = members[0].arrangement
-        given = isinstance(self.init, RuleBase) or (arrangement.premises, arrangement.parts) != (None, None)
+        given = self._given_rules is not None or (arrangement.premises, arrangement.parts) != (None, None)
         learned = Learned(
             params=params,
             masks=[rules.compile()[1] for rules in members],
@@ -341,7 +356,7 @@ class Network(NetworkSettings, ExplainableModel):
             structure=structure(self),
             n_epochs=n_epochs,
             template=members[0] if given else None,
-            limits=limits_of(members[0], self.frozen) if given else None,
+            **(limits_on(self, members[0], params[0].coefs.shape[2], axes) if given else {}),
         )
         self._set_fitted(learned, members, initial, history)
 
@@ -349,7 +364,8 @@ class Network(NetworkSettings, ExplainableModel):
         """Return a fitted copy that predicts with other rules, for example edited or simplified ones.
 
         Classes, features and calibration stay those of this model. The copy has one member, and the rules become its
-        ``init``: `partial_fit` and warm starts resume from them, and `fit` starts from them. Nothing is frozen in it.
+        ``init``: `partial_fit` and warm starts resume from them, and `fit` starts from them. Nothing is frozen
+        or constrained in it.
 
         Parameters
         ----------
@@ -366,7 +382,7 @@ class Network(NetworkSettings, ExplainableModel):
         """
         rules = self._suitable(rules)
         model = copy.copy(self)
-        model.init, model.frozen = rules, ()
+        model.init, model.frozen, model.constraints = rules, (), None
         before = self._learned
         axes = before.scaling.limited_as(rules)
         model._restore(

@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.estimators.rule_model import ExplainableModel
-from fuzzymil.rules import Activations, Rule, RuleBase
+from fuzzymil.rules import Activations, RuleBase
 from fuzzymil.rules.language import parser
 
 _OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "default")
@@ -176,7 +176,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
         return dataclasses.replace(
             rules,
             outputs=sorted_as(rules.outputs),
-            rules=tuple(Rule(rule.premise, sorted_as(rule.coefs), rule.weight) for rule in rules.rules),
+            rules=tuple(rule.concluding(sorted_as(rule.coefs)) for rule in rules.rules),
             default=sorted_as(rules.default),
             consequent_alpha=sorted_as(alpha) if isinstance(alpha, tuple) else alpha,
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import numbers
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -16,7 +18,9 @@ from fuzzymil.estimators.parameters import Check, check_parameters, choice, eith
 from fuzzymil.membership import learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
+from fuzzymil.rules import RuleBase
 from fuzzymil.training import partition
+from fuzzymil.training.constraints import Constraints
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.optimizers import OPTIMIZERS
 
@@ -85,7 +89,7 @@ class Variant(_Options):
     clip: float | None = 3.0
     tol: float = 0.0
 
-    constraints: ClassVar[Mapping[str, Check]] = {
+    checks: ClassVar[Mapping[str, Check]] = {
         "update_rule": choice(("exact", "paper")),
         "width_scale": choice(("log", "direct")),
         "init_outputs": choice(("informed", "ones")),
@@ -98,7 +102,7 @@ class Variant(_Options):
     }
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.constraints)
+        check_parameters(self, self.checks)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -180,7 +184,7 @@ class RunOptions(_Options):
     distributed: bool = False
     precision: str = "single"
 
-    constraints: ClassVar[Mapping[str, Check]] = {
+    checks: ClassVar[Mapping[str, Check]] = {
         "checkpoint": either(None, otherwise=instance((str, os.PathLike), "a folder or None")),
         "callbacks": _callables,
         "distributed": flag,
@@ -188,7 +192,7 @@ class RunOptions(_Options):
     }
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.constraints)
+        check_parameters(self, self.checks)
         if self.checkpoint == "":
             raise ParameterError("checkpoint must be a folder or None, got ''.")
 
@@ -198,8 +202,18 @@ def _order(name: str, value: Any) -> None:
         raise ParameterError(f"{name} must be 0 (constant conclusions) or 1 (linear conclusions), got {value!r}.")
 
 
+_RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> RuleBase:
+    return RuleBase.parse(text)
+
+
 def _init(name: str, value: Any) -> None:
-    if isinstance(value, str):  # arrays and rules are checked against the data
+    if isinstance(value, str) and _RULES.search(value):
+        _parsed(value)
+    elif isinstance(value, str):  # arrays and rules are checked against the data
         choice(("auto", "select", *partition.PARTITIONS, "search"))(name, value)
 
 
@@ -211,6 +225,10 @@ def _optimizer(name: str, value: Any) -> None:
 
         expected = f"{', '.join(OPTIMIZERS)} or an optax.GradientTransformation"
         instance(GradientTransformation, expected)(name, value)
+
+
+def _constraints(name: str, value: Any) -> None:
+    Constraints.of(value)
 
 
 def _variant(name: str, value: Any) -> None:
@@ -248,6 +266,7 @@ class NetworkSettings(BaseEstimator):
     init: Any = "auto"
     init_width: float | None = None
     frozen: Any = ()
+    constraints: Any = None
     optimizer: Any = "adam"
     learning_rate: float = 0.03
     batch_size: int | None = None
@@ -271,7 +290,7 @@ class NetworkSettings(BaseEstimator):
     combine = "softmax"
     loss = "squared_error"
 
-    constraints: ClassVar[Mapping[str, Check]] = {
+    checks: ClassVar[Mapping[str, Check]] = {
         "n_rules": either(None, otherwise=integer(1)),
         "order": _order,
         "membership": lambda name, value: known_name(name, value, learnable_families()),
@@ -285,6 +304,7 @@ class NetworkSettings(BaseEstimator):
         "init": _init,
         "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
         "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
+        "constraints": _constraints,
         "loss": choice(LOSSES),
         "optimizer": _optimizer,
         "learning_rate": real(low=0.0, open_low=True),
@@ -306,7 +326,7 @@ class NetworkSettings(BaseEstimator):
     }
 
     def _check_settings(self) -> None:
-        check_parameters(self, self.constraints)
+        check_parameters(self, self.checks)
         if isinstance(self.init, str) and self.init == "search" and self.max_terms is None:
             raise ParameterError("init='search' looks for short rules: set max_terms, for example max_terms=3.")
         if isinstance(self.init, str) and self.init == "select":
@@ -339,9 +359,21 @@ class NetworkSettings(BaseEstimator):
         fields = {field.name: field.default for field in dataclasses.fields(self)}
         # Other ways to write the same: no frozen parts, and the standard variant.
         now = {name: getattr(self, name) for name in fields} | {"frozen": tuple(self.frozen or ())}
+        now["constraints"] = self._constraints
         if self._variant == VARIANTS["standard"]:
             now["variant"] = "standard"
         return [name for name, default in fields.items() if name not in _OF_ALL and now[name] != default]
+
+    @property
+    def _given_rules(self) -> RuleBase | None:
+        """The rules given as ``init``, as a value or as text."""
+        if isinstance(self.init, str) and _RULES.search(self.init):
+            return _parsed(self.init)
+        return self.init if isinstance(self.init, RuleBase) else None
+
+    @property
+    def _constraints(self) -> Constraints | None:
+        return Constraints.of(self.constraints)
 
     @property
     def _n_rules(self) -> int:

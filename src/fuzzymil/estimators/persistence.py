@@ -21,6 +21,7 @@ from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
+from fuzzymil.training.constraints import Constraints
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.scaling import Scaling
 
@@ -36,6 +37,7 @@ _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "mamdani_rules": (MamdaniRules, MamdaniRules.to_dict, MamdaniRules.from_dict),
     "variable": (Variable, json.encode_variable, json.decode_variable),
     "set": (MembershipFunction, json.encode_set, json.decode_set),
+    "constraints": (Constraints, Constraints.to_dict, Constraints.of),
     "variant": (Variant, dataclasses.asdict, lambda fields: Variant(**fields)),
 }
 _NOT_SAVED = object()

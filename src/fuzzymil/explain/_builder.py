@@ -239,7 +239,7 @@ def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold:
         yield RuleExplanation(
             member=m,
             index=r,
-            name=f"Rule {r + 1} of member {m + 1}" if several else f"Rule {r + 1}",
+            name=f"{member.base.name_of(r)} of member {m + 1}" if several else member.base.name_of(r),
             rule=rule,
             text=member.texts[r],
             log_firing=float(found.log_firing[b, r]),

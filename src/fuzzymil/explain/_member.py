@@ -15,7 +15,7 @@ from fuzzymil.network.inference import Activations
 from fuzzymil.network.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
-from fuzzymil.rules.language import printer
+from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Part, Quantified, conditions
 
 
@@ -25,7 +25,7 @@ class Member:
     def __init__(self, base: RuleBase, found: Activations, *, bags: Bags) -> None:
         self.base, self.found, self.offsets = base, found, bags.offsets
         self.params, self.masks, self.operators = base.compile()
-        self.texts = [line.partition(": ")[2] for line in base.to_text().split("\n") if line.startswith("Rule ")]
+        self.texts = source.statements(base)
         self.part_texts = list(map(_text, base.parts))
         self.places: list[list[int]] = [[] for _ in base.rules]  # of the parts of each rule
         for p, part in enumerate(base.parts):

@@ -2,6 +2,7 @@
 
 from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
 from fuzzymil.plots._data_diagnosis import DataDiagnosisDisplay
+from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
 from fuzzymil.plots._ellipses import RuleEllipse
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._firing import FiringDisplay
@@ -25,6 +26,7 @@ __all__ = [
     "CubeDisplay",
     "CurvesDisplay",
     "DataDiagnosisDisplay",
+    "DifferenceDisplay",
     "DistributionDisplay",
     "ExplanationDisplay",
     "FiringDisplay",
@@ -46,6 +48,7 @@ __all__ = [
     "ShapesDisplay",
     "SpaceDisplay",
     "SurfaceDisplay",
+    "TermPanel",
     "brier_score",
     "save_figure",
     "true_positive_rates",

@@ -92,7 +92,7 @@ class FiringDisplay:
             strengths=found.normalized[np.ix_(order, columns)],
             scores=scores[order],
             bags=[str(packed.ids[b]) for b in order],
-            rules=[f"Rule {r + 1}: {format_number(float(said[r, k]), 2)}" for r in columns],
+            rules=[f"{rules.name_of(r)}: {format_number(float(said[r, k]), 2)}" for r in columns],
             groups=[] if codes is None else list(zip(names, np.bincount(codes).tolist(), strict=True)),
             output=rules.outputs[k],
             normalize=rules.normalize,

@@ -187,7 +187,7 @@ def _title(rules: RuleBase, r: int, output: int) -> str:
     more = " + ..." if np.any(rules.coefs[r, output, 1:]) else ""
     counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
     asked = "".join(f" ({word} instances)" for word in counts if word)
-    return f"Rule {r + 1}: {rules.outputs[output]} {sign} {value}{more}{asked}"
+    return f"{rules.name_of(r)}: {rules.outputs[output]} {sign} {value}{more}{asked}"
 
 
 def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:

@@ -290,7 +290,7 @@ def _row_name(rules: RuleBase, r: int) -> str:
     weight = "" if rule.weight == 1 else f" (x {format_number(rule.weight, 2)})"
     counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
     asked = "".join(f"\n{word} instances" for word in counts if word)
-    return f"Rule {r + 1}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
+    return f"{shortened(rules.name_of(r), 16)}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
 
 
 def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:

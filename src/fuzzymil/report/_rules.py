@@ -14,7 +14,7 @@ from fuzzymil.report._answers import Answers
 from fuzzymil.report._drawings import Bar, Sketch, bar
 from fuzzymil.report._format import label, typeset
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.language import printer
+from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
 
@@ -143,14 +143,14 @@ def _shortened(text: str) -> str:
 
 def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
-    texts = [line for line in base.to_text(max_terms=_SHOWN).split("\n") if line.startswith("Rule ")]
+    texts = source.statements(base, _SHOWN)
     added = found.normalized * found.rule_outputs[:, :, 0]
     counts = found.normalized if base.normalize else np.abs(added)
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
     means = found.rule_outputs.mean(axis=0)
     ends = (min(0.0, float(means[:, 0].min())), max(0.0, float(means[:, 0].max())))
     for r in range(base.n_rules):
-        name = f"Rule {r + 1}"
+        name = base.name_of(r)
         concluded = means[r]
         k = _class(answers, concluded, additive=not base.normalize)
         conditions = _conditions(answers, member, r)
@@ -159,7 +159,7 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
             member=member,
             index=r,
             name=name if len(answers.members) == 1 else f"{name} of member {member + 1}",
-            text=texts[r].removeprefix(f"{name}: "),
+            text=texts[r],
             conclusions=tuple(zip(base.outputs, concluded.tolist(), strict=True)),
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,

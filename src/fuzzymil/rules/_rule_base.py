@@ -55,6 +55,9 @@ class RuleBase(RuleSet, Serializable):
         Whether values are clipped to the range of their variable (``low`` to ``high``).
     s_norm : {"algebraic", "max", "bounded", "hamacher", "einstein"}, optional
         Joins conditions by OR. Default: the dual of ``t_norm``.
+    comment : str
+        What the author noted about the rules as a whole. Rules and variables have comments of their own, and rules
+        labels; all of them survive training and editing, and are kept in text and JSON.
 
     Examples
     --------
@@ -180,6 +183,7 @@ class RuleBase(RuleSet, Serializable):
     over = editing.over
     simplify = editing.simplify
     diagnose = editing.diagnose
+    diff = editing.diff
     to_text = source.to_text
     to_source = source.to_source
     describe_terms = source.describe_terms

@@ -17,7 +17,7 @@ from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.premise import Is, Part, conditions, parts_of
-from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.rule import Rule, Variable, tidy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +39,7 @@ class RuleSet:
     default: tuple[float, ...] = ()
     limited: bool = False
     s_norm: str = ""
+    comment: str = dataclasses.field(default="", compare=False)  # for readers only
 
     def __post_init__(self) -> None:
         put = functools.partial(object.__setattr__, self)
@@ -52,6 +53,7 @@ class RuleSet:
             put(field, _boolean(field, getattr(self, field)))
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
+        put("comment", tidy(self.comment))
         self._check()
 
     def _check(self) -> None:
@@ -128,6 +130,10 @@ class RuleSet:
     def coefs(self) -> Array:
         """Consequent coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first."""
         return np.array([rule.coefs for rule in self.rules])
+
+    def name_of(self, place: int) -> str:
+        """Return the label of a rule, counted from 0, or its number: ``"Rule 3"``."""
+        return self.rules[place].label or f"Rule {place + 1}"
 
     def selectivity(self, asked: Rule | Mapping[str, str]) -> dict[str, float]:
         """Return how narrow the sets of a rule, or of variables and terms, are: the variable's range over the width."""

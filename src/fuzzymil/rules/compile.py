@@ -153,9 +153,7 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
         dataclasses.replace(v, terms={term: moved.get((v.name, term), old) for term, old in v.terms.items()})
         for v in base.variables
     ]
-    rules = [
-        Rule(rule.premise, rows, rule.weight) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)
-    ]
+    rules = [rule.concluding(rows) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)]
     default = tuple(np.broadcast_to(np.asarray(params.default, float), len(base.outputs)))
     fields: dict[str, Any] = {"variables": variables, "rules": rules, "default": default} | changes
     return dataclasses.replace(base, **fields)

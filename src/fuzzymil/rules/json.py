@@ -55,6 +55,7 @@ def to_dict(rules: RuleSet) -> dict[str, Any]:
         "default": list(rules.default),
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
+        **_said(comment=rules.comment),
     }
 
 
@@ -68,6 +69,8 @@ def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
                 conjunction(item["if"]) if "if" in item else _decode_premise(item["premise"]),
                 tuple(tuple(map(number, row)) for row in item["then"]),
                 number(item.get("weight", 1.0)),
+                str(item.get("label", "")),
+                str(item.get("comment", "")),
             )
             for item in content["rules"]
         ]
@@ -84,6 +87,7 @@ def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
             default=tuple(map(number, content["default"])),
             limited=content["limited"],
             s_norm=content.get("s_norm", ""),
+            comment=str(content.get("comment", "")),
         )
     except ModelFileError:
         raise
@@ -115,6 +119,7 @@ def encode_variable(variable: Variable) -> dict[str, Any]:
         "low": variable.low,
         "high": variable.high,
         "terms": {term: encode_set(chosen) for term, chosen in variable.terms.items()},
+        **_said(comment=variable.comment),
     }
 
 
@@ -122,13 +127,24 @@ def decode_variable(content: Mapping[str, Any]) -> Variable:
     """Rebuild a variable from `encode_variable`."""
     low, high = (None if content[end] is None else storage.decode_number(content[end]) for end in ("low", "high"))
     terms = {str(term): decode_set(chosen) for term, chosen in content["terms"].items()}
-    return Variable(str(content["name"]), terms, low, high, str(content["unit"]))
+    comment = str(content.get("comment", ""))
+    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment)
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:
     premise = {"if": dict(rule.antecedent)} if rule.is_plain else {"premise": _encode_premise(rule.premise)}
     weight = {} if rule.weight == 1 else {"weight": rule.weight}
-    return {**premise, "then": [list(row) for row in rule.coefs], **weight}
+    return {
+        **premise,
+        "then": [list(row) for row in rule.coefs],
+        **weight,
+        **_said(label=rule.label, comment=rule.comment),
+    }
+
+
+def _said(**texts: str) -> dict[str, str]:
+    """Return the texts that are not empty."""
+    return {name: text for name, text in texts.items() if text}
 
 
 def _encode_premise(premise: Expression) -> dict[str, Any]:

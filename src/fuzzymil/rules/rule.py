@@ -12,7 +12,18 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import FAMILIES, MembershipFunction
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
-__all__ = ["Names", "Rule", "Variable"]
+__all__ = ["Names", "Rule", "Variable", "tidy"]
+
+
+def tidy(comment: str) -> str:
+    r"""Return a comment without blanks at the ends of its lines, as text keeps it.
+
+    Examples
+    --------
+    >>> tidy(" first line \n  second")
+    'first line\nsecond'
+    """
+    return "\n".join(line.strip() for line in comment.splitlines()).strip()
 
 
 class Names(dict[str, Any]):
@@ -41,6 +52,8 @@ class Variable:
     low, high : float, optional
         Range of the data. Learned terms such as *low* refer to it.
     unit : str
+    comment : str
+        What the author noted about the variable.
 
     Examples
     --------
@@ -55,9 +68,11 @@ class Variable:
     low: float | None = None
     high: float | None = None
     unit: str = ""
+    comment: str = dataclasses.field(default="", compare=False)  # for readers only
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", Names(self.terms))
+        object.__setattr__(self, "comment", tidy(self.comment))
         for term, chosen in self.terms.items():
             if not isinstance(chosen, MembershipFunction):
                 raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
@@ -95,6 +110,10 @@ class Rule:
         One row per output: the constant, optionally followed by one coefficient per variable.
     weight : float
         Factor for the rule's firing strength (``WITH 0.5``); 0 disables the rule.
+    label : str
+        Name of the rule, printed instead of its number (``Shock: IF ...``).
+    comment : str
+        What the author noted about the rule.
 
     Examples
     --------
@@ -105,18 +124,37 @@ class Rule:
     premise: Expression
     coefs: tuple[tuple[float, ...], ...]
     weight: float = 1.0
+    label: str = dataclasses.field(default="", compare=False)  # for readers only, as is the comment
+    comment: str = dataclasses.field(default="", compare=False)
 
     def __init__(
-        self, premise: Expression | Mapping[str, str], coefs: Sequence[Sequence[float]], weight: float = 1.0
+        self,
+        premise: Expression | Mapping[str, str],
+        coefs: Sequence[Sequence[float]],
+        weight: float = 1.0,
+        label: str = "",
+        comment: str = "",
     ) -> None:
         put = functools.partial(object.__setattr__, self)
         found = conjunction(premise) if isinstance(premise, Mapping) else premise
         put("coefs", tuple(tuple(map(float, row)) for row in coefs))
         put("weight", float(weight))
+        put("label", str(label))
+        put("comment", tidy(comment))
         check_premise(found)
         put("premise", simplified(found))  # the form that text has, so that printed rules parse back as equal
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise ParameterError(f"The weight of a rule must be finite and at least 0, got {weight!r}.")
+
+    def concluding(self, coefs: Sequence[Sequence[float]]) -> Rule:
+        """Return the rule with other conclusions.
+
+        Examples
+        --------
+        >>> Rule({"hue": "blue"}, [[1.0]], label="Sky").concluding([[0.5]])
+        Rule(premise=Is(variable='hue', term='blue', hedges=()), coefs=((0.5,),), weight=1.0, label='Sky', comment='')
+        """
+        return Rule(self.premise, coefs, self.weight, self.label, self.comment)
 
     @property
     def conditions(self) -> tuple[Is, ...]:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from fuzzymil.training._loop import Group
     from fuzzymil.training._step import Plan
     from fuzzymil.training.checkpoints import Checkpoints
+    from fuzzymil.training.constraints import Constraints, Touched
     from fuzzymil.training.limits import Limits
     from fuzzymil.training.optimizers import OPTIMIZERS
     from fuzzymil.training.progress import Progress
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "OPTIMIZERS",
     "Checkpoints",
+    "Constraints",
     "Group",
     "Limits",
     "Plan",
     "Progress",
     "Result",
+    "Touched",
     "checkpoints",
     "distributed",
     "losses",
@@ -29,7 +32,8 @@ __all__ = [
 ]
 
 # Loaded on first use: processes that `distributed.launcher` starts must not load JAX before the user's script runs.
-_HOMES = {"Checkpoints": "checkpoints", "Group": "_loop", "Limits": "limits", "OPTIMIZERS": "optimizers"}
+_HOMES = {"Checkpoints": "checkpoints", "Constraints": "constraints", "Touched": "constraints"}
+_HOMES |= {"Group": "_loop", "Limits": "limits", "OPTIMIZERS": "optimizers"}
 _HOMES |= {"Plan": "_step", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}
 
 

@@ -20,6 +20,7 @@ from fuzzymil.membership import family
 from fuzzymil.network.kernels.gaussian import squares_of
 from fuzzymil.network.layers import Masks, Params
 from fuzzymil.network.packing import PackedBags
+from fuzzymil.training._projection import as_type
 from fuzzymil.training._step import (
     Data,
     Free,
@@ -101,9 +102,10 @@ def stacked_limits(groups: list[Group], dtype: Any) -> Limits | None:
     found = [group.limits for group in groups if group.limits is not None]
     if not found:
         return None
-    owner = np.stack([np.asarray(limits.owner, np.int32) for limits in found])
-    others = stacked([(limits.sets, limits.coefs, limits.default) for limits in found], dtype)
-    return Limits(*map(jnp.asarray, (owner, *others)))
+    together: Limits = jax.tree.map(
+        lambda *values: jnp.asarray(np.stack([as_type(value, dtype) for value in values])), *found
+    )
+    return together
 
 
 def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> State:

@@ -7,6 +7,7 @@ spread over several devices; then the gradients of all shares are summed, and th
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from fuzzymil.membership import family
 from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Grouping, OneBag
+from fuzzymil.training._projection import projected
 from fuzzymil.training.limits import Limits
 from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.optimizers import OPTIMIZERS
@@ -115,6 +117,30 @@ def _held(updates: Free, limits: Limits) -> Free:
     if "default" in updates:
         held["default"] = limits.default * updates["default"]
     return updates | held
+
+
+def _pulled(gradient: Free, free: Free, limits: Limits, plan: Plan) -> Free:
+    """Add the gradient of ``stay / 2`` times the squared distance from the start."""
+    if limits.stay is None or limits.start is None:
+        return gradient
+    start = to_free(limits.start, plan)
+    pulled: Free = jax.tree.map(lambda slope, now, then: slope + limits.stay * (now - then), gradient, free, start)
+    return pulled
+
+
+def _bounded(free: Free, limits: Limits, plan: Plan) -> Free:
+    """Project the parameters onto their bounds; those within them keep every bit."""
+    if limits.bounds is None or limits.start is None:
+        return free
+    before = from_free(free, limits.start, plan)
+    after = projected(before, limits.bounds)
+    again = to_free(after, plan)
+    sets = {}
+    for name, values in free["sets"].items():
+        changed = [new != old for new, old in zip(after.sets[name], before.sets[name], strict=True)]
+        moved = functools.reduce(jnp.logical_or, changed)
+        sets[name] = tuple(jnp.where(moved, new, old) for new, old in zip(again["sets"][name], values, strict=True))
+    return free | {"sets": sets, "coefs": after.coefs}
 
 
 # ---------------------------------------------------------------------- costs of bags
@@ -239,12 +265,13 @@ def step(
 ) -> tuple[Free, Any]:
     """Update the parameters by one step of the optimizer, within the limits."""
     if limits is not None:
-        gradient = _shared(gradient, limits)
+        gradient = _pulled(_shared(gradient, limits), free, limits, plan)
     updates, optimizer = plan.transformation().update(gradient, optimizer, free)
     if limits is not None:
         updates = _held(updates, limits)
     factor = -rate if isinstance(plan.optimizer, str) else 1.0
-    return jax.tree.map(lambda value, update: value + (factor * update).astype(value.dtype), free, updates), optimizer
+    free = jax.tree.map(lambda value, update: value + (factor * update).astype(value.dtype), free, updates)
+    return free if limits is None else _bounded(free, limits, plan), optimizer
 
 
 def gradient_of_all(

@@ -1,4 +1,4 @@
-"""Constraints on training from rules that a person wrote: shared terms stay shared, frozen ones stay fixed."""
+"""Limits on training from given rules: shared terms stay shared, frozen ones fixed, and others within bounds."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
+from fuzzymil.network.layers import Params
 from fuzzymil.network.premises import Place
-from fuzzymil.rules import Rule, RuleBase
+from fuzzymil.rules import RuleBase
+from fuzzymil.training._bounds import bounds_of, touched
+from fuzzymil.training._projection import Bounds, projected
+from fuzzymil.training.constraints import Constraints, Touched
+from fuzzymil.training.scaling import Scaling
 
-__all__ = ["Limits", "limits_of", "unmoved"]
+__all__ = ["Bounds", "Limits", "box_of", "limits_of", "projected", "touched_by", "unmoved"]
 
 
 class Limits(NamedTuple):
@@ -23,9 +28,18 @@ class Limits(NamedTuple):
     sets: Any  # (rows, d), 0 for frozen sets
     coefs: Any  # (r, k, 1), 0 for frozen conclusions
     default: Any  # (k,), 0 for a frozen default
+    bounds: Bounds | None = None  # on the axes of training
+    stay: Any = None  # () strength of the pull to the start, if there is one
+    start: Params | None = None  # with bounds or a pull: where training began
 
 
-def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
+def limits_of(
+    rules: RuleBase,
+    frozen: Iterable[str] = (),
+    constraints: Constraints | None = None,
+    start: Params | None = None,
+    axes: Scaling | None = None,
+) -> Limits:
     """Return the limits for training that starts from these rules.
 
     Parameters
@@ -34,6 +48,12 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     frozen : sequence of str
         ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"`` for a
         term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its default.
+    constraints : Constraints, optional
+        These need the next two.
+    start : Params, optional
+        Where training begins, in the units of the data.
+    axes : Scaling, optional
+        The axes of training.
 
     Examples
     --------
@@ -44,16 +64,47 @@ def limits_of(rules: RuleBase, frozen: Iterable[str] = ()) -> Limits:
     frozen = tuple(frozen)
     places = rules.arrangement.terms
     shape = (rules.arrangement.n_rows, rules.n_features)
-    owner: Array = np.arange(shape[0] * shape[1]).reshape(shape)
+    owner: Array = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(shape)
     first: dict[tuple[str, str], Place] = {}
     for place, term in places.items():
         owner[place] = owner[first.setdefault(term, place)]
-    held, conclusions = _held(rules, frozen)
-    sets = np.ones(shape)
-    for place, term in places.items():
-        sets[place] = 0.0 if term in held else 1.0
+    sets, conclusions = _moves(rules, frozen)
     default = np.array([0.0 if output in frozen else 1.0 for output in rules.outputs])
-    return Limits(owner, sets, conclusions, default)
+    limits = Limits(owner, sets, conclusions, default)
+    if constraints is None or start is None or axes is None:
+        return limits
+    return limits._replace(
+        bounds=bounds_of(rules, start, constraints, sets, axes) if _has_bounds(constraints) else None,
+        stay=np.asarray(constraints.stay) if constraints.stay else None,
+        start=axes.inward(start, additive=not rules.normalize),
+    )
+
+
+def box_of(
+    rules: RuleBase, frozen: Iterable[str], constraints: Constraints | None, start: Params, axes: Scaling
+) -> Bounds | None:
+    """Return the bounds of `limits_of` in the units of the data."""
+    if constraints is None or not _has_bounds(constraints):
+        return None
+    return bounds_of(rules, start, constraints, _moves(rules, frozen)[0], axes.plain())
+
+
+def touched_by(rules: RuleBase, frozen: Iterable[str], constraints: Constraints, box: Bounds) -> list[Touched]:
+    """Return what ended at a bound; the rules must have the conditions of those that the box was made for."""
+    return touched(rules, box, constraints, _moves(rules, frozen))
+
+
+def _has_bounds(constraints: Constraints) -> bool:
+    return dataclasses.replace(constraints, stay=0.0) != Constraints()
+
+
+def _moves(rules: RuleBase, frozen: Iterable[str]) -> tuple[Array, Array]:
+    """Return arrays (rows, d) and (r, k, 1) that are 0 for frozen sets and conclusions."""
+    held, conclusions = _held(rules, frozen)
+    sets = np.ones((rules.arrangement.n_rows, rules.n_features))
+    for place, term in rules.arrangement.terms.items():
+        sets[place] = 0.0 if term in held else 1.0
+    return sets, conclusions
 
 
 def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBase:
@@ -66,7 +117,7 @@ def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBa
     coefs = np.where(moves > 0, trained.coefs, start.coefs)
     # Rule Dropout as printed scales every conclusion, also a frozen one: that is no rounding error.
     coefs = np.where(np.isclose(coefs, trained.coefs, rtol=1e-4), coefs, trained.coefs)
-    rules = [Rule(rule.premise, rows.tolist(), rule.weight) for rule, rows in zip(trained.rules, coefs, strict=True)]
+    rules = [rule.concluding(rows.tolist()) for rule, rows in zip(trained.rules, coefs, strict=True)]
     default = [
         before if output in frozen else after
         for output, before, after in zip(start.outputs, start.default, trained.default, strict=True)
@@ -77,6 +128,7 @@ def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBa
 def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
     """Return the frozen terms, and an array (r, k, 1) that is 0 for frozen conclusions."""
     known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.outputs)
+    known |= {f"rule {rule.label}" for rule in rules.rules if rule.label}
     known |= {variable.name for variable in rules.variables}
     known |= {f"{variable.name}.{term}" for variable in rules.variables for term in variable.terms}
     terms: set[tuple[str, str]] = set()
@@ -92,7 +144,7 @@ def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]],
                 (variable.name, term) for term in variable.terms if name in (variable.name, f"{variable.name}.{term}")
             }
         for r, rule in enumerate(rules.rules):
-            if name == f"rule {r + 1}":
+            if name in (f"rule {r + 1}", f"rule {rule.label}"):
                 conclusions[r] = 0.0
                 terms |= {(condition.variable, condition.term) for condition in rule.conditions}
         for k, output in enumerate(rules.outputs):

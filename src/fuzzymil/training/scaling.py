@@ -135,6 +135,11 @@ class Scaling:
         """Return the same scaling with standardized targets."""
         return dataclasses.replace(self, target_shift=shift, target_scale=scale)
 
+    def plain(self) -> Scaling:
+        """Return the scaling that leaves features and targets as they are, with the same ranges."""
+        zero, one = np.zeros(len(self.shift)), np.ones(len(self.scale))
+        return dataclasses.replace(self, shift=zero, scale=one, target_shift=np.zeros(1), target_scale=np.ones(1))
+
     def limited_as(self, rules: RuleBase) -> Scaling:
         """Return the same scaling, with values clipped as by these rules: to the variables' ranges, or not at all."""
         if not rules.limited:

@@ -26,6 +26,7 @@ def edit(
     without: Mapping[int, str | Iterable[str]] | None = None,
     conclusions: Mapping[int, Any] | None = None,
     weights: Mapping[int, float] | None = None,
+    replace: Mapping[int, str] | None = None,
     merge: Iterable[Iterable[int]] = (),
     drop: int | Iterable[int] = (),
     keep: Iterable[int] | None = None,
@@ -35,7 +36,8 @@ def edit(
 ) -> R:
     """Return a changed copy of the rule base.
 
-    Rules are identified by their printed numbers in this rule base, even if the same call drops or adds rules.
+    Rules are identified by their numbers in this rule base, even if the same call drops or adds rules, or by their
+    labels.
     Renaming comes first: all other arguments, including rules to add, use the new names.
 
     Parameters
@@ -55,6 +57,9 @@ def edit(
         from output to these, ``{2: {"sky": 0.8}}``. For additive rules, this is what the rule adds.
     weights : mapping, optional
         New weights of rules.
+    replace : mapping, optional
+        Rules to put in the place of others, as text over the existing variables and outputs: rule number to rule,
+        ``{5: "IF hue is dark THEN sky = 0"}``. The old label and comment stay unless the text has its own.
     merge : sequence of sequences of int
         Groups of rules to merge, ``[(1, 4)]``. The merged rule takes the place of the first one named. The rules of
         a group must be plain conjunctions over the same variables, all of them with the same quantifier or all
@@ -97,6 +102,7 @@ def edit(
     base = renamed(base, rename or {})
     base = _with_sets(base, sets or {}, new_terms or {})
     base = _with_changed_rules(base, without or {}, conclusions or {}, weights or {})
+    base = _with_replaced(base, replace or {})
     groups = [tuple(_numbers(base, "merge", group)) for group in merge]
     order = _order(base, groups, drop, keep)
     base = _merged(base, groups, order)
@@ -139,7 +145,7 @@ def over(base: R, feature_names: Iterable[str]) -> R:
             row if len(row) == 1 else (row[0], *(row[1 + place[n]] if n in place else 0.0 for n in names))
             for row in rule.coefs
         ]
-        rules.append(Rule(rule.premise, tuple(rows), rule.weight))
+        rules.append(rule.concluding(rows))
     variables = tuple(known.get(name, Variable(name)) for name in names)
     return dataclasses.replace(base, variables=variables, rules=tuple(rules))
 
@@ -148,6 +154,16 @@ def over(base: R, feature_names: Iterable[str]) -> R:
 
 
 def _number(base: RuleSet, what: str, number: object) -> int:
+    if isinstance(number, str):
+        labels = [rule.label for rule in base.rules]
+        if labels.count(number) > 1:
+            raise ParameterError(f"{what}: several rules have the label {number!r:.60}; use their numbers.")
+        if not number or number not in labels:
+            raise ParameterError(
+                f"{what}: expected the number of a rule, or its label, got {number!r:.60}."
+                f"{did_you_mean(number, filter(None, labels))}"
+            )
+        return labels.index(number) + 1
     if not isinstance(number, numbers.Integral) or isinstance(number, bool):
         raise ParameterError(f"{what}: expected the number of a rule, as printed, got {number!r:.100}.")
     if not 1 <= int(number) <= base.n_rules:
@@ -281,7 +297,9 @@ def _with_changed_rules(
             raise ParameterError(f"weights: the weight of rule {number} must be a number, got {weight!r:.100}.")
         heavy[_number(base, "weights", number) - 1] = float(weight)
     said = {_number(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
-    return dataclasses.replace(base, rules=tuple(map(Rule, premises, _with_conclusions(base, said), heavy)))
+    changed = zip(base.rules, premises, _with_conclusions(base, said), heavy, strict=True)
+    rules = tuple(Rule(premise, coefs, weight, rule.label, rule.comment) for rule, premise, coefs, weight in changed)
+    return dataclasses.replace(base, rules=rules)
 
 
 def _without_variables(premise: Expression, names: Sequence[str]) -> Expression:
@@ -315,7 +333,7 @@ def _conclusion(base: RuleSet, output: str, value: Any) -> Sequence[float]:
     """Return the coefficients of a number, or of text such as ``"0.3 + 2*hue"``."""
     if isinstance(value, str):
         sign = "=" if base.normalize else "+="
-        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"])
+        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"], "conclusions")
         if found.n_rules > 1 or found.outputs != (output,) or found.rules[0].weight != 1:
             raise ParameterError(f"conclusions: expected a sum such as '0.3 + 2*x', got {value!r:.100}.")
         return found.rules[0].coefs[0]
@@ -351,27 +369,50 @@ def _with_default(base: R, given: Any) -> R:
 
 
 def _with_added(base: R, texts: list[str]) -> R:
-    found = _parsed(base, texts)
-    for name in found.outputs:
-        known_name("output", name, base.outputs, "in add")
-    missing = next((name for name in base.outputs if name not in found.outputs), None)
-    if missing is not None:
-        raise ParameterError(f"add: the new rules have no conclusion for {missing!r}; every rule needs one per output.")
-    columns = [found.outputs.index(name) for name in base.outputs]
-    new = [[rule.coefs[k] for k in columns] for rule in found.rules]
-    every = (*base.rules, *found.rules)
-    coefs = _of_one_order([*(rule.coefs for rule in base.rules), *new], base.n_features)
+    new = _new_rules(base, "add", texts)
     alpha = base.alpha
     if isinstance(alpha, tuple):
         alpha += (sum(alpha) / len(alpha),) * len(new)
-    rules = tuple(Rule(rule.premise, rows, rule.weight) for rule, rows in zip(every, coefs, strict=True))
-    return dataclasses.replace(base, rules=rules, alpha=alpha)
+    return dataclasses.replace(base, rules=_rules_of_one_order((*base.rules, *new), base.n_features), alpha=alpha)
 
 
-def _parsed(base: R, texts: list[str]) -> R:
+def _with_replaced(base: R, texts: Mapping[int, str]) -> R:
+    rules = list(base.rules)
+    for number, text in texts.items():
+        place = _number(base, "replace", number) - 1
+        new = _new_rules(base, "replace", [text])
+        if len(new) != 1:
+            raise ParameterError(f"replace: expected one rule for rule {number}, got {len(new)}: {text!r:.100}.")
+        old = rules[place]
+        rules[place] = dataclasses.replace(
+            new[0], label=new[0].label or old.label, comment=new[0].comment or old.comment
+        )
+    return dataclasses.replace(base, rules=_rules_of_one_order(rules, base.n_features)) if texts else base
+
+
+def _new_rules(base: RuleSet, what: str, texts: list[str]) -> list[Rule]:
+    """Parse rules that conclude the same outputs as the others."""
+    found = _parsed(base, texts, what)
+    for name in found.outputs:
+        known_name("output", name, base.outputs, f"in {what}")
+    missing = next((name for name in base.outputs if name not in found.outputs), None)
+    if missing is not None:
+        raise ParameterError(
+            f"{what}: the new rules have no conclusion for {missing!r}; every rule needs one per output."
+        )
+    columns = [found.outputs.index(name) for name in base.outputs]
+    return [rule.concluding([rule.coefs[k] for k in columns]) for rule in found.rules]
+
+
+def _rules_of_one_order(rules: Sequence[Rule], n_features: int) -> tuple[Rule, ...]:
+    coefs = _of_one_order([rule.coefs for rule in rules], n_features)
+    return tuple(rule.concluding(rows) for rule, rows in zip(rules, coefs, strict=True))
+
+
+def _parsed(base: R, texts: list[str], what: str) -> R:
     """Parse rules over the existing variables; they can neither declare others nor choose operators."""
     operators = {field.name: getattr(base, field.name) for field in dataclasses.fields(base)}
-    for name in ("variables", "rules", "outputs"):
+    for name in ("variables", "rules", "outputs", "comment"):
         del operators[name]
     operators |= {"alpha": 1.0, "consequent_alpha": 1.0, "default": ()}
     said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)
@@ -380,6 +421,6 @@ def _parsed(base: R, texts: list[str]) -> R:
     found = source.parse(type(base), texts, base.variables, **operators)
     if found.feature_names != base.feature_names:
         raise ParameterError(
-            f"add: {found.feature_names[-1]!r} is a new variable; add new features with rules.over([...]) first."
+            f"{what}: {found.feature_names[-1]!r} is a new variable; add new features with rules.over([...]) first."
         )
     return found

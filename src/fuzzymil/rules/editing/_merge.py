@@ -65,7 +65,9 @@ def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule
         coefs = np.tensordot(shares, np.array([rule.coefs for rule in rules]), axes=1)
         if not base.normalize and weight > 0:  # what they add together, in one number
             coefs, weight = weight * coefs, 1.0
-        found.append(Rule(premise, coefs.tolist(), weight))
+        label = " and ".join(dict.fromkeys(rule.label for rule in rules if rule.label))
+        comment = "\n".join(dict.fromkeys(rule.comment for rule in rules if rule.comment))
+        found.append(Rule(premise, coefs.tolist(), weight, label, comment))
     return base, found
 
 

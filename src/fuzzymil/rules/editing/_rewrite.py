@@ -32,7 +32,7 @@ def _rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expres
 
 def rewritten_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> tuple[Rule, ...]:
     """Return rules with every condition changed, as in `rewritten`."""
-    return tuple(Rule(rewritten(rule.premise, change), rule.coefs, rule.weight) for rule in rules)
+    return tuple(dataclasses.replace(rule, premise=rewritten(rule.premise, change)) for rule in rules)
 
 
 def without_unused_terms(base: R) -> R:

@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.printer import keywords
 
-__all__ = ["UNREADABLE", "Place", "Token", "tokens"]
+__all__ = ["UNREADABLE", "Place", "Token", "comments", "tokens"]
 
 UNREADABLE = "unreadable"
 
@@ -159,6 +159,20 @@ def _token(kind: str, content: str, start: int, end: int, known: frozenset[str])
     elif kind not in ("number", "name"):
         return Token(UNREADABLE, content, start, end, cures.unreadable(kind, content))
     return Token(kind, content, start, end)
+
+
+def comments(text: str) -> list[Token]:
+    """Return the comments of a text, without the sign that starts them.
+
+    Examples
+    --------
+    >>> [(comment.text, comment.start) for comment in comments('IF "#1" is low  # why')]
+    [('why', 16)]
+    """
+    if "#" not in text:
+        return []
+    found = (match for match in _TOKEN.finditer(text) if match.group().startswith("#"))
+    return [Token("comment", match.group().lstrip("#").strip(), *match.span()) for match in found]
 
 
 def _unescaped(text: str) -> str:

@@ -29,6 +29,8 @@ class ParsedRule(NamedTuple):
     place: Place
     adds: Place | None  # of the first ``+=`` or ``-=``
     sets: Place | None  # of the first ``=``
+    label: str = ""
+    comment: str = ""
 
 
 @dataclasses.dataclass
@@ -41,6 +43,7 @@ class Parsed:
     places: dict[str, Place] = dataclasses.field(default_factory=dict)  # of the settings
     defaults: dict[str, tuple[float, Place]] = dataclasses.field(default_factory=dict)  # of the outputs
     rules: list[ParsedRule] = dataclasses.field(default_factory=list)
+    comment: str = ""  # on the text as a whole
     mistakes: Mistakes = dataclasses.field(default_factory=Mistakes)
     damaged: set[str] = dataclasses.field(default_factory=set)  # variables and outputs whose terms are not all known
     is_complete: bool = True  # whether no statement had to be given up, so that what rules conclude can be compared

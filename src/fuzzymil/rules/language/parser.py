@@ -2,11 +2,11 @@
 
 ::
 
-    # comments run to the end of the line
+    # a comment belongs to the statement that it precedes or ends the line of
     VARIABLE depth [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1), deep = Sigmoid(1, 5)
     OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
     USING t_norm = min, aggregation = max
-    Rule 1: IF depth is very shallow AND NOT (size is small OR size is medium) THEN mine = 1.15 WITH 0.5
+    Trap: IF depth is very shallow AND NOT (size is small OR size is medium) THEN mine = 1.15 WITH 0.5
     IF depth is not shallow THEN mine = 0.3 + 2*depth - size
     IF depth is deep THEN risk is small
     IF SOME (depth is deep AND size is small) AND NOT (AT LEAST 3 instances) THEN mine += 2.2
@@ -23,9 +23,10 @@ from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean
 from fuzzymil.rules.language import cures
+from fuzzymil.rules.language.comments import CommentReader
 from fuzzymil.rules.language.conclusions import ConclusionReader
 from fuzzymil.rules.language.declarations import DeclarationReader
-from fuzzymil.rules.language.lexer import UNREADABLE, Place, Token
+from fuzzymil.rules.language.lexer import UNREADABLE, Place, Token, comments
 from fuzzymil.rules.language.mistakes import Abandoned
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
 from fuzzymil.rules.language.printer import is_quantifier_word
@@ -94,20 +95,24 @@ def _entries(text: Any) -> list[str]:
     return entries
 
 
-class _Reader(DeclarationReader, ConclusionReader):
+class _Reader(DeclarationReader, ConclusionReader, CommentReader):
     """Parser for the statements of one text."""
 
     def statements(self) -> None:
+        self.comments = comments(self.text)
+        self.note(self.header())
         while self.token.kind != "end":
-            start = self.position
+            start, n_rules = self.position, len(self.parsed.rules)
             try:
                 self.statement()
                 while self.skip(";"):
                     pass
+                self.annotate(start, is_rule=len(self.parsed.rules) > n_rules)
             except Abandoned:
                 self.parsed.is_complete = False
                 self.position = max(self.position, start + 1)
                 self.find_statement()
+        self.note("\n".join(comment.text for comment in self.comments))
 
     def find_statement(self) -> None:
         """Skip tokens up to the next statement, and report those whose cure does not depend on what they are in."""
@@ -178,7 +183,7 @@ class _Reader(DeclarationReader, ConclusionReader):
     # ------------------------------------------------------------------ rules
 
     def rule(self) -> None:
-        start = self.start_of_rule()
+        label, start = self.start_of_rule()
         premise = self.whole_premise(start)
         self.take_then()
         conclusions: dict[str, Linear | str | Is | None] = {}
@@ -197,27 +202,32 @@ class _Reader(DeclarationReader, ConclusionReader):
         weight = self.weight()
         adds = signs.get("+=", signs.get("-="))
         self.parsed.rules.append(
-            ParsedRule(premise, conclusions, weight, self.place_of(start), adds, sets=signs.get("="))
+            ParsedRule(premise, conclusions, weight, self.place_of(start), adds, signs.get("="), label)
         )
 
-    def start_of_rule(self) -> Token:
-        """Parse a label (``Rule 3:``, ``R3:``, MATLAB's ``3.``) and ``IF``."""
-        first = self.token
+    def start_of_rule(self) -> tuple[str, Token]:
+        """Parse a label (``Shock:``, ``Rule 3:``, MATLAB's ``3.``) and ``IF``; return the label and ``IF``.
+
+        A mere number is no label, because rules are numbered anyway.
+        """
+        first, label = self.token, ""
         for length in (1, 2):
             kinds = self.kinds(length + 2)
             if set(kinds[:length]) <= {"name", "number"}:
+                words = " ".join(token.text for token in self.tokens[self.position :][:length])
+                numbered = kinds[length - 1] == "number" and (length == 1 or first.text.lower() == "rule")
                 if kinds[length] == ":":
+                    label = "" if numbered else words
                     self.position += length + 1
                     break
                 if kinds[length] == "if":
                     if first.kind == "name":
-                        words = " ".join(token.text for token in self.tokens[self.position :][:length])
                         self.report(first, f"A colon is missing after the label: write '{words:.60}: IF ...'.")
                     self.position += length
                     break
         token = self.token
         if token.kind == "if":
-            return self.advance()
+            return label, self.advance()
         if token.kind == "then":
             self.fail(token, "THEN has no IF before it: write 'IF ... THEN ...'.")
         if token.kind == ")":
@@ -229,8 +239,8 @@ class _Reader(DeclarationReader, ConclusionReader):
             self.unknown_statement(first)
         if premise:
             self.report(token, "IF is missing before this premise.")
-            return token
-        return self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
+            return label, token
+        return label, self.take("if", "a rule (IF ... THEN ...), VARIABLE, OUTPUT or USING")
 
     def unknown_statement(self, token: Token) -> None:
         """Fail with advice, if there is some, at a word with which no statement begins."""

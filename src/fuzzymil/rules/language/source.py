@@ -17,18 +17,24 @@ from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
     "build",
+    "commented",
     "declaration",
     "default_text",
     "describe_terms",
     "parse",
     "premise_text",
+    "statements",
+    "title",
     "to_source",
     "to_text",
     "using",
+    "written",
 ]
 
 _SETTINGS = tuple(
-    field.name for field in dataclasses.fields(RuleSet) if field.name not in ("variables", "rules", "outputs")
+    field.name
+    for field in dataclasses.fields(RuleSet)
+    if field.name not in ("variables", "rules", "outputs", "comment")
 )
 
 _MAX_COEFS = 10_000_000
@@ -63,8 +69,9 @@ def parse(
     rules = []
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
-        rules.append(Rule(rule.premise, coefs, rule.weight))
-    return build(functools.partial(make, tuple(parsed.variables.values()), tuple(rules), outputs), parsed, operators)
+        rules.append(Rule(rule.premise, coefs, rule.weight, rule.label, rule.comment))
+    content = tuple(parsed.variables.values()), tuple(rules), outputs
+    return build(functools.partial(make, *content, comment=parsed.comment), parsed, operators)
 
 
 def check_settings(
@@ -254,13 +261,54 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
     Rule 1: IF x1 is low THEN y = 0
     Rule 2: IF x1 is high THEN y = 0.67
     """
-    rules = [
-        f"Rule {r + 1}: IF {premise_text(base, rule, max_terms)} THEN "
+    return "\n".join(_lines(base, max_terms, digits))
+
+
+def _lines(base: RuleSet, max_terms: int | None, digits: int | None) -> list[str]:
+    """Return the text of the rules, those that are added up after the line with their default."""
+    texts = enumerate(zip(base.rules, statements(base, max_terms, digits), strict=True))
+    rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
+    return rules if base.normalize else [default_text(base, digits), *rules]
+
+
+def statements(base: RuleSet, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+    """Return the text of each rule without its number or label; see `to_text`.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> statements(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]), digits=2)[1]
+    'IF x1 is high THEN y = 0.67'
+    """
+    return [
+        f"IF {premise_text(base, rule, max_terms)} THEN "
         + printer.conclusions(base.outputs, rule.coefs, base.feature_names, digits, max_terms, adds=not base.normalize)
         + printer.with_weight(rule.weight, digits)
-        for r, rule in enumerate(base.rules)
+        for rule in base.rules
     ]
-    return "\n".join(rules if base.normalize else [default_text(base, digits), *rules])
+
+
+def title(rule: Rule, place: int) -> str:
+    """Return what a rule is printed as: its label, or its number.
+
+    Examples
+    --------
+    >>> title(Rule({"x": "low"}, [[1.0]]), 2), title(Rule({"x": "low"}, [[1.0]], label="Shock"), 2)
+    ('Rule 3', 'Shock')
+    """
+    return printer.quoted(rule.label) if rule.label else f"Rule {place + 1}"
+
+
+def commented(comment: str, line: str) -> str:
+    """Return a line of source below its comment.
+
+    Examples
+    --------
+    >>> print(commented("Seen twice.", "IF x is low THEN y = 1"))
+    # Seen twice.
+    IF x is low THEN y = 1
+    """
+    return "".join(f"# {said}\n" if said else "#\n" for said in comment.splitlines()) + line
 
 
 def default_text(base: RuleSet, digits: int | None) -> str:
@@ -322,7 +370,14 @@ def to_source(base: RuleSet) -> str:
     declared = [declaration("VARIABLE", variable) for variable in base.variables]
     said = set() if base.normalize else {"normalize", "default"}  # by the rules themselves
     settings = using({name: getattr(base, name) for name in _SETTINGS if name not in said})
-    return "\n".join([*declared, settings, to_text(base, digits=None)]) + "\n"
+    return written(base.comment, [*declared, settings], base.rules, _lines(base, None, None))
+
+
+def written(comment: str, head: Sequence[str], rules: Sequence[Rule], lines: Sequence[str]) -> str:
+    """Return source from its first statements and the text of the rules, each below its comment."""
+    first = len(lines) - len(rules)
+    own = [commented(rule.comment, line) for rule, line in zip(rules, lines[first:], strict=True)]
+    return commented(comment, "\n" if comment else "") + "\n".join([*head, *lines[:first], *own]) + "\n"
 
 
 def declaration(kind: str, variable: Variable) -> str:
@@ -343,7 +398,7 @@ def declaration(kind: str, variable: Variable) -> str:
     terms = [
         f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in variable.terms.items()
     ]
-    return text + (": " + ", ".join(terms) if terms else "")
+    return commented(variable.comment, text + (": " + ", ".join(terms) if terms else ""))
 
 
 def using(settings: Mapping[str, object]) -> str:

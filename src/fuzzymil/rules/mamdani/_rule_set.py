@@ -34,7 +34,7 @@ from fuzzymil.rules.mamdani._defuzzification import (
 )
 from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, held, weighted, within
 from fuzzymil.rules.premise import Is
-from fuzzymil.rules.rule import Names, Rule, Variable
+from fuzzymil.rules.rule import Names, Variable
 
 PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 """The settings of a rule base that Mamdani rules use."""
@@ -331,9 +331,9 @@ def _without_conclusions(rules: RuleBase) -> RuleBase:
     """Return rules with all unused settings at their defaults, so that equal systems compare equal."""
     if not isinstance(rules, RuleBase):
         raise ParameterError(f"premises must be a RuleBase, got {described(rules)}.")
-    bare = tuple(Rule(rule.premise, [[0.0]], rule.weight) for rule in rules.rules)
+    bare = tuple(rule.concluding([[0.0]]) for rule in rules.rules)
     used = {name: getattr(rules, name) for name in PREMISE_SETTINGS}
-    return RuleBase(variables=rules.variables, rules=bare, **used)
+    return RuleBase(variables=rules.variables, rules=bare, comment=rules.comment, **used)
 
 
 def _range_of(output: Variable) -> tuple[float, float]:

@@ -100,7 +100,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
             Significant digits of weights; None writes them exactly.
         """
         return "\n".join(
-            f"Rule {r + 1}: IF {source.premise_text(self.premises, rule, max_terms)} THEN "
+            f"{source.title(rule, r)}: IF {source.premise_text(self.premises, rule, max_terms)} THEN "
             + ", ".join(_concluded(name, said) for name, said in concluded.items())
             + printer.with_weight(rule.weight, digits)
             for r, (rule, concluded) in enumerate(zip(self.premises.rules, self.conclusions, strict=True))
@@ -120,7 +120,8 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         declared = [source.declaration("VARIABLE", variable) for variable in self.premises.variables]
         declared += [source.declaration("OUTPUT", output) for output in self.outputs]
         settings = {name: getattr(self.premises if name in PREMISE_SETTINGS else self, name) for name in _SETTINGS}
-        return "\n".join([*declared, source.using(settings), self.to_text(digits=None)]) + "\n"
+        lines = self.to_text(digits=None).split("\n")
+        return source.written(self.premises.comment, [*declared, source.using(settings)], self.premises.rules, lines)
 
     @classmethod
     def parse(
@@ -152,9 +153,10 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         source.check_content(parsed, "output is term")
         conclusions = [_terms(parsed, rule) for rule in parsed.rules]
         parsed.mistakes.check()
-        rules = [Rule(rule.premise, [[0.0]], rule.weight) for rule in parsed.rules]
+        rules = [Rule(rule.premise, [[0.0]], rule.weight, rule.label, rule.comment) for rule in parsed.rules]
         content = parsed.variables.values(), rules, parsed.outputs.values(), conclusions
-        return cast(Self, source.build(functools.partial(_made, cls, *content), parsed, operators))
+        make = functools.partial(_made, cls, *content, comment=parsed.comment)
+        return cast(Self, source.build(make, parsed, operators))
 
     # ------------------------------------------------------------------ files and tables
 
@@ -236,11 +238,12 @@ def _made(
     rules: Iterable[Rule],
     outputs: Iterable[Variable],
     conclusions: Iterable[Mapping[str, str | Is]],
+    comment: str = "",
     **settings: Any,
 ) -> MamdaniRules:
     settings = {"t_norm": "min", "aggregation": "max"} | settings
     of_premises = {name: settings.pop(name) for name in PREMISE_SETTINGS if name in settings}
-    premises = RuleBase(variables=tuple(variables), rules=tuple(rules), **of_premises)
+    premises = RuleBase(variables=tuple(variables), rules=tuple(rules), comment=comment, **of_premises)
     return cls(premises=premises, outputs=tuple(outputs), conclusions=tuple(conclusions), **settings)
 
 

@@ -1,0 +1,286 @@
+"""What distinguishes two rule bases: rules added, removed and changed, and old and new numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.errors import ParameterError, described
+from fuzzymil.bags import Bags
+from fuzzymil.membership import MembershipFunction
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.inference import infer, seen_bags
+from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.premise import premise_key
+from fuzzymil.rules.rule import Rule
+
+_OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "limited")
+
+
+class Changed(NamedTuple):
+    """One thing that differs: where it is, what it is, and its old and new value (None: there is none)."""
+
+    where: str
+    what: str
+    old: Any
+    new: Any
+
+
+class Match(NamedTuple):
+    """An old and a new rule, by number, that correspond to each other; None: there is none."""
+
+    old: int | None
+    new: int | None
+
+
+class Flip(NamedTuple):
+    """A bag that the new rules decide differently."""
+
+    bag: Any
+    old: str
+    new: str
+    old_output: tuple[float, ...]
+    new_output: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """The differences of two rule bases; ``str`` returns them as text, and it is false if there are none.
+
+    `fuzzymil.plots.DifferenceDisplay` draws them.
+
+    Attributes
+    ----------
+    old, new : RuleBase
+    matches : tuple of Match
+        The rules that correspond to each other, in the order of the new ones; removed rules come last.
+    changes : tuple of Changed
+        Of rules, then terms, then operators and defaults.
+    """
+
+    old: RuleSet
+    new: RuleSet
+    matches: tuple[Match, ...]
+    changes: tuple[Changed, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, digits: int = 4) -> str:
+        """Return one line per change.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of numbers; more are shown where two numbers would look the same.
+        """
+        if not self.changes:
+            return "The rules are the same."
+        return "\n".join(_line(change, digits) for change in self.changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        plain = [change._asdict() | {"old": _plain(change.old), "new": _plain(change.new)} for change in self.changes]
+        return {"matches": [match._asdict() for match in self.matches], "changes": plain}
+
+    def flips(self, bags: Any, threshold: float | None = None) -> tuple[Flip, ...]:
+        """Return the bags that the two decide differently.
+
+        Parameters
+        ----------
+        bags : Bags, or anything `as_bags` accepts
+        threshold : float, optional
+            Of a single output, what separates *high* from *low*. Default: 0.5, and 0 if rules add up. Of several
+            outputs, the greatest one decides.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> old = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+        >>> [flip.bag for flip in old.diff(old.edit(conclusions={2: 0.4})).flips([[[0.0]], [[1.0]]])]
+        [1]
+        """
+        seen: Bags = seen_bags(self.new, bags)
+        outputs = [infer(rules, seen).output for rules in (self.old, self.new)]
+        both = zip((self.old, self.new), outputs, strict=True)
+        old, new = (_decisions(rules, output, threshold) for rules, output in both)
+        return tuple(
+            Flip(seen.ids[b : b + 1].tolist()[0], old[b], new[b], *(tuple(output[b].tolist()) for output in outputs))
+            for b in range(seen.n_bags)
+            if old[b] != new[b]
+        )
+
+
+def diff(base: RuleSet, other: RuleSet) -> Difference:
+    """Return what distinguishes other rules from these: rules added, removed and changed, old and new numbers.
+
+    Rules correspond to each other if they have the same label, else if their premises are equal, else if they have
+    the same number.
+
+    Parameters
+    ----------
+    other : RuleBase
+        The new rules.
+
+    Returns
+    -------
+    Difference
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> print(rules.diff(rules.edit(sets={"hue.low": {"center": 0.1}}, conclusions={2: 0.9}, drop=1)))
+    Rule 1: y = 1 -> 0.9
+    - Rule 1: IF hue is low THEN y = 0
+    hue.low: Gaussian(0, 0.3) -> Gaussian(0.1, 0.3)
+    """
+    if not isinstance(other, RuleSet):
+        raise ParameterError(f"diff compares with another RuleBase, got {described(other)}.")
+    matches = tuple(_matched(base, other))
+    changes = (*_of_rules(base, other, matches), *_of_terms(base, other), *_of_rest(base, other))
+    return Difference(base, other, matches, changes)
+
+
+# ---------------------------------------------------------------------- correspondence
+
+
+def _matched(old: RuleSet, new: RuleSet) -> list[Match]:
+    """Pair each new rule with an old one, by label, premise or number."""
+    left, partner = dict(enumerate(old.rules)), dict[int, int]()
+    same: list[Callable[[int, Rule, int, Rule], bool]] = [
+        lambda _, a, __, b: bool(a.label) and a.label == b.label,
+        lambda i, a, j, b: i == j and premise_key(a.premise) == premise_key(b.premise),
+        lambda _, a, __, b: premise_key(a.premise) == premise_key(b.premise),
+        lambda i, a, j, b: i == j and not (a.label and b.label),
+    ]
+    for alike in same:
+        for j, rule in enumerate(new.rules):
+            found = next((i for i, before in left.items() if j not in partner and alike(i, before, j, rule)), None)
+            if found is not None:
+                partner[j] = found
+                del left[found]
+    pairs = [Match(partner[j] + 1 if j in partner else None, j + 1) for j in range(new.n_rules)]
+    return [*pairs, *(Match(i + 1, None) for i in left)]
+
+
+# ---------------------------------------------------------------------- changes
+
+
+def _of_rules(old: RuleSet, new: RuleSet, matches: tuple[Match, ...]) -> Iterator[Changed]:
+    for before, after in matches:
+        if before is not None and after is not None:
+            yield from _of_rule(old, new, before - 1, after - 1)
+        elif before is not None:
+            yield Changed(old.name_of(before - 1), "rule", source.statements(old)[before - 1], None)
+        elif after is not None:
+            yield Changed(new.name_of(after - 1), "rule", None, source.statements(new)[after - 1])
+
+
+def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
+    before, after = old.rules[i], new.rules[j]
+    where = new.name_of(j)
+    if before.label != after.label and (before.label or after.label):
+        yield Changed(where, "label", before.label or None, after.label or None)
+    if premise_key(before.premise) != premise_key(after.premise):
+        texts = (printer.premise_text(rule.premise) for rule in (before, after))
+        yield Changed(where, "premise", *texts)
+    said = [
+        {
+            output: {"": row[0], **dict(zip(base.feature_names, row[1:], strict=False))}
+            for output, row in zip(base.outputs, rule.coefs, strict=True)
+        }
+        for base, rule in ((old, before), (new, after))
+    ]
+    for output in dict.fromkeys((*old.outputs, *new.outputs)):
+        rows = [conclusions.get(output) for conclusions in said]
+        for name in dict.fromkeys(name for row in rows if row is not None for name in row):
+            values = [None if row is None else row.get(name, 0.0) for row in rows]
+            if values[0] != values[1]:
+                yield Changed(where, f"slope of {name} in {output}" if name else output, *values)
+    if before.weight != after.weight:
+        yield Changed(where, "weight", before.weight, after.weight)
+
+
+def _of_terms(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
+    sets = [{(v.name, term): chosen for v in base.variables for term, chosen in v.terms.items()} for base in (old, new)]
+    for key in dict.fromkeys((*sets[0], *sets[1])):
+        values = [known.get(key) for known in sets]
+        if values[0] != values[1]:
+            yield Changed(".".join(key), "set", *values)
+    ranges = [{v.name: (v.low, v.high) for v in base.variables} for base in (old, new)]
+    for name in dict.fromkeys((*ranges[0], *ranges[1])):
+        if (ends := [known.get(name) for known in ranges])[0] != ends[1]:
+            yield Changed(name, "range" if None not in ends else "variable", *ends)
+
+
+def _of_rest(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
+    defaults = [dict(zip(base.outputs, base.default, strict=True)) for base in (old, new)]
+    for output in dict.fromkeys((*old.outputs, *new.outputs)):
+        values = [known.get(output) for known in defaults]
+        if values[0] != values[1]:
+            yield Changed("default", output, *values)
+    for name in _OPERATORS:
+        if getattr(old, name) != getattr(new, name):
+            yield Changed("operators", name, getattr(old, name), getattr(new, name))
+
+
+def _decisions(rules: RuleSet, output: Any, threshold: float | None) -> list[str]:
+    if output.shape[1] > 1:
+        return [rules.outputs[k] for k in np.argmax(output, axis=1)]
+    border = threshold if threshold is not None else 0.5 if rules.normalize else 0.0
+    return ["high" if value > border else "low" for value in output[:, 0]]
+
+
+# ---------------------------------------------------------------------- text
+
+
+def _line(change: Changed, digits: int) -> str:
+    if change.what == "rule":
+        return f"- {change.where}: {change.old}" if change.new is None else f"+ {change.where}: {change.new}"
+    where = change.where if change.what in ("set", "range", "variable") else f"{change.where}: {change.what}"
+    number = isinstance(change.new if change.old is None else change.old, float)
+    sign = " =" if number and change.where != "operators" and change.what != "weight" else ":"
+    old, new = shown(change.old, change.new, digits)
+    if change.old is None or change.new is None:
+        return f"{'+' if change.old is None else '-'} {where}{sign} {new if change.old is None else old}"
+    return f"{where}{sign} {old} -> {new}"
+
+
+def shown(old: Any, new: Any, digits: int) -> tuple[str, str]:
+    """Return two values as text, with as many more digits as tell them apart.
+
+    Examples
+    --------
+    >>> shown(0.5, 0.75, 4), shown(1.0, 1.00001, 4)
+    (('0.5', '0.75'), ('1', '1.00001'))
+    """
+    for precision in (digits, 6, 9, None):
+        texts = _text(old, precision), _text(new, precision)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def _text(value: Any, digits: int | None) -> str:
+    if isinstance(value, MembershipFunction):
+        return printer.format_set(value, digits)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return printer.format_number(value, digits)
+    if isinstance(value, tuple):  # the alphas of rules, or a range
+        return f"({', '.join(_text(part, digits) for part in value)})"
+    return "unknown" if value is None else str(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, MembershipFunction):
+        return {"family": value.name, "parameters": list(value.parameters)}
+    return list(value) if isinstance(value, tuple) else value
