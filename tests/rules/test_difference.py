@@ -38,7 +38,7 @@ def test_every_kind_of_change_is_named():
         add="IF size is small THEN mine = 0",
         default=0.1,
     )
-    found = RULES.diff(dataclasses.replace(new, aggregation="max"))
+    found = RULES.diff(dataclasses.replace(new, aggregation="softmax"))
     assert str(found).splitlines() == [
         "Near: mine = 0.8 -> 0.9",
         "Rule 2: weight: 1 -> 0.5",
@@ -47,7 +47,7 @@ def test_every_kind_of_change_is_named():
         "depth.low: Gaussian(1, 1.5) -> Gaussian(1.25, 1.5)",
         "+ size.small: Gaussian(0, 1)",
         "default: mine = 0 -> 0.1",
-        "operators: aggregation: softmax -> max",
+        "operators: aggregation: max -> softmax",
     ]
     assert found.matches == (Match(1, 1), Match(3, 2), Match(None, 3), Match(2, None))
     assert Changed("Near", "mine", 0.8, 0.9) in found.changes

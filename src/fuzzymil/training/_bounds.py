@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.membership import FAMILIES, MembershipFunction
+from fuzzymil.membership import MembershipFunction, family
 from fuzzymil.network.layers import Params
 from fuzzymil.rules import RuleBase
 from fuzzymil.training._projection import FLATTEST, Bounds, Neighbors, measured, reaches
@@ -75,13 +75,15 @@ def _intervals(sets: list[MembershipFunction], low: float, high: float) -> Array
 
 
 def _steepness(start: Params, axes: Scaling, factor: float = FLATTEST) -> dict[str, tuple[Array, ...]]:
-    return {
-        name: tuple(
-            factor * np.asarray(value) * axes.scale if kind == "steepness" else np.zeros(np.shape(value))
-            for kind, value in zip(FAMILIES[name]._kinds(), values, strict=True)
+    found = {}
+    for name, values in start.sets.items():
+        signed = [kind == "steepness" for kind in family(name)._kinds()]
+        signed += [False] * (len(values) - len(signed))  # families with any number of parameters have none
+        found[name] = tuple(
+            factor * np.asarray(value) * axes.scale if steep else np.zeros(np.shape(value))
+            for steep, value in zip(signed, values, strict=True)
         )
-        for name, values in start.sets.items()
-    }
+    return found
 
 
 def _levels(rules: RuleBase, start: Params, constraints: Constraints) -> tuple[Array, Array]:
@@ -148,7 +150,7 @@ def _neighbors(rules: RuleBase, level: float, moves: Array, axes: Scaling) -> Ne
             if (variable.name, name) not in home:
                 home[variable.name, name] = moves.size + len(others)
                 moved = chosen.moved(-axes.shift[d] / axes.scale[d], 1.0 / axes.scale[d], *chosen.parameters)
-                values = reaches(chosen.name, tuple(np.array([value]) for value in moved), math.log(level))
+                values = reaches(chosen.kind, tuple(np.array([value]) for value in moved), math.log(level))
                 others.append(tuple(float(value[0]) for value in values))
         keys = [None, *((variable.name, name) for name, _ in terms), None]
         beside |= {(variable.name, name): [keys[n], keys[n + 2]] for n, (name, _) in enumerate(terms)}
@@ -194,7 +196,7 @@ def _check_overlap(name: str, terms: list[tuple[str, MembershipFunction]], level
     """Raise if neighboring terms of a variable cross below the level."""
     for (a, left), (b, right) in itertools.pairwise(terms):
         peaks = [float(chosen.peak(*chosen.parameters)) for chosen in (left, right)]
-        sides = [reaches(s.name, tuple(np.array([v]) for v in s.parameters), math.log(level)) for s in (left, right)]
+        sides = [reaches(s.kind, tuple(np.array([v]) for v in s.parameters), math.log(level)) for s in (left, right)]
         to_right, to_left = float(sides[0][2][0]), float(sides[1][1][0])
         if peaks[1] - peaks[0] > (to_right + to_left) * (1 + 1e-6):
             x = np.linspace(peaks[0], peaks[1], 2001)

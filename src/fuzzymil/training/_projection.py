@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array, namespace
-from fuzzymil.membership import FAMILIES
+from fuzzymil.membership import family
 from fuzzymil.network.layers import Params
 
 FLATTEST = 0.01  # of its starting slope, to which a set that opens to one side may flatten
@@ -58,7 +58,7 @@ def projected(params: Params, bounds: Bounds, snap: float = 0.0) -> Params:
         factor = _widening(sets, bounds.neighbors)
         for name, values in sets.items():
             # By a factor, around the peak.
-            sets[name] = FAMILIES[name].moved(FAMILIES[name].peak(*values) * (1.0 - factor), factor, *values)
+            sets[name] = family(name).moved(family(name).peak(*values) * (1.0 - factor), factor, *values)
     return params._replace(sets=sets, coefs=_within(params.coefs, bounds, snap))
 
 
@@ -70,15 +70,15 @@ def _clipped(value: Any, low: Any, high: Any, near: Any) -> Any:
 
 def _in_order(name: str, values: tuple[Any, ...], bounds: Bounds, snap: float) -> tuple[Any, ...]:
     """Keep the direction in which a set opens, and its peak between those of its neighbors."""
-    family = FAMILIES[name]
+    kind = family(name)
     xp = namespace(values[0])
     kept = tuple(
         xp.where(value * xp.sign(least) < xp.abs(least), least, value)
         for value, least in zip(values, bounds.steepness[name], strict=True)
     )
-    peak = family.peak(*kept)
-    target = _clipped(peak, bounds.peaks[0], bounds.peaks[1], snap * family.spread(*kept))
-    return tuple(family.moved(target - peak, 1.0, *kept))
+    peak = kind.peak(*kept)
+    target = _clipped(peak, bounds.peaks[0], bounds.peaks[1], snap * kind.spread(*kept))
+    return tuple(kind.moved(target - peak, 1.0, *kept))
 
 
 def _within(coefs: Any, bounds: Bounds, snap: float) -> Any:
@@ -108,13 +108,13 @@ def reaches(name: str, values: tuple[Any, ...], log_level: Any) -> tuple[Any, An
     >>> peak.tolist(), left.round(6).tolist(), right.round(6).tolist()
     ([2.0], [1.0], [0.5])
     """
-    family = FAMILIES[name]
+    kind = family(name)
     xp = namespace(values[0])
-    peak, spread = family.peak(*values), family.spread(*values)
+    peak, spread = kind.peak(*values), kind.spread(*values)
 
     def reach(side: float) -> Any:
         def holds(log_distance: Any) -> Any:
-            return family.log_mu(peak + side * spread * xp.exp(log_distance), *values) >= log_level
+            return kind.log_mu(peak + side * spread * xp.exp(log_distance), *values) >= log_level
 
         def halve(_: Any, ends: tuple[Any, Any]) -> tuple[Any, Any]:
             middle = (ends[0] + ends[1]) / 2

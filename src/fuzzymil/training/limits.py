@@ -102,8 +102,9 @@ def _moves(rules: RuleBase, frozen: Iterable[str]) -> tuple[Array, Array]:
     """Return arrays (rows, d) and (r, k, 1) that are 0 for frozen sets and conclusions."""
     held, conclusions = _held(rules, frozen)
     sets = np.ones((rules.arrangement.n_rows, rules.n_features))
-    for place, term in rules.arrangement.terms.items():
-        sets[place] = 0.0 if term in held else 1.0
+    known = {variable.name: variable.terms for variable in rules.variables}
+    for place, (name, term) in rules.arrangement.terms.items():
+        sets[place] = float((name, term) not in held and known[name][term].trainable)
     return sets, conclusions
 
 
