@@ -111,7 +111,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
         Examples
         --------
-        >>> from fuzzymil.membership import Ramp
+        >>> from fuzzymil.membership import Triangular
         >>> speed = Variable("speed", {"any": Triangular(0, 1, 2)}, 0, 2)
         >>> rules = MamdaniRules.parse("IF anything THEN speed is any", [Variable("hue")], [speed])
         >>> MamdaniRules.parse(rules.to_source()) == rules
