@@ -219,5 +219,6 @@ def test_pipes_as_inputs(here):
 def test_mistakes_in_pipes_name_them(here):
     assert "m.pipe" in bad("rules", fed(Path("m.pipe"), b'{"format": 1}'))
     assert "r is" not in (told := bad("rules", fed(Path("r"), b"IF x is")))
-    assert told.startswith("Error: r: Line 1")
+    assert told.startswith("Error: r: ")
+    assert "Line 1" in told
     assert "d.csv cannot be streamed" in bad("fit", fed(Path("d.csv"), b""), "--stream")

@@ -22,7 +22,8 @@ from fuzzymil import (
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import _network, cross_val_scores, cross_validate
+from fuzzymil.estimators import cross_val_scores, cross_validate
+from fuzzymil.training import trainer
 
 BAGS = make_two_concepts(18, 18, random_state=0)
 QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}
@@ -32,13 +33,13 @@ QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}
 def calls(monkeypatch):
     """How many models were trained in each compiled call."""
     found = []
-    real = _network.train_groups
+    real = trainer.train_groups
 
     def counted(groups, *plan, **settings):
         found.append(len(groups))
         return real(groups, *plan, **settings)
 
-    monkeypatch.setattr(_network, "train_groups", counted)
+    monkeypatch.setattr(trainer, "train_groups", counted)
     return found
 
 

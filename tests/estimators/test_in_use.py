@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerInstance, RuleBase, RunOptions, Variant
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import _network, fit_together
+from fuzzymil.estimators import fit_together
 from fuzzymil.training import trainer
 
 BAGS = make_two_concepts(20, 20, random_state=0)
@@ -78,13 +78,13 @@ def test_progress_tells_the_last_loss_of_fits_that_have_stopped():
 @pytest.mark.slow
 def test_a_warm_start_holds_out_the_same_bags(monkeypatch):
     held = []
-    train_groups = _network.train_groups
+    train_groups = trainer.train_groups
 
     def recorded(groups, *plan, **settings):
         held.append(groups[0].held_out)
         return train_groups(groups, *plan, **settings)
 
-    monkeypatch.setattr(_network, "train_groups", recorded)
+    monkeypatch.setattr(trainer, "train_groups", recorded)
     model = MIANFISClassifier(**QUICK, n_iter_no_change=20, warm_start=True)
     model.fit(BAGS).fit(BAGS).fit(BAGS)
     assert (held[0] == held[1]).all()
@@ -186,9 +186,9 @@ def test_fitted_together_is_fitted_alone():
 @pytest.mark.slow
 def test_settings_of_equal_shapes_train_in_one_call(monkeypatch):
     calls = []
-    train_groups = _network.train_groups
+    train_groups = trainer.train_groups
     monkeypatch.setattr(
-        _network, "train_groups", lambda groups, *a, **k: calls.append(len(groups)) or train_groups(groups, *a, **k)
+        trainer, "train_groups", lambda groups, *a, **k: calls.append(len(groups)) or train_groups(groups, *a, **k)
     )
     grid = [
         {"alpha": 0},

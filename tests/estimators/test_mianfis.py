@@ -724,6 +724,7 @@ def test_a_weight_of_two_counts_as_the_bag_twice():
 # ---------------------------------------------------------------------- Rule Dropout
 
 
+@pytest.mark.filterwarnings("ignore:The given rules do worse than chance")
 @pytest.mark.parametrize("order", [0, 1])
 def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
     rules = RuleBase.from_arrays(CENTERS, WIDTHS, np.arange(3.0 * (1 + 2 * order)).reshape(3, 1, -1), alpha=2.0)
