@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
@@ -114,19 +115,20 @@ def choose_rules(
 
     names = bags.feature_names or tuple(f"x{d + 1}" for d in range(bags.n_features))
     members, starts, plans, costs = [], [], [], []
-    for member in range(n_members):
-        # The first member sees the bags as they are, the others a bootstrap sample.
-        rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
-        everything = problem.only(rows)
-        few, factors = _sample(groups[rows], rng)
-        part = everything.only(few)
-        part = part._replace(weights=part.weights * factors)
-        made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
-        before, after = chosen(part, made, max_terms, everything)
-        starts.append(rule_base(before, scaling, names, outputs))
-        members.append(rule_base(after, scaling, names, outputs))
-        plans.append(made)
-        costs.append(after.cost(everything))
+    with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
+        for member in range(n_members):
+            # The first member sees the bags as they are, the others a bootstrap sample.
+            rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
+            everything = problem.only(rows)
+            few, factors = _sample(groups[rows], rng)
+            part = everything.only(few)
+            part = part._replace(weights=part.weights * factors)
+            made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+            before, after = chosen(part, made, max_terms, everything)
+            starts.append(rule_base(before, scaling, names, outputs))
+            members.append(rule_base(after, scaling, names, outputs))
+            plans.append(made)
+            costs.append(after.cost(everything))
     progress(done, done)
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
     return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0], plans[0].held_out)
