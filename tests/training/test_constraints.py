@@ -187,6 +187,7 @@ def test_frozen_terms_leave_the_overlap_to_their_neighbors():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The given rules do worse than chance")
 def test_a_sigmoid_never_turns_around():
     rules = RuleBase.parse(
         "VARIABLE x FROM 0 TO 1: low = Sigmoid(0.5, -2), high = Sigmoid(0.5, 2)"
