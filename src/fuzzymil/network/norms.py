@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.network._numerics import (
@@ -186,13 +188,18 @@ def drastic(log_mu: jax.Array) -> jax.Array:
     return zero_where(doubtful > 1, xp.min(log_mu, axis=-1))
 
 
+def _rounding(log_mu: jax.Array) -> float:
+    """Return the distance from 1 at which the sum of a degree and its complement may lie: nilpotent norms jump at 1."""
+    return 8 * float(np.finfo(log_mu.dtype).eps)
+
+
 def nilpotent(log_mu: jax.Array) -> jax.Array:
     """Return the nilpotent minimum: the least degree if any two exceed 1 together, else 0."""
     xp = namespace(log_mu)
     if log_mu.shape[-1] < 2:
         return xp.min(log_mu, axis=-1)
     least_two = xp.sort(log_mu, axis=-1)[..., :2]
-    enough = (least_two[..., 1] == 0) | (xp.exp(least_two[..., 0]) > -xp.expm1(least_two[..., 1]))
+    enough = (least_two[..., 1] == 0) | (xp.exp(least_two[..., 0]) > _rounding(log_mu) - xp.expm1(least_two[..., 1]))
     return zero_where(~enough, xp.min(log_mu, axis=-1))
 
 
@@ -256,7 +263,7 @@ def nilpotent_sum(log_mu: jax.Array) -> jax.Array:
     if log_mu.shape[-1] < 2:
         return top
     greatest_two = xp.sort(log_mu, axis=-1)[..., -2:]
-    enough = xp.exp(greatest_two[..., 0]) >= -xp.expm1(greatest_two[..., 1])
+    enough = xp.exp(greatest_two[..., 0]) >= -_rounding(log_mu) - xp.expm1(greatest_two[..., 1])
     return xp.where(enough & ~xp.isnan(top), 0.0, top)
 
 

@@ -170,11 +170,14 @@ class _Reader(DeclarationReader, ConclusionReader, CommentReader):
 
     def setting(self) -> object:
         if self.skip("("):
-            values = [self.setting()]
+            values = [self.value()]
             while self.skip(","):
-                values.append(self.setting())
+                values.append(self.value())
             self.take(")", "',' or ')'")
             return tuple(values)
+        return self.value()
+
+    def value(self) -> object:
         if self.token.kind == "name" and self.token.text.lower() != "inf":
             word = self.take("name", "a name").text
             return _WORDS.get(word.lower(), word)
