@@ -261,6 +261,12 @@ def test_bags_come_back_as_they_were_written(tmp_path_factory, kind, data):
     assert_same(read_bags(path, format=kind), bags, names=kind in KEEPS_NAMES)
 
 
+def test_characters_beyond_utf_16_in_matlab_files(tmp_path):
+    bags = Bags(np.ones((2, 1)), [0, 1, 2], ids=["a\U0001f600b", "x"], labels=[0, 1])
+    write_bags(bags, tmp_path / "bags.mat")
+    assert read_bags(tmp_path / "bags.mat").ids.tolist() == ["a\U0001f600b", "x"]
+
+
 @pytest.mark.parametrize("kind", WRITABLE)
 def test_the_name_tells_the_format_and_the_written_file_is_recognized(tmp_path, kind):
     bags = make_two_concepts(5, 5, random_state=0)

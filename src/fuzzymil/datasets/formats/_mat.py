@@ -252,6 +252,8 @@ class _Reader:
             codec = _TEXTS[element.kind] + ("" if element.kind == 16 else "-le" if self._order == "<" else "-be")
             text = bytes(element.content).decode(codec, "replace")
             units = np.frombuffer(text.encode("utf-16-le", "replace"), "<u2")
+            if len(units) > len(text) == math.prod(shape):  # SciPy counts characters, MATLAB their UTF-16 units
+                units = np.frombuffer(text.encode("utf-32-le", "replace"), "<u4")
         else:
             units = self._numbers(element)
             if units.dtype.kind not in "iu" or (len(units) and not 0 <= int(units.min()) <= int(units.max()) < 2**16):
@@ -338,12 +340,13 @@ class _OldReader:
 
 
 def _joined(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
-    """Return the rows of a char array, UTF-16 units column after column, as text."""
+    """Return the rows of a char array, UTF-16 units or characters column after column, as text."""
     if not math.prod(shape):
         return np.array([], dtype=str)
     budget.take(16 * len(units))
     rows = np.ascontiguousarray(units.reshape(shape, order="F")).reshape(-1, shape[-1])
-    texts = [row.tobytes().decode("utf-16-le", "replace").replace("\0", " ") for row in rows]
+    codec = f"utf-{8 * units.dtype.itemsize}-le"
+    texts = [row.tobytes().decode(codec, "replace").replace("\0", " ") for row in rows]
     return np.array(texts).reshape(shape[:-1])
 
 
