@@ -148,11 +148,8 @@ def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
     At alpha = 0 this is the mean; as alpha grows, it approaches the maximum.
     """
     xp = namespace(log_r)
-    engine = engine_of(log_r)
-    if engine.is_short(grouping):
-        found: jax.Array = engine.softmax_of_short_bags(log_r, grouping, alpha)
-        return found
-    return _weighted_mean(log_r, _scores(xp.exp(log_r), grouping, alpha), grouping)
+    found: jax.Array | None = engine_of(log_r).fast_softmax(log_r, grouping, alpha)
+    return _weighted_mean(log_r, _scores(xp.exp(log_r), grouping, alpha), grouping) if found is None else found
 
 
 def softmax_relative(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:

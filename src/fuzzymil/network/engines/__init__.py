@@ -5,7 +5,7 @@ the arrays that it is given. NumPy serves small inference at once, without impor
 training, large data and GPUs.
 
 An engine defines ``held``, ``least``, ``softmax``, ``log_softmax``, ``sigmoid``, ``einsum``, ``sorted_within``,
-``in_chunks``, ``is_short``, ``softmax_of_short_bags`` and ``log_truth_of_gaussians``.
+``in_chunks``, ``fast_softmax`` and ``log_truth_of_gaussians``.
 """
 
 from __future__ import annotations

@@ -11,20 +11,20 @@ from fuzzymil.network._numerics import folded
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 from fuzzymil.network.kernels.packed import Packed, grouping_of
 from fuzzymil.network.kernels.short_bags import is_short, softmax_of_short_bags
+from fuzzymil.network.segments import Grouping
 
 __all__ = [
     "Packed",
     "einsum",
+    "fast_softmax",
     "grouping_of",
     "held",
     "in_chunks",
-    "is_short",
     "least",
     "log_softmax",
     "log_truth_of_gaussians",
     "sigmoid",
     "softmax",
-    "softmax_of_short_bags",
     "sorted_within",
 ]
 
@@ -59,6 +59,13 @@ def log_softmax(values: jax.Array) -> jax.Array:
 def sigmoid(values: jax.Array) -> jax.Array:
     """Return ``1 / (1 + exp(-values))``."""
     return jax.nn.sigmoid(values)
+
+
+def fast_softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array | None:
+    """Return `aggregation.softmax` of bags of similar size in one pass; None for others."""
+    if isinstance(grouping, Packed) and is_short(grouping):
+        return softmax_of_short_bags(log_r, grouping, alpha)
+    return None
 
 
 def einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:

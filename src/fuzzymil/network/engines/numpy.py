@@ -11,15 +11,14 @@ import numpy.typing as npt
 __all__ = [
     "Runs",
     "einsum",
+    "fast_softmax",
     "held",
     "in_chunks",
-    "is_short",
     "least",
     "log_softmax",
     "log_truth_of_gaussians",
     "sigmoid",
     "softmax",
-    "softmax_of_short_bags",
     "sorted_within",
 ]
 
@@ -98,15 +97,9 @@ def in_chunks(function: Callable[[Any, Any], Any], n_values: int, x: Array, know
     return function(x, known)
 
 
-def is_short(grouping: object) -> bool:
-    """Return whether `softmax_of_short_bags` can be used: never."""
-    del grouping
-    return False
-
-
-def softmax_of_short_bags(log_r: Array, bags: Any, alpha: Array) -> Array:
-    """Fail: the general formula is as fast in NumPy."""
-    raise NotImplementedError
+def fast_softmax(log_r: Array, grouping: object, alpha: Array) -> None:
+    """Return None: the general formula is the fastest."""
+    del log_r, grouping, alpha
 
 
 def log_truth_of_gaussians(
