@@ -110,7 +110,8 @@ def mutate_json(rng, content):
 
 def _odd_value(rng, value):
     if isinstance(value, int | float) and not isinstance(value, bool) and rng.random() < 0.5:
-        return rng.choice([value + 1, -value, value * 1e300, value / 1e300, 0, float(value), str(value), [value]])
+        real = float(max(min(value, 1e308), -1e308))  # whole numbers can be too large for a float
+        return rng.choice([value + 1, -value, real * 1e300, real / 1e300, 0, real, f"{value}", [value]])
     return rng.choice(
         [
             *(None, True, False, 0, -1, 1, 2, 0.5, 10**9, 10**12, 2**63, 2**70, 10**400, 1e308, -1e308, 5e-324),

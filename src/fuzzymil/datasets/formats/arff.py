@@ -20,7 +20,7 @@ _QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'"
 _FIELD = re.compile(rf"\s*({_QUOTED}|[^,\"'\s][^,]*|)\s*(,|$)")
 _ATTRIBUTE = re.compile(rf"\s*@attribute\s+({_QUOTED}|\S+)\s+(.+?)\s*$", re.IGNORECASE)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_NUMERIC = ("numeric", "real", "integer")
+_NUMERIC = (["numeric"], ["real"], ["integer"])
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _header(file: DataFile) -> _Header:
         if name in (features if inside else names):
             raise file.error(f"duplicate attribute {name!r}: rename one", number)
         if inside:
-            if kind.split()[0].lower() not in _NUMERIC:
+            if kind.lower().split()[:1] not in _NUMERIC:
                 raise file.error(
                     f"the feature {name!r} has type {kind[:40]!r}, but features must be numeric: recode it",
                     number,

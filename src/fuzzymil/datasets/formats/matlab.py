@@ -89,7 +89,7 @@ def _column(file: DataFile, values: Any, what: str) -> Array:
         items = [np.asarray(item).reshape(-1) for item in array.reshape(-1)]
         if any(len(item) != 1 for item in items):
             raise file.error(f"has {what} with several values: store one number or text for each")
-        array = np.concatenate(items)
+        array = np.concatenate(items) if items else np.empty(0)
     if array.dtype.kind == "U":
         return np.array([text.strip() for text in array.reshape(-1).tolist()])
     if array.dtype.kind not in "fiub":

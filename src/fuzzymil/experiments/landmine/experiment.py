@@ -20,6 +20,7 @@ from fuzzymil.datasets.gpr import edges, prescreener
 from fuzzymil.datasets.gpr.conditions import DIFFICULTIES
 from fuzzymil.datasets.gpr.features import FEATURES
 from fuzzymil.datasets.gpr.neighbors import Prototypes
+from fuzzymil.estimators import MIANFISClassifier
 from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, rounded, seeds_of
 from fuzzymil.experiments._recipe import splits
 from fuzzymil.experiments.landmine.figures import draw
@@ -56,7 +57,7 @@ def _n_repeats(options: Options) -> int:
 
 
 def _variants(options: Options) -> dict[str, Method]:
-    kept = ("alpha 5", "early stopping")
+    kept = ("5 rules", "normalized rules, alpha 5")
     return {name: VARIANTS[name] for name in kept} if options.quick else VARIANTS
 
 
@@ -202,24 +203,22 @@ def _answers(method: Method, alarms: gpr.AlarmSet, seeds: Sequence[int]) -> Resu
 
 
 def _trained(answers: Answers, alarms: gpr.AlarmSet, outside: Array) -> Results:
-    """Return the training error of each fold and, for models of bags, how the first fold's rules fire on its alarms."""
+    """Return the training error of each fold, where there is one, and how the first fold's rules fire on its alarms."""
     first = answers.models[0]
-    if not hasattr(first, "history_"):
-        return {}
-    curves = [model.history_["rmse"] for model in answers.models]
-    n_epochs = max(map(len, curves))
-    found: Results = {
-        "rmse": [rounded(curve) for curve in curves],
-        "stopped": sum(len(curve) < n_epochs for curve in curves),  # diverged
-    }
-    if answers.windows is not None and first.n_features_in_ == alarms.bags.n_features and hasattr(first, "alpha"):
+    found: Results = {}
+    if "rmse" in getattr(first, "history_", {}):  # rules that are selected have no such curve
+        curves = [model.history_["rmse"] for model in answers.models]
+        n_epochs = max(map(len, curves))
+        found["rmse"] = [rounded(curve) for curve in curves]
+        found["stopped"] = sum(len(curve) < n_epochs for curve in curves)  # diverged
+    if isinstance(first, MIANFISClassifier) and first.n_features_in_ == alarms.bags.n_features:
         fired = fired_windows(first.rules_, alarms.bags[outside])
         found["rules"] = {
             "initial": first.initial_rules_.to_dict(),
             "trained": first.rules_.to_dict(),
             "outside": outside.tolist(),
             "windows": fired.windows.tolist(),
-            "shares": rounded(fired.shares, 4),
+            "contributions": rounded(fired.contributions, 4),
         }
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 from fuzzymil.datasets.gpr.simulation import draw_alarm
 from fuzzymil.experiments._experiment import Results
 from fuzzymil.experiments._statistics import padded
-from fuzzymil.experiments.landmine.methods import PAPER, REFERENCE, START
+from fuzzymil.experiments.landmine.methods import NORMALIZED, PAPER, REFERENCE, START
 from fuzzymil.plots import CubeDisplay, CurvesDisplay, Line, MembershipDisplay, RocDisplay, save_figure
 from fuzzymil.rules import RuleBase
 
@@ -28,7 +28,7 @@ _PLAIN = (
     "logistic regression on bag statistics",
 )
 
-_RULES_SHOWN, _MIN_SHARE = 3, 0.01  # for each alarm, the rules that fired most
+_RULES_SHOWN, _MIN_ADDED = 3, 0.01  # for each alarm, the rules that changed its output most
 
 
 def draw(results: Results, folder: Path) -> None:
@@ -45,7 +45,7 @@ def draw(results: Results, folder: Path) -> None:
     curves = {
         name: [
             Line.mean_of(method.removeprefix("MI-ANFIS, "), padded(own["rmse"][method]))
-            for method in (REFERENCE, START, PAPER, "NaiveANFIS")
+            for method in (NORMALIZED, START, PAPER, "NaiveANFIS")
         ]
         for name, own in difficulties.items()
     }
@@ -89,12 +89,12 @@ def _draw_cube(own: Results, method: str, place: int, difficulty: str, path: Pat
     bag = kept["outside"][place]
     rules = RuleBase.from_dict(kept["trained"])
     alarm = draw_alarm(alarms["asked"][bag], difficulty, alarms["seeds"][bag])
-    shares = np.array(kept["shares"][place])
+    added = np.array(kept["contributions"][place])
     fired = {
-        f"rule {r + 1} (y = {rules.rules[r].coefs[0][0]:.2f}, share {shares[r]:.0%})": kept["windows"][place][r]
-        for r in np.argsort(-shares, kind="stable")[:_RULES_SHOWN]
-        if shares[r] >= _MIN_SHARE
+        f"{rules.name_of(r)} (adds {added[r]:+.2f})": kept["windows"][place][r]
+        for r in np.argsort(-np.abs(added), kind="stable")[:_RULES_SHOWN]
+        if abs(added[r]) >= _MIN_ADDED
     }
     display = CubeDisplay.from_alarm(alarm, fired=fired)
-    score = own["curves"][method][bag] + 0.5
-    save_figure(display.plot(f"Simulated {alarms['kinds'][bag]}, {difficulty}; output {score:.2f}"), path)
+    score = own["curves"][method][bag]
+    save_figure(display.plot(f"Simulated {alarms['kinds'][bag]}, {difficulty}; score {score:+.2f}"), path)

@@ -14,10 +14,12 @@ from fuzzymil.comparators import EmbeddingLogistic
 from fuzzymil.datasets.gpr.alarms import AlarmSet
 from fuzzymil.estimators import ANFISClassifier, Fold, MIANFISClassifier, MIMamdani, Variant, cross_validate
 from fuzzymil.experiments._experiment import Results, described
+from fuzzymil.experiments._recipe import normalized_rules
 from fuzzymil.rules import RuleBase
 
 __all__ = [
     "METHODS",
+    "NORMALIZED",
     "PAPER",
     "REFERENCE",
     "START",
@@ -89,11 +91,12 @@ def expert_labels(alarms: AlarmSet, rng: np.random.RandomState) -> Array:
 class Fired(NamedTuple):
     """How rules fired on bags of equal size.
 
-    Of the rules that conclude at least 0.5 (or of all, if none does), the strongest adds most to the output.
+    The strongest rule adds most to the output, among the rules that speak for a mine: normalized rules that conclude
+    at least 0.5, additive rules that raise the score because of an instance. Where no rule does, all are compared.
     """
 
     windows: Array  # (n_bags, n_rules), the rule's witness: the window where its premise is truest
-    shares: Array  # (n_bags, n_rules), normalized firing strengths, which sum to 1
+    contributions: Array  # (n_bags, n_rules), what the rule adds to the output
     strongest: Array  # (n_bags,)
 
 
@@ -110,10 +113,25 @@ def fired_windows(rules: RuleBase, bags: Bags) -> Fired:
     found = rules.infer(bags)
     windows = found.log_truth.reshape(len(bags), int(bags.sizes[0]), -1).argmax(axis=1)
     concluded = found.rule_outputs[..., 0]
-    for_mine = concluded >= 0.5
+    contributions = found.normalized * concluded
+    pointing = [_pointing_part(rules, r) for r in range(rules.n_rules)]
+    if rules.normalize:
+        for_mine = concluded >= 0.5
+    else:
+        for_mine = (contributions > 0) & np.array([points for _, points in pointing])
     eligible = for_mine | ~for_mine.any(axis=1, keepdims=True)
-    strongest = np.where(eligible, found.normalized * concluded, -np.inf).argmax(axis=1)
-    return Fired(windows, found.normalized, strongest)
+    strongest = np.where(eligible, contributions, -np.inf).argmax(axis=1)
+    return Fired(windows[:, [place for place, _ in pointing]], contributions, strongest)
+
+
+def _pointing_part(rules: RuleBase, rule: int) -> tuple[int, bool]:
+    """Return the position of a rule's first part that holds because of an instance, and whether there is one.
+
+    Parts inside NOT and parts about all instances are no such parts: what is truest there says nothing.
+    """
+    own = [(place, part) for place, part in enumerate(rules.parts) if part.rule == rule]
+    found = [place for place, part in own if not part.negated and part.quantifier != "all"]
+    return (found[0], True) if found else (own[0][0], False)
 
 
 # ---------------------------------------------------------------------- methods
@@ -252,6 +270,9 @@ def _as_rows(windows: Array, names: Sequence[str]) -> Bags:
 REFERENCE = "MI-ANFIS, default"
 """The method that all others are compared with."""
 
+NORMALIZED = "MI-ANFIS, normalized rules"
+"""Ten normalized rules, started by k-means and trained by gradient."""
+
 START = "MI-ANFIS, the paper's start"
 """Five rules initialized as in the paper, with the library's training: exact gradient, Adam, full batch."""
 
@@ -267,6 +288,7 @@ _START: dict[str, Any] = {
 
 METHODS: dict[str, Method] = {
     REFERENCE: OnBags(MIANFISClassifier()),
+    NORMALIZED: OnBags(normalized_rules()),
     START: OnBags(MIANFISClassifier(5, **_START)),
     PAPER: OnBags(MIANFISClassifier.paper(5, 1.0, variant=Variant.paper(standardize=True))),
     "ANFIS, true window labels": OnWindows(ANFISClassifier(), "true"),
@@ -286,17 +308,23 @@ METHODS: dict[str, Method] = {
 VARIANTS: dict[str, Method] = {
     "5 rules": OnBags(MIANFISClassifier(5)),
     "20 rules": OnBags(MIANFISClassifier(20)),
-    "rules start on mines only": OnBags(MIANFISClassifier(variant=Variant(init_bags="positive"))),
-    "alpha 5": OnBags(MIANFISClassifier(alpha=5.0)),
-    "alpha 20": OnBags(MIANFISClassifier(alpha=20.0)),
-    "greatest instance (max)": OnBags(MIANFISClassifier(aggregation="max")),
-    "50 epochs": OnBags(MIANFISClassifier(max_epochs=50)),
-    "500 epochs": OnBags(MIANFISClassifier(max_epochs=500)),
-    "early stopping": OnBags(MIANFISClassifier(n_iter_no_change=20)),
-    "Rule Dropout, rules kept at 0.7": OnBags(MIANFISClassifier(rule_keep_prob=0.7)),
-    "best of 3 starts": OnBags(MIANFISClassifier(n_init=3)),
+    "single conditions": OnBags(MIANFISClassifier(max_terms=1)),
     "3 members": OnBags(MIANFISClassifier(n_estimators=3)),
-    "linear conclusions": OnBags(MIANFISClassifier(order=1)),
     "energy as a fifth feature": OnBags(MIANFISClassifier(), loudness=True),
+    **{
+        f"normalized rules, {change}": OnBags(normalized_rules(**settings))
+        for change, settings in {
+            "start on mines only": {"variant": Variant(init_bags="positive")},
+            "best of 3 starts": {"n_init": 3},
+            "alpha 5": {"alpha": 5.0},
+            "alpha 20": {"alpha": 20.0},
+            "greatest instance (max)": {"aggregation": "max"},
+            "50 epochs": {"max_epochs": 50},
+            "500 epochs": {"max_epochs": 500},
+            "early stopping": {"n_iter_no_change": 20},
+            "Rule Dropout, kept at 0.7": {"rule_keep_prob": 0.7},
+            "linear conclusions": {"order": 1},
+        }.items()
+    },
 }
-"""Changes to the reference, one at a time, to see what its answers depend on."""
+"""Changes to the reference and to normalized rules, one at a time, to see what their answers depend on."""
