@@ -305,6 +305,19 @@ METHODS: dict[str, Method] = {
     "logistic regression on bag statistics": Embedding(EmbeddingLogistic()),
 }
 
+_NORMALIZED_CHANGES: dict[str, dict[str, Any]] = {
+    "start on mines only": {"variant": Variant(init_bags="positive")},
+    "best of 3 starts": {"n_init": 3},
+    "alpha 5": {"alpha": 5.0},
+    "alpha 20": {"alpha": 20.0},
+    "greatest instance (max)": {"aggregation": "max"},
+    "50 epochs": {"max_epochs": 50},
+    "500 epochs": {"max_epochs": 500},
+    "early stopping": {"n_iter_no_change": 20},
+    "Rule Dropout, kept at 0.7": {"rule_keep_prob": 0.7},
+    "linear conclusions": {"order": 1},
+}
+
 VARIANTS: dict[str, Method] = {
     "5 rules": OnBags(MIANFISClassifier(5)),
     "20 rules": OnBags(MIANFISClassifier(20)),
@@ -313,18 +326,7 @@ VARIANTS: dict[str, Method] = {
     "energy as a fifth feature": OnBags(MIANFISClassifier(), loudness=True),
     **{
         f"normalized rules, {change}": OnBags(normalized_rules(**settings))
-        for change, settings in {
-            "start on mines only": {"variant": Variant(init_bags="positive")},
-            "best of 3 starts": {"n_init": 3},
-            "alpha 5": {"alpha": 5.0},
-            "alpha 20": {"alpha": 20.0},
-            "greatest instance (max)": {"aggregation": "max"},
-            "50 epochs": {"max_epochs": 50},
-            "500 epochs": {"max_epochs": 500},
-            "early stopping": {"n_iter_no_change": 20},
-            "Rule Dropout, kept at 0.7": {"rule_keep_prob": 0.7},
-            "linear conclusions": {"order": 1},
-        }.items()
+        for change, settings in _NORMALIZED_CHANGES.items()
     },
 }
 """Changes to the reference and to normalized rules, one at a time, to see what their answers depend on."""
