@@ -75,7 +75,7 @@ class Piece(NamedTuple):
     def number(self, what: str, *, finite: bool = True) -> float:
         """Return the number written here; inf and nan are allowed only if ``finite`` is false."""
         text = self.text.lower()
-        if not finite and text.lstrip("+-") in ("inf", "nan"):
+        if not finite and re.fullmatch(r"[+-]?(inf|nan)", text):
             return float(text)
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
