@@ -7,9 +7,8 @@ all instances, and offsets that mark where each bag begins. Real bags vary widel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, overload
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,14 @@ import numpy.typing as npt
 from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InputTypeError, described
-from fuzzymil.bags import _conversion, _validation
+from fuzzymil.bags import _conversion, _frames, _validation
+from fuzzymil.bags._packed import Packed
+from fuzzymil.bags._source import Source
+from fuzzymil.bags._table import ColumnOptions
+from fuzzymil.bags.columns import Columns
 
 
-class Bags:
+class Bags(Packed):
     """Packed bags of instances.
 
     Usually created with `as_bags` or one of the ``from_...`` class methods; the constructor takes the packed form.
@@ -40,6 +43,10 @@ class Bags:
         One label per bag, of any type.
     instance_labels : array of shape (n_instances,), optional
         Labels of single instances, where they are known (simulated data).
+    columns : Columns, optional
+        What the features mean: numbers, categories, dates. Their names are the feature names.
+    source : Source, optional
+        Where the instances come from: their rows in a file or table, and its columns that are no features.
 
     Examples
     --------
@@ -52,33 +59,6 @@ class Bags:
     >>> bags[[1]]
     Bags(1 bag, 1 instance, 2 features, 1 instance per bag)
     """
-
-    def __init__(
-        self,
-        instances: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-        *,
-        ids: npt.ArrayLike | None = None,
-        feature_names: Iterable[str] | None = None,
-        labels: npt.ArrayLike | None = None,
-        instance_labels: npt.ArrayLike | None = None,
-    ) -> None:
-        self.instances = arrays.frozen(arrays.matrix(instances))
-        n_instances, n_features = self.instances.shape
-        self.offsets = arrays.frozen(_validation.check_offsets(offsets, n_instances))
-        n_bags = len(self.offsets) - 1
-        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else _validation.identifiers(ids, n_bags, "bags"))
-        if (self.sizes < 1).any():
-            raise InputError(_validation.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
-        if n_features == 0:  # worded as scikit-learn's checks expect
-            shape = self.instances.shape
-            raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
-        self.feature_names = _validation.check_names(feature_names, n_features)
-        self.labels = _validation.frozen_column(labels, n_bags, "labels", "bags")
-        self.instance_labels = _validation.frozen_column(instance_labels, n_instances, "instance labels", "instances")
-        bad = np.isinf(self.instances)
-        if bad.any():
-            raise InputError(f"{self._where(bad)} is infinite: replace it with a number, or with NaN if unknown.")
 
     # ------------------------------------------------------------------ constructors
 
@@ -124,10 +104,13 @@ class Bags:
         labels: npt.ArrayLike | None = None,
         instance_labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
+        columns: Columns | None = None,
+        source: Source | None = None,
     ) -> Bags:
         """Create bags from an array with one row per instance and the bag id of each row, in any order.
 
         Bags are ordered by their first row. ``labels`` has one label per row; labels must agree within a bag.
+        ``columns`` and ``source`` are those of `Bags`, with one entry per row.
 
         Examples
         --------
@@ -156,6 +139,8 @@ class Bags:
             feature_names=arrays.text_names(X) if feature_names is None else feature_names,
             labels=labels,
             instance_labels=instance_labels,
+            columns=columns,
+            source=None if source is None else source.take(order),
         )
 
     @classmethod
@@ -165,19 +150,41 @@ class Bags:
         bag: Hashable,
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
+        *,
+        drop: Sequence[Hashable] = (),
+        categorical: Sequence[Hashable] = (),
+        date: Sequence[Hashable] | Mapping[Hashable, Sequence[str]] = (),
+        exclude_text: bool = False,
+        columns: Columns | None = None,
     ) -> Bags:
         """Create bags from a data frame with one row per instance and a column of bag ids.
+
+        Numbers are features. Text with at most 20 different values is a category, whatever its case. A date becomes
+        its weekday, its hour if there are times, and the days since the bag's earliest row (or the date itself, if all
+        rows of a bag have the same). Columns that cannot be used are listed in one warning, and kept in
+        ``bags.source.extra``.
 
         Parameters
         ----------
         frame : DataFrame
-            pandas, polars, or anything with ``columns`` and ``frame[name]``.
+            pandas, polars, pyarrow, or anything with ``columns`` and ``frame[name]``.
         bag : column
             Column of bag ids.
         label : column, optional
             Label of the bag, repeated on each of its rows.
         features : columns, optional
-            Default: all other columns.
+            Use only these. Default: all other columns.
+        drop : columns
+            Leave these out altogether.
+        categorical : columns
+            Categories, however many there are, and numbers that are codes.
+        date : columns, or mapping of column to parts
+            Dates, and what to make of each: ``"date"``, ``"weekday"``, ``"hour"``, ``"elapsed"``.
+        exclude_text : bool
+            Use no text, except for columns that are named.
+        columns : Columns, optional
+            Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
+            name, and a category that was not there fits no condition that names a category.
 
         Examples
         --------
@@ -185,14 +192,37 @@ class Bags:
         >>> table = pd.DataFrame({"bag": ["a", "b", "a"], "label": [1, 0, 1], "width": [2.0, 3.0, 4.0]})
         >>> Bags.from_frame(table, bag="bag", label="label").labels
         array([1, 0])
+        >>> table = table.assign(day=["2026-03-01", "2026-03-02", "2026-03-04"], kind=["new", "old", "New"])
+        >>> bags = Bags.from_frame(table, bag="bag", label="label")
+        >>> bags.feature_names
+        ('width', 'day_weekday', 'day_elapsed', 'kind')
+        >>> bags[0].tolist(), bags.columns[3].categories
+        ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        chosen = _conversion.feature_columns(frame, [bag] if label is None else [bag, label], features)
-        return cls.from_long(
-            arrays.table(frame, chosen),
-            arrays.as_array(frame[bag]),
-            labels=None if label is None else arrays.as_array(frame[label]),
-            feature_names=[str(name) for name in chosen],
-        )
+        options = ColumnOptions.of(features, drop, categorical, date, exclude_text)
+        return _frames.read(cls, frame, bag, label, options, columns)
+
+    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Return a data frame with one row per instance: bag, label (where known), and the columns.
+
+        Categories and dates are written as such, and the columns that are no features are there, too, so that
+        `from_frame` makes the same bags of it.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars"
+            Which must be installed.
+
+        Examples
+        --------
+        >>> bags = Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"], labels=["yes", "no"])
+        >>> print(bags.to_frame().to_string(index=False))
+         bag label  width
+           0   yes    1.0
+           0   yes    2.0
+           1    no    3.0
+        """
+        return _frames.write(self, library)
 
     @classmethod
     def from_padded(
@@ -238,6 +268,9 @@ class Bags:
         if len({part.n_features for part in parts}) > 1 or len(names - {None}) > 1:
             found = dict.fromkeys(part.feature_names or part.n_features for part in parts)
             raise InputError(f"Bags with different features cannot be concatenated: {' and '.join(map(str, found))}.")
+        first = parts[0].columns
+        if first is not None:  # the same category has the same code in all of them
+            parts = _frames.alike(parts)
         ids = arrays.joined([part.ids for part in parts])
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
@@ -248,102 +281,39 @@ class Bags:
             feature_names=names.pop() if len(names) == 1 else None,
             labels=arrays.joined([part.labels for part in parts]),
             instance_labels=arrays.joined([part.instance_labels for part in parts]),
+            columns=parts[0].columns if len({part.columns for part in parts}) == 1 else None,
+            source=Source.joined([part.source for part in parts]),
         )
 
-    # ------------------------------------------------------------------ properties
+    # ------------------------------------------------------------------ other features
 
-    @property
-    def n_bags(self) -> int:
-        """Number of bags."""
-        return len(self.offsets) - 1
+    def with_features(self, instances: npt.ArrayLike, columns: Columns) -> Bags:
+        """Return the same bags with other features.
 
-    @property
-    def n_instances(self) -> int:
-        """Total number of instances."""
-        return int(self.instances.shape[0])
+        Examples
+        --------
+        >>> from fuzzymil.bags.columns import Column, Columns
+        >>> bags = Bags.from_list([[[1.0]], [[2.0]]], ids=["a", "b"])
+        >>> bags.with_features([[0.0], [1.0]], Columns([Column("kind", "category", ("new", "old"))])).feature_names
+        ('kind',)
+        """
+        kept = {name: getattr(self, name) for name in ("ids", "labels", "instance_labels", "source")}
+        return Bags(instances, self.offsets, columns=columns, **kept)
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.instances.shape[1])
+    def with_indicators(self) -> Bags:
+        """Return bags in which each category is a column of 0 and 1, for methods that compute with numbers.
 
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n_bags,)``, so that scikit-learn's splitters accept bags."""
-        return (self.n_bags,)
-
-    @property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """Number of instances in each bag, shape (n_bags,)."""
-        return np.diff(self.offsets)
-
-    @property
-    def bag_index(self) -> npt.NDArray[np.int64]:
-        """Position of each instance's bag, shape (n_instances,)."""
-        return np.repeat(np.arange(self.n_bags), self.sizes)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Feature names, or ``x1, x2, ...`` by default."""
-        return self.feature_names or tuple(f"x{d + 1}" for d in range(self.n_features))
-
-    def __len__(self) -> int:
-        return self.n_bags
-
-    def __iter__(self) -> Iterator[Array]:
-        return (self.instances[start:end] for start, end in pairwise(self.offsets.tolist()))
-
-    def __add__(self, other: Bags) -> Bags:
-        return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Unpickled arrays are writeable.
-        self.__dict__.update({key: arrays.frozen(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
-
-    def __repr__(self) -> str:
-        sizes = self.sizes
-        low, high = int(sizes.min()), int(sizes.max())
-        span = f"{_count(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
-        return (
-            f"Bags({_count(self.n_bags, 'bag')}, {_count(self.n_instances, 'instance')}, "
-            f"{_count(self.n_features, 'feature')}, {span})"
-        )
-
-    @overload
-    def __getitem__(self, key: int) -> Array: ...
-    @overload
-    def __getitem__(self, key: slice | Sequence[int] | Array | tuple[Any, ...]) -> Bags: ...
-    def __getitem__(self, key: Any) -> Array | Bags:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]  # scikit-learn indexes whatever has a shape as X[key, ...]
-            key = list(key) if isinstance(key, tuple) else key
-        try:
-            if isinstance(key, int | np.integer) and not isinstance(key, bool):
-                b = range(self.n_bags)[key]
-                return self.instances[self.offsets[b] : self.offsets[b + 1]]
-            chosen = np.arange(self.n_bags)[key]
-        except (IndexError, TypeError, ValueError) as problem:
-            raise IndexError(f"There are {self.n_bags} bags; invalid index {described(key)}: {problem}") from None
-        if chosen.ndim == 0:
-            return self[int(chosen)]
-        if chosen.ndim > 1:
-            raise IndexError(f"Bags have one axis: index them with a list of positions, not {described(key)}.")
-        if not len(chosen):
-            raise InputError(f"The selection is empty: select at least one of the {self.n_bags} bags.")
-        return self._take(chosen)
-
-    def _take(self, chosen: npt.NDArray[np.int64]) -> Bags:
-        sizes = self.sizes[chosen]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
-        return Bags(
-            self.instances[rows],
-            offsets,
-            ids=self.ids[chosen],
-            feature_names=self.feature_names,
-            labels=None if self.labels is None else self.labels[chosen],
-            instance_labels=None if self.instance_labels is None else self.instance_labels[rows],
-        )
+        Examples
+        --------
+        >>> from fuzzymil.bags.columns import Column, Columns
+        >>> kind = Columns([Column("kind", "category", ("new", "old"))])
+        >>> bags = Bags([[0.0], [1.0]], [0, 2], columns=kind).with_indicators()
+        >>> bags.feature_names, bags[0].tolist()
+        (('kind=new', 'kind=old'), [[1.0, 0.0], [0.0, 1.0]])
+        """
+        if self.columns is None or not self.columns.categorical.any():
+            return self
+        return _frames.with_indicators(self)
 
     def map_instances(
         self, transform: Callable[[Array], npt.ArrayLike], feature_names: Iterable[str] | None = None
@@ -372,62 +342,9 @@ class Bags:
             feature_names=feature_names,
             labels=self.labels,
             instance_labels=self.instance_labels,
+            columns=None if feature_names is None else _frames.still(self, changed, feature_names),
+            source=self.source,
         )
 
-    def require_complete(self, advice: str) -> None:
-        """Raise `InputError`, with ``advice``, if a value is missing."""
-        bad = np.isnan(self.instances)
-        if bad.any():
-            raise InputError(f"{self._where(bad)} is missing (NaN). {advice}")
-
-    def _where(self, bad: npt.NDArray[np.bool_]) -> str:
-        row, feature = np.argwhere(bad)[0]
-        bag = int(np.searchsorted(self.offsets, row, side="right")) - 1
-        return f"Feature {self.names[feature]!r} of bag {self.ids[bag]!s}, row {row - self.offsets[bag]} of the bag,"
-
-
-def as_bags(X: Any) -> Bags:
-    """Convert to `Bags`.
-
-    Parameters
-    ----------
-    X : object
-        - `Bags`: returned unchanged;
-        - a list, tuple or 1-D object array with one 2-D array (or nested list, tensor) per bag, or one
-          dictionary ``{"X": instances, "Y": label}`` per bag;
-        - a pair ``(instances, bag_ids)``;
-        - a 3-D array: bags of equal size (use `Bags.from_padded` for padded bags);
-        - **a 2-D array, a table without a bag column, or nested lists of depth 2: each row is a
-          bag of one instance**, as scikit-learn's tools expect.
-
-    Examples
-    --------
-    >>> as_bags([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
-    Bags(2 bags, 3 instances, 2 features, 1-2 instances per bag)
-    >>> as_bags(np.zeros((4, 3)))  # a plain array: four bags of one instance
-    Bags(4 bags, 4 instances, 3 features, 1 instance per bag)
-    >>> as_bags((np.zeros((4, 3)), [7, 7, 8, 8]))
-    Bags(2 bags, 4 instances, 3 features, 2 instances per bag)
-    """
-    if isinstance(X, Bags):
-        return X
-    if type(X).__name__ == "BagStream":
-        raise InputTypeError(
-            "Expected bags, got a BagStream: only fit, predict and score of MI-ANFIS and ANFIS accept streams; "
-            "elsewhere, pass its parts one at a time."
-        )
-    if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
-        return Bags.from_long(X[0], X[1])
-    if isinstance(X, list | tuple) and X and isinstance(X[0], Bags):
-        raise InputTypeError("Expected bags, got a list of Bags: join them with Bags.concatenate.")
-    found = _conversion.bags_or_rows(X)
-    if isinstance(found, list):
-        return Bags.from_list(found)
-    rows = arrays.matrix(found)
-    if not len(rows):
-        raise InputError("There are no bags: the table has no rows.")
-    return Bags(rows, np.arange(len(rows) + 1), feature_names=arrays.text_names(X))
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    def __add__(self, other: Bags) -> Bags:
+        return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented

@@ -7,34 +7,29 @@ from typing import Any
 
 from fuzzymil._utils.arrays import Array, as_array, column_names, depth, numeric, text_names
 from fuzzymil._utils.errors import InputError, InputTypeError, described, did_you_mean
-from fuzzymil.bags._validation import EMPTY_BAG, as_list
+from fuzzymil.bags._validation import EMPTY_BAG
 
 # A table with one of these columns was almost certainly meant for `Bags.from_frame`.
 _BAG_COLUMNS = ("bag", "bag_id", "bag_ids", "bagid")
 
 
-def feature_columns(frame: Any, wanted: list[Hashable], features: Any) -> list[Any]:
-    """Return the feature columns of a data frame: ``features``, or by default all columns not in ``wanted``."""
+def check_frame(frame: Any, wanted: list[Hashable]) -> list[Any]:
+    """Return the columns of a data frame, which must have those that are wanted, once each."""
     columns = column_names(frame)
     if columns is None:
         raise InputTypeError(
             f"Expected a data frame, got {described(frame)}: use Bags.from_long for arrays, and pandas.DataFrame for "
             "a dictionary of columns."
         )
-    chosen = [name for name in columns if name not in wanted]
-    if features is not None:
-        chosen = [features] if isinstance(features, str) else as_list(features, "feature columns")
-    for name in [*wanted, *chosen]:
+    for name in wanted:
         if name not in columns:
             known = [str(name) for name in columns]
             more = ", ..." if len(known) > 20 else ""
             hint = did_you_mean(name, known)
             raise InputError(f"There is no column {name!r}; the columns are {', '.join(known[:20])}{more}.{hint}")
-        if name in wanted and (name in chosen or columns.count(name) > 1):
+        if columns.count(name) > 1 or wanted.count(name) > 1:
             raise InputError(f"Column {name!r} must occur only once and cannot also be a feature.")
-    if not chosen:
-        raise InputError(f"There are no feature columns besides {', '.join(map(repr, wanted))}.")
-    return chosen
+    return columns
 
 
 def bags_or_rows(X: Any) -> Any:

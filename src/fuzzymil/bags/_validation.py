@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array, all_different, as_array, codes, frozen, missing
 from fuzzymil._utils.errors import InputError, InputTypeError, described
+from fuzzymil.bags._source import Source
+from fuzzymil.bags.columns import Columns
 
 EMPTY_BAG = "Bag {} is empty: every bag needs at least one instance; drop it first."
 
@@ -24,6 +26,22 @@ def check_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...]
         raise InputError(f"There are {n_features} features but {len(names)} feature names: pass one name per feature.")
     all_different(names, "feature name")
     return names
+
+
+def check_columns(columns: Any, names: tuple[str, ...] | None) -> Columns:
+    """Return what features mean, which must agree with their names."""
+    if not isinstance(columns, Columns) or columns.names != names:
+        found = columns.names if isinstance(columns, Columns) else described(columns)
+        raise InputError(f"columns must describe the features {names}, got {found}.")
+    return columns
+
+
+def check_source(source: Any, n_instances: int) -> Source:
+    """Return where instances come from, which must have an entry for each."""
+    if not isinstance(source, Source) or len(source.rows) != n_instances:
+        found = f"{len(source.rows)} rows" if isinstance(source, Source) else described(source)
+        raise InputError(f"source must describe the {n_instances} instances, got {found}.")
+    return source
 
 
 def as_list(values: Any, what: str) -> list[Any]:

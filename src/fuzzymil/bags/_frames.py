@@ -1,0 +1,139 @@
+"""Bags from data frames, and data frames from bags."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fuzzymil._utils import arrays
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, InputTypeError, MissingExtraError, ParameterError, described, warn_user
+from fuzzymil.bags import _validation
+from fuzzymil.bags._conversion import check_frame
+from fuzzymil.bags._source import Source
+from fuzzymil.bags._table import ColumnOptions, understood, unused_in_words
+from fuzzymil.bags._values import values_of
+from fuzzymil.bags.columns import Column, Columns
+
+if TYPE_CHECKING:
+    from fuzzymil.bags._bags import Bags
+
+
+def read(
+    kind: type[Bags],
+    frame: Any,
+    bag: Hashable,
+    label: Hashable | None,
+    options: ColumnOptions,
+    columns: Columns | None,
+) -> Bags:
+    """Return the bags of a data frame; see `Bags.from_frame`."""
+    wanted = [bag] if label is None else [bag, label]
+    names = check_frame(frame, wanted)
+    others = [name for name in names if name not in wanted]
+    arrays.all_different([str(name) for name in others], "column")
+    options.check([str(name) for name in others], [str(name) for name in wanted])
+    if columns is not None and not isinstance(columns, Columns):
+        raise InputTypeError(f"columns must be the columns of other bags or of a model, got {described(columns)}.")
+    owners = _validation.identifiers(arrays.as_array(frame[bag]), len(frame), "rows")
+    if not len(owners):
+        raise InputError("There are no bags: the table has no rows.")
+    table = {str(name): values_of(frame[name], name) for name in others if str(name) not in options.drop}
+    if not table:
+        raise InputError(f"There are no feature columns besides {', '.join(map(repr, wanted))}.")
+    found = understood(table, arrays.codes(owners), options, columns)
+    if found.unused and not options.exclude_text:
+        warn_user(unused_in_words(found.unused))
+    return kind.from_long(
+        found.instances,
+        owners,
+        labels=None if label is None else arrays.as_array(frame[label]),
+        columns=found.columns,
+        source=Source(np.arange(len(owners)), found.extra, unused=found.unused),
+    )
+
+
+def write(bags: Bags, library: str) -> Any:
+    """Return the data frame of bags; see `Bags.to_frame`."""
+    if library not in ("pandas", "polars"):
+        raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
+    try:
+        frames = importlib.import_module(library)
+    except ImportError:
+        raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
+    found: dict[str, Array] = {"bag": bags.ids[bags.bag_index]}
+    if bags.labels is not None:
+        found["label"] = bags.labels[bags.bag_index]
+    if bags.instance_labels is not None:
+        found["instance_label"] = bags.instance_labels
+    extra = {} if bags.source is None else bags.source.extra
+    for d, column in enumerate(bags.columns or map(Column, bags.names)):
+        if column.source not in extra:
+            _add(found, column.name, _decoded(column, bags.instances[:, d]))
+    for name, values in extra.items():
+        _add(found, name, values)
+    return frames.DataFrame(
+        {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
+    )
+
+
+def _add(found: dict[str, Array], name: str, values: Array) -> None:
+    if name in found:
+        raise InputError(f"The column {name!r} would occur twice: rename the feature.")
+    found[name] = values
+
+
+def _decoded(column: Column, values: Array) -> Array:
+    if column.categories:
+        names = np.array([*column.categories, None], dtype=object)
+        return np.asarray(names[np.where(np.isnan(values), -1, values).astype(int)])
+    if column.kind == "date":
+        moments = np.where(np.isnan(values), 0.0, values) * 86_400_000_000
+        found = np.datetime64("1970-01-01", "us") + moments.round().astype("timedelta64[us]")
+        return np.asarray(np.where(np.isnan(values), np.datetime64("NaT", "us"), found))
+    return values
+
+
+def with_indicators(bags: Bags) -> Bags:
+    """Return bags in which each category is a column of 0 and 1."""
+    assert bags.columns is not None
+    values, names = [], []
+    for d, column in enumerate(bags.columns):
+        if column.categories:
+            values.append(column.only_known(bags.instances[:, d]))
+            names += [f"{column.name}={category}" for category in column.categories]
+        else:
+            values.append(bags.instances[:, [d]])
+            names.append(column.name)
+    return bags.with_features(np.hstack(values), Columns(map(Column, names)))
+
+
+def alike(parts: Sequence[Bags]) -> list[Bags]:
+    """Return bags in which the same category has the same code."""
+    columns = parts[0].columns
+    found: list[Bags] = []
+    for part in parts:
+        if columns is None or part.columns is None:
+            return list(parts)
+        columns = columns.aligned(part).columns or columns
+    assert columns is not None
+    for part in parts:
+        aligned = columns.aligned(part)
+        found.append(aligned.with_features(aligned.instances, columns))
+    return found
+
+
+def still(bags: Bags, changed: Array, names: Iterable[str]) -> Columns | None:
+    """Return what features mean after a transformation: those that it changed are plain numbers."""
+    if bags.columns is None:
+        return None
+    places = {name: d for d, name in enumerate(bags.columns.names)}
+    found = []
+    for d, name in enumerate(names):
+        known = bags.columns[places[name]] if name in places else Column(name)
+        same = known.kind == "number" or np.array_equal(changed[:, d], bags.instances[:, places[name]], equal_nan=True)
+        found.append(known if same else Column(name))
+    return Columns(found)

@@ -1,0 +1,165 @@
+"""The packed form of bags: their arrays, sizes and positions, and how bags are selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil._utils import arrays
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, described
+from fuzzymil.bags import _validation
+from fuzzymil.bags._source import Source
+from fuzzymil.bags.columns import Columns
+
+
+class Packed:
+    """All instances in one array, and offsets that mark where each bag begins; see `Bags`, which adds conversions."""
+
+    def __init__(
+        self,
+        instances: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        *,
+        ids: npt.ArrayLike | None = None,
+        feature_names: Iterable[str] | None = None,
+        labels: npt.ArrayLike | None = None,
+        instance_labels: npt.ArrayLike | None = None,
+        columns: Columns | None = None,
+        source: Source | None = None,
+    ) -> None:
+        self.instances = arrays.frozen(arrays.matrix(instances))
+        n_instances, n_features = self.instances.shape
+        self.offsets = arrays.frozen(_validation.check_offsets(offsets, n_instances))
+        n_bags = len(self.offsets) - 1
+        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else _validation.identifiers(ids, n_bags, "bags"))
+        if (self.sizes < 1).any():
+            raise InputError(_validation.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
+        if n_features == 0:  # worded as scikit-learn's checks expect
+            shape = self.instances.shape
+            raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        if feature_names is None and columns is not None:
+            feature_names = columns.names
+        self.feature_names = _validation.check_names(feature_names, n_features)
+        self.columns = None if columns is None else _validation.check_columns(columns, self.feature_names)
+        self.source = None if source is None else _validation.check_source(source, n_instances)
+        self.labels = _validation.frozen_column(labels, n_bags, "labels", "bags")
+        self.instance_labels = _validation.frozen_column(instance_labels, n_instances, "instance labels", "instances")
+        bad = np.isinf(self.instances)
+        if bad.any():
+            raise InputError(f"{self._where(bad)} is infinite: replace it with a number, or with NaN if unknown.")
+
+    # ------------------------------------------------------------------ properties
+
+    @property
+    def n_bags(self) -> int:
+        """Number of bags."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_instances(self) -> int:
+        """Total number of instances."""
+        return int(self.instances.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.instances.shape[1])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_bags,)``, so that scikit-learn's splitters accept bags."""
+        return (self.n_bags,)
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Number of instances in each bag, shape (n_bags,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def bag_index(self) -> npt.NDArray[np.int64]:
+        """Position of each instance's bag, shape (n_instances,)."""
+        return np.repeat(np.arange(self.n_bags), self.sizes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names, or ``x1, x2, ...`` by default."""
+        return self.feature_names or tuple(f"x{d + 1}" for d in range(self.n_features))
+
+    def __len__(self) -> int:
+        return self.n_bags
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self.instances[start:end] for start, end in pairwise(self.offsets.tolist()))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Unpickled arrays are writeable.
+        self.__dict__.update({key: arrays.frozen(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        low, high = int(sizes.min()), int(sizes.max())
+        span = f"{_count(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
+        return (
+            f"Bags({_count(self.n_bags, 'bag')}, {_count(self.n_instances, 'instance')}, "
+            f"{_count(self.n_features, 'feature')}, {span})"
+        )
+
+    @overload
+    def __getitem__(self, key: int) -> Array: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | Array | tuple[Any, ...]) -> Self: ...
+    def __getitem__(self, key: Any) -> Array | Self:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # scikit-learn indexes whatever has a shape as X[key, ...]
+            key = list(key) if isinstance(key, tuple) else key
+        try:
+            if isinstance(key, int | np.integer) and not isinstance(key, bool):
+                b = range(self.n_bags)[key]
+                return self.instances[self.offsets[b] : self.offsets[b + 1]]
+            chosen = np.arange(self.n_bags)[key]
+        except (IndexError, TypeError, ValueError) as problem:
+            raise IndexError(f"There are {self.n_bags} bags; invalid index {described(key)}: {problem}") from None
+        if chosen.ndim == 0:
+            return self[int(chosen)]
+        if chosen.ndim > 1:
+            raise IndexError(f"Bags have one axis: index them with a list of positions, not {described(key)}.")
+        if not len(chosen):
+            raise InputError(f"The selection is empty: select at least one of the {self.n_bags} bags.")
+        return self._take(chosen)
+
+    def _take(self, chosen: npt.NDArray[np.int64]) -> Self:
+        sizes = self.sizes[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        return type(self)(
+            self.instances[rows],
+            offsets,
+            ids=self.ids[chosen],
+            feature_names=self.feature_names,
+            labels=None if self.labels is None else self.labels[chosen],
+            instance_labels=None if self.instance_labels is None else self.instance_labels[rows],
+            columns=self.columns,
+            source=None if self.source is None else self.source.take(rows),
+        )
+
+    def require_complete(self, advice: str) -> None:
+        """Raise `InputError`, with ``advice``, if a value is missing."""
+        bad = np.isnan(self.instances)
+        if bad.any():
+            raise InputError(f"{self._where(bad)} is missing (NaN). {advice}")
+
+    def _where(self, bad: npt.NDArray[np.bool_]) -> str:
+        row, feature = np.argwhere(bad)[0]
+        bag = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        place = "" if self.source is None else f" ({self.source.place} {self.source.rows[row]})"
+        inside = f"row {row - self.offsets[bag]} of the bag{place}"
+        return f"Feature {self.names[feature]!r} of bag {self.ids[bag]!s}, {inside},"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

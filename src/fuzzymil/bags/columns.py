@@ -1,0 +1,294 @@
+"""What the features of bags mean: numbers, categories, dates; and how they are made from the columns of a table.
+
+`Columns` is the one place that encodes. Bags carry it, models save it, and new data is encoded by it, so that a
+category has the same code wherever it is met.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzzymil._utils.arrays import Array, all_different
+from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
+from fuzzymil.bags import _dates
+from fuzzymil.bags._values import Numbers, Text, Values
+
+if TYPE_CHECKING:
+    from fuzzymil.bags._bags import Bags
+
+__all__ = ["DATE", "HOUR", "KINDS", "WEEKDAYS", "Column", "Columns", "value_text"]
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+"""The categories of a day of the week."""
+
+DATE = "days since 1970-01-01"
+"""The unit of dates."""
+
+HOUR = "hour of day"
+"""The unit of times of day."""
+
+KINDS = ("number", "category", "date", "weekday", "hour", "elapsed")
+"""What a feature may be; the last four are made from a date."""
+
+_UNITS = {"date": DATE, "hour": HOUR, "elapsed": "days"}
+_SUFFIXES = {"weekday": "_weekday", "hour": "_hour", "elapsed": "_elapsed"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A feature, and the column of a table that it is made from.
+
+    Attributes
+    ----------
+    source : str
+        The column of the table.
+    kind : str
+        - ``"number"``: the number itself;
+        - ``"category"``: the position of the text among ``categories``;
+        - ``"date"``: days since 1970-01-01;
+        - ``"weekday"``: 0 is Monday;
+        - ``"hour"``: the time of day, from 0 to 24;
+        - ``"elapsed"``: days since the earliest row of the bag.
+    categories : tuple of str
+        Names of the values 0, 1, 2, ..., if the feature has such.
+
+    Examples
+    --------
+    >>> Column("visit", "weekday").name, Column("visit", "weekday").categories[5]
+    ('visit_weekday', 'Saturday')
+    >>> Column("channel", "category", ("email", "support")).shown(1.0)
+    'support'
+    """
+
+    source: str
+    kind: str = "number"
+    categories: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"Unknown kind of column {self.kind!r}; choose from {listed(KINDS)}.")
+        object.__setattr__(self, "source", str(self.source))
+        known = WEEKDAYS if self.kind == "weekday" else tuple(map(str, self.categories))
+        if bool(known) != (self.kind in ("category", "weekday")):
+            raise InputError(f"Column {self.source!r}: only categories have names, and at least one.")
+        object.__setattr__(self, "categories", known)
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        return self.source + _SUFFIXES.get(self.kind, "")
+
+    @property
+    def unit(self) -> str:
+        """The unit of the feature, where it is known."""
+        return _UNITS.get(self.kind, "")
+
+    def shown(self, value: float) -> str | None:
+        """Return a value as a person writes it; None for plain numbers."""
+        return value_text(value, self.unit, self.categories)
+
+    def only_known(self, values: Array) -> Array:
+        """Return one column of 0 and 1 for each category, shape (n, n_categories); all are 0 for other categories."""
+        found: Array = (values[:, None] == np.arange(len(self.categories))).astype(float)
+        found[np.isnan(values)] = np.nan
+        return found
+
+
+def value_text(value: float, unit: str, categories: Sequence[str] = ()) -> str | None:
+    """Return a category, a date or a time of day as a person writes it; None for other numbers.
+
+    Examples
+    --------
+    >>> value_text(20513.0, DATE), value_text(14.5, HOUR), value_text(1.0, "", ("no", "yes")), value_text(1.0, "m")
+    ('2026-03-01', '14:30', 'yes', None)
+    """
+    if categories:
+        place = int(value) if value == value and abs(value) < len(categories) else -1
+        return categories[place] if place >= 0 and place == value else "another category"
+    return _dates.date_text(value) if unit == DATE else _dates.hour_text(value) if unit == HOUR else None
+
+
+class Columns(tuple[Column, ...]):
+    """The features of bags in their order.
+
+    Examples
+    --------
+    >>> columns = Columns([Column("pages"), Column("channel", "category", ("email", "support"))])
+    >>> columns.names
+    ('pages', 'channel')
+    >>> Columns.from_dict(columns.to_dict()) == columns
+    True
+    """
+
+    def __new__(cls, columns: Iterable[Column] = ()) -> Columns:
+        found = super().__new__(cls, columns)
+        all_different(found.names, "feature name")
+        return found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(column.name for column in self)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns of the table that the features are made from."""
+        return tuple(dict.fromkeys(column.source for column in self))
+
+    @property
+    def categorical(self) -> npt.NDArray[np.bool_]:
+        """Which features are categories, shape (n_features,)."""
+        return np.array([bool(column.categories) for column in self], bool)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return plain values that JSON can hold."""
+        return [
+            {
+                "source": column.source,
+                "kind": column.kind,
+                **({"categories": list(column.categories)} if column.kind == "category" else {}),
+            }
+            for column in self
+        ]
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Columns:
+        """Return the columns that `to_dict` described."""
+        return cls(
+            Column(str(item["source"]), str(item["kind"]), tuple(map(str, item.get("categories", ()))))
+            for item in content
+        )
+
+    # ------------------------------------------------------------------ encoding
+
+    def encode(self, table: Mapping[str, Values], bag_of_row: Array) -> tuple[Array, Columns]:
+        """Return the features of the rows of a table, and the columns with the categories that were met in it.
+
+        A category that is not known gets a code, and a name, after all that are: it fits no condition that names a
+        category. A missing value is NaN.
+
+        Parameters
+        ----------
+        table : mapping of str to Values
+        bag_of_row : array of int, shape (n_rows,)
+        """
+        values, found = [], []
+        for column in self:
+            if column.source not in table:
+                raise InputError(
+                    f"There is no column {column.source!r}, which is needed for the feature {column.name!r}; the "
+                    f"columns are {listed(table)}.{did_you_mean(column.source, table)}"
+                )
+            encoded, known = _encoded(column, table[column.source], bag_of_row)
+            values.append(encoded)
+            found.append(known)
+        return np.column_stack(values), Columns(found)
+
+    def aligned(self, bags: Bags) -> Bags:
+        """Return bags with these features, in this order and with these codes of categories.
+
+        Other features are left out; categories that are not known get codes after all that are. Bags that do not
+        say what their features mean are returned as they are.
+
+        Examples
+        --------
+        >>> from fuzzymil import Bags
+        >>> table = {"bag": ["a", "b"], "channel": ["fax", "email"], "pages": [3.0, 4.0]}
+        >>> import pandas as pd
+        >>> bags = Bags.from_frame(pd.DataFrame(table), "bag", categorical=["channel"])
+        >>> trained_on = Columns([Column("pages"), Column("channel", "category", ("email", "support"))])
+        >>> aligned = trained_on.aligned(bags)
+        >>> aligned.instances.tolist(), aligned.columns[1].categories
+        ([[3.0, 2.0], [4.0, 0.0]], ('email', 'support', 'fax'))
+        """
+        if bags.columns is None or bags.columns == self:
+            return bags
+        places = {name: d for d, name in enumerate(bags.columns.names)}
+        values, found = [], []
+        for column in self:
+            if column.name not in places:
+                raise InputError(
+                    f"The bags have no feature {column.name!r}, which was there in training; their features are "
+                    f"{listed(places)}.{did_you_mean(column.name, places)}"
+                )
+            d = places[column.name]
+            own = bags.columns[d]
+            if column.kind != own.kind:
+                raise InputError(
+                    f"Feature {column.name!r} was a {column.kind} in training, but is a {own.kind} here: pass "
+                    "columns=model.columns_ when you read the data, and it is encoded as in training."
+                )
+            codes, known = _recoded(bags.instances[:, d], own, column)
+            values.append(codes)
+            found.append(known)
+        return bags.with_features(np.column_stack(values), Columns(found))
+
+
+def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, Column]:
+    where = f"Column {column.source!r}"
+    if column.kind == "number":
+        if not isinstance(values, Numbers):
+            raise InputTypeError(f"{where} must have numbers, got {values.example()}.")
+        return values.numbers, column
+    if column.kind == "category":
+        text = values.as_text()
+        return _codes(text, column)
+    if isinstance(values, Numbers) and column.kind == "hour" and values.unit == HOUR:
+        return values.numbers, column
+    moments = values.as_dates()
+    if isinstance(moments, str):
+        raise InputTypeError(f"{where} must have dates, but {moments}.")
+    days = _dates.days_of(moments)
+    if column.kind == "date":
+        return days, column
+    if column.kind == "weekday":
+        return (np.floor(days) + 3) % 7, column  # 1970-01-01 was a Thursday
+    if column.kind == "hour":
+        return (days - np.floor(days)) * 24, column
+    first = np.full(int(bag_of_row.max(initial=-1)) + 1, np.inf)
+    np.fmin.at(first, bag_of_row, days)
+    return days - first[bag_of_row], column
+
+
+def _codes(text: Text, column: Column) -> tuple[Array, Column]:
+    """Return the codes of categories, whatever their case; those that are not known come after all that are."""
+    names = list(column.categories)
+    known = {folded(name): code for code, name in enumerate(names)}
+    codes = np.empty(len(text.distinct) + 1)
+    codes[-1] = np.nan  # of what is missing
+    for place, value in enumerate(text.distinct):
+        key = folded(value)
+        if key not in known:
+            known[key] = len(names)
+            names.append(spelled(value))
+        codes[place] = known[key]
+    return codes[text.codes], dataclasses.replace(column, categories=tuple(names))
+
+
+def _recoded(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
+    if own.categories == wanted.categories or wanted.kind != "category":
+        return values, own
+    missing = np.isnan(values)
+    codes = np.where(missing, -1, values).astype(np.int64)
+    return _codes(Text(list(own.categories), codes), wanted)
+
+
+def folded(name: str) -> str:
+    """Return what is compared of the name of a category: neither case nor the number of blanks matters.
+
+    Examples
+    --------
+    >>> folded(" Live  Chat")
+    'live chat'
+    """
+    return " ".join(name.split()).casefold()
+
+
+def spelled(name: str) -> str:
+    """Return the name of a category without needless blanks."""
+    return " ".join(name.split())
