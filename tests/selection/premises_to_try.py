@@ -3,6 +3,7 @@
 import numpy as np
 
 from fuzzymil import Bags
+from fuzzymil.bags import Column, Columns
 from fuzzymil.membership import Bell, Sigmoid
 from fuzzymil.selection._conversion import rule_base
 from fuzzymil.selection._premises import Condition, Part
@@ -45,7 +46,13 @@ def converted(premises, bags, scaling=None):
     """Return a rule base with these premises, in this order."""
     scaling = scaling or Scaling.fit(Measures.of(bags.instances), standardize=True, clip=3.0)
     coefs = np.arange(len(premises), 0, -1.0)[:, None]
-    return rule_base(Chosen(tuple(premises), coefs, np.array([-1.5])), scaling, NAMES, ["y"])
+    return rule_base(
+        Chosen(tuple(premises), coefs, np.array([-1.5])),
+        scaling,
+        Columns(map(Column, NAMES)),
+        np.arange(len(NAMES)),
+        ["y"],
+    )
 
 
 def numerical_gradient(function, point, step=1e-6):

@@ -235,12 +235,12 @@ def _of_text(
 def _category(name: str, values: Text) -> Column:
     """Return a column of categories, called as they are spelled most often, in the order of their names."""
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.distinct))
-    spellings: dict[str, list[tuple[int, str]]] = {}
-    for value, count in zip(values.distinct, counts.tolist(), strict=True):
-        spellings.setdefault(folded(value), []).append((-count, spelled(value)))
+    spellings: dict[str, list[tuple[int, int, str]]] = {}
+    for place, (value, count) in enumerate(zip(values.distinct, counts.tolist(), strict=True)):
+        spellings.setdefault(folded(value), []).append((-count, place, spelled(value)))
     if not spellings:
         raise InputError(f"Column {name!r} has no values, so it has no categories: drop it.")
-    names = sorted((min(each)[1] for each in spellings.values()), key=_natural)
+    names = sorted((min(each)[-1] for each in spellings.values()), key=_natural)
     return Column(name, "category", tuple(names))
 
 

@@ -73,7 +73,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_parameters(self, self._checks)
         bags = complete_bags(self, X, allow_missing=False)
         classes, positive = _two_classes(bags, y, type(self).__name__)
-        self._learn(in_fixed_order(bags), positive)
+        self._learn(in_fixed_order(bags.with_indicators()), positive)
         self.classes_ = classes
         record_features(self, bags)
         return self
@@ -89,8 +89,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _bags(self, X: Any) -> Bags:
         check_is_fitted(self, "classes_")  # set last: a fit that failed leaves none
         bags = complete_bags(self, X, allow_missing=False)
-        compare_features(self, bags)
-        return bags
+        return compare_features(self, bags).with_indicators()
 
     def decision_function(self, X: Any) -> Array:
         """Return decision values, shape (n_bags,), greater than 0 for the second class."""

@@ -200,12 +200,14 @@ class ExpertSystem(BaseEstimator, RuleModel):
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)
         bags = self._bags(X)
-        compare_features(self, bags)
+        bags = compare_features(self, bags)
         # Rules refer to features by name; columns are matched by position only if they have no names.
         names = bags.feature_names
         if names is None or not set(self.rules_.feature_names) <= set(names):
             names = getattr(self, "feature_names_in_", None)
-        return _matched(self.rules_, Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names))
+        known = None if bags.columns is None or bags.feature_names != names else bags.columns
+        plain = Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names, columns=known, source=bags.source)
+        return _matched(self.rules_, plain)
 
     def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, None]:
         bags = self._bags_to_read(X)

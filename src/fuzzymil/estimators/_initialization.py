@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.inputs import warn_if_worse_than_chance
 from fuzzymil.estimators.options import NetworkSettings
@@ -84,6 +84,13 @@ def initialized(
     for name, value in (("frozen", settings.frozen), ("constraints", settings._constraints)):
         if value:
             raise ParameterError(f"{name} refers to rules and terms of a rule base: pass one as init, or omit {name}.")
+    if bags.columns is not None and bags.columns.categorical.any():
+        name = bags.columns.names[int(np.argmax(bags.columns.categorical))]
+        raise InputError(
+            f"Feature {name!r} has categories, which a network cannot be trained on from scratch: let the rules be "
+            "chosen (init='auto' without options of training), give rules as init, drop the column, or pass "
+            "bags.with_indicators()."
+        )
     _require_memory(settings, bags, overview.targets.shape[1])
     mean = np.average(overview.targets, axis=0, weights=overview.weights)
     n_fits = settings.n_init * settings.n_estimators

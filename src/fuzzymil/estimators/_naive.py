@@ -93,7 +93,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         if sample_weight is not None:
             checked = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)))
             weights["sample_weight"] = np.repeat(checked, bags.sizes)
-        return clone(self.estimator), bags.instances, labels, weights
+        return clone(self.estimator), bags.with_indicators().instances, labels, weights
 
     def _finish(self, estimator: Any, bags: Bags) -> Self:
         self.estimator_ = estimator
@@ -108,8 +108,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
     def _bags(self, X: Any) -> Bags:
         check_is_fitted(self)
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        compare_features(self, bags)
-        return bags
+        return compare_features(self, bags).with_indicators()
 
     def _pooled(self, scores: Array, bags: Bags) -> Array:
         return np.asarray(POOLS[self.pool](scores, bags.offsets[:-1]))

@@ -127,9 +127,7 @@ class Network(NetworkSettings, ExplainableModel):
 
     def _bags_to_fit(self, X: Any, *, resumes: bool) -> Bags:
         bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
-        if resumes:
-            compare_features(self, bags)
-        return bags
+        return compare_features(self, bags) if resumes else bags
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
         """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
@@ -408,9 +406,10 @@ class Network(NetworkSettings, ExplainableModel):
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)
         bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
-        compare_features(self, bags)
+        bags = compare_features(self, bags)
         # Names are compared; rules of unnamed features must not look for "x1".
-        return Bags(bags.instances, bags.offsets, ids=bags.ids)
+        columns = bags.columns if hasattr(self, "columns_") else None
+        return Bags(bags.instances, bags.offsets, ids=bags.ids, columns=columns, source=bags.source)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

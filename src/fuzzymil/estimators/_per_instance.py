@@ -57,7 +57,7 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         """Return the transformed bags; a 2-D array is returned as a 2-D array."""
         check_is_fitted(self)
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        compare_features(self, bags)
+        bags = compare_features(self, bags)
         if isinstance(X, np.ndarray) and X.ndim == 2:
             return self.transformer_.transform(X)
         return bags.map_instances(self.transformer_.transform, self._names_out(bags))

@@ -41,16 +41,25 @@ def complete_bags(estimator: Any, X: Any, *, allow_missing: bool) -> Bags:
 
 
 def record_features(estimator: Any, bags: Bags) -> None:
-    """Set ``n_features_in_`` and ``feature_names_in_``, as scikit-learn expects."""
+    """Set ``n_features_in_`` and ``feature_names_in_``, as scikit-learn expects, and ``columns_``: what they mean."""
     estimator.n_features_in_ = bags.n_features
+    if bags.columns is not None:
+        estimator.columns_ = bags.columns
+    elif hasattr(estimator, "columns_"):
+        del estimator.columns_
     if bags.feature_names is not None:
         estimator.feature_names_in_ = np.array(bags.feature_names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
 
 
-def compare_features(estimator: Any, bags: Bags) -> None:
-    """Raise `InputError` unless the bags have the features the estimator was fitted on."""
+def compare_features(estimator: Any, bags: Bags) -> Bags:
+    """Return bags with the features that the estimator was fitted on; raise `InputError` if they have others.
+
+    If it is known what the features mean, they are found by their names, and so are categories.
+    """
+    if hasattr(estimator, "columns_"):
+        bags = estimator.columns_.aligned(bags)
     kind = type(estimator).__name__
     known = getattr(estimator, "feature_names_in_", None)
     names = bags.feature_names
@@ -64,6 +73,7 @@ def compare_features(estimator: Any, bags: Bags) -> None:
         raise InputError(
             f"X has {bags.n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input."
         )
+    return bags
 
 
 def _difference(known: list[str], names: list[str]) -> str:

@@ -15,6 +15,7 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
+from fuzzymil.bags import Columns
 from fuzzymil.estimators.options import Variant
 from fuzzymil.explain import Coverage
 from fuzzymil.membership import MembershipFunction
@@ -102,6 +103,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         "estimator": type(model).__name__,
         "settings": {name: _encode_setting(value) for name, value in settings.items()},
         "features": {"n": int(model.n_features_in_), "names": None if names is None else list(map(str, names))},
+        **({"columns": model.columns_.to_dict()} if hasattr(model, "columns_") else {}),
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
         **(_encode_training(model) if hasattr(model, "_learned") else {"rules": model.rules_.to_dict()}),
@@ -188,6 +190,9 @@ def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> 
         model.n_features_in_ = n_features
         if names is not None:
             model.feature_names_in_ = np.array([*map(str, names)], dtype=object)
+        if "columns" in document:
+            model.columns_ = Columns.from_dict(document["columns"])
+            _check(names is not None and list(model.columns_.names) == list(map(str, names)), "the columns")
         if "members" in document:
             _restore_network(model, document)
         else:

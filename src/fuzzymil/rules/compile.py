@@ -150,7 +150,10 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
         numbers = (float(values[place]) for values in params.sets[old.kind])
         moved.setdefault((name, term), old.with_parameters(*numbers))
     variables = [
-        dataclasses.replace(v, terms={term: moved.get((v.name, term), old) for term, old in v.terms.items()})
+        dataclasses.replace(
+            v,
+            terms={term: moved.get((v.name, term), old) for term, old in v.terms.items() if term not in v.categories},
+        )
         for v in base.variables
     ]
     rules = [rule.concluding(rows) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, did_you_mean
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil.bags import Bags, Columns, as_bags
 from fuzzymil.network import inference
 from fuzzymil.network.inference import Activations
 from fuzzymil.network.layers import Masks, Operators, Params
@@ -21,8 +22,8 @@ __all__ = ["clipped", "infer", "infer_output", "matched", "seen_bags"]
 def infer(base: RuleSet, bags: Any) -> Activations:
     """Run inference on bags and return the values of every layer, in 64 bit.
 
-    A missing value (NaN) has membership 1 in every set. Bags with feature names are matched by name;
-    features without a variable of that name are ignored.
+    A missing value (NaN) has membership 1 in every set. Bags with feature names are matched by name, and categories
+    by theirs; features without a variable of that name are ignored.
 
     Parameters
     ----------
@@ -74,14 +75,29 @@ def matched(base: RuleSet, bags: Bags) -> Bags:
         if bags.n_features != base.n_features:
             raise InputError(f"X has {bags.n_features} features, but these rules expect {base.n_features}.")
         return bags
+    bags = _recoded(base, bags)
     if bags.feature_names == base.feature_names:
         return bags
-    place = {name: d for d, name in enumerate(bags.feature_names)}
+    place = {name: d for d, name in enumerate(bags.names)}
     for name in base.feature_names:
         if name not in place:
             raise InputError(f"The bags have no feature {name!r}, which the rules use.{did_you_mean(name, place)}")
     columns = [place[name] for name in base.feature_names]
     return bags.map_instances(lambda x: x[:, columns], base.feature_names)
+
+
+def _recoded(base: RuleSet, bags: Bags) -> Bags:
+    """Return bags in which categories have the codes of the rules' variables."""
+    known = {variable.name: variable.categories for variable in base.variables if variable.categories}
+    if bags.columns is None or not known:
+        return bags
+    wanted = Columns(
+        dataclasses.replace(column, categories=known[column.name])
+        if column.kind == "category" and column.name in known
+        else column
+        for column in bags.columns
+    )
+    return wanted.aligned(bags)
 
 
 def clipped(base: RuleSet, bags: Bags) -> Bags:

@@ -118,7 +118,10 @@ def encode_variable(variable: Variable) -> dict[str, Any]:
         "unit": variable.unit,
         "low": variable.low,
         "high": variable.high,
-        "terms": {term: encode_set(chosen) for term, chosen in variable.terms.items()},
+        "terms": {
+            term: encode_set(chosen) for term, chosen in variable.terms.items() if term not in variable.categories
+        },
+        **({"categories": list(variable.categories)} if variable.categories else {}),
         **_said(comment=variable.comment),
     }
 
@@ -127,8 +130,8 @@ def decode_variable(content: Mapping[str, Any]) -> Variable:
     """Rebuild a variable from `encode_variable`."""
     low, high = (None if content[end] is None else storage.decode_number(content[end]) for end in ("low", "high"))
     terms = {str(term): decode_set(chosen) for term, chosen in content["terms"].items()}
-    comment = str(content.get("comment", ""))
-    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment)
+    comment, categories = str(content.get("comment", "")), tuple(map(str, content.get("categories", ())))
+    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment, categories)
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:

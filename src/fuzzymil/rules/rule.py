@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES, MembershipFunction
+from fuzzymil.bags.columns import DATE, HOUR, value_text
+from fuzzymil.membership import FAMILIES, MembershipFunction, Rectangle
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
-__all__ = ["Names", "Rule", "Variable", "tidy"]
+__all__ = ["Names", "Rule", "Variable", "crisp_set", "tidy"]
 
 
 def tidy(comment: str) -> str:
@@ -54,6 +55,9 @@ class Variable:
     unit : str
     comment : str
         What the author noted about the variable.
+    categories : sequence of str
+        Names of the values 0, 1, 2, ..., if these are the codes of categories. Each is a term: the crisp set of its
+        code.
 
     Examples
     --------
@@ -61,6 +65,9 @@ class Variable:
     >>> depth = Variable("depth", {"low": Gaussian(0, 1)}, low=0, high=5, unit="m")
     >>> depth.terms["low"]([0.0]).tolist()
     [1.0]
+    >>> channel = Variable("channel", categories=["email", "phone", "support"])
+    >>> channel.terms["support"]([0, 1, 2]).tolist()
+    [0.0, 0.0, 1.0]
     """
 
     name: str
@@ -69,9 +76,12 @@ class Variable:
     high: float | None = None
     unit: str = ""
     comment: str = dataclasses.field(default="", compare=False)  # for readers only
+    categories: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", Names(self.terms))
+        object.__setattr__(self, "categories", tuple(self.categories))
+        self._check_categories()
+        object.__setattr__(self, "terms", Names({**self.crisp_sets, **self.terms}))
         object.__setattr__(self, "comment", tidy(self.comment))
         for term, chosen in self.terms.items():
             if not isinstance(chosen, MembershipFunction):
@@ -92,10 +102,37 @@ class Variable:
                 f"got {self.low} to {self.high}."
             )
 
+    def _check_categories(self) -> None:
+        for place, name in enumerate(self.categories):
+            if not isinstance(name, str) or not name or name in self.categories[:place]:
+                raise ParameterError(f"The categories of {self.name!r:.60} must be different names, got {name!r:.60}.")
+            if self.terms.get(name, crisp_set(place)) != crisp_set(place):
+                raise ParameterError(f"The term {name!r:.60} of {self.name!r:.60} is a category: its set is fixed.")
+
     @property
     def title(self) -> str:
-        """The name with its unit, ``depth [m]``."""
-        return f"{self.name} [{self.unit}]" if self.unit else self.name
+        """The name with its unit, ``depth [m]``; units that only say how numbers are to be read are left out."""
+        return f"{self.name} [{self.unit}]" if self.unit and self.unit not in (DATE, HOUR) else self.name
+
+    @property
+    def crisp_sets(self) -> dict[str, MembershipFunction]:
+        """The terms that are categories."""
+        return {name: crisp_set(code) for code, name in enumerate(self.categories)}
+
+    def shown(self, value: float) -> str | None:
+        """Return a category, a date or a time of day as a person writes it; None for other numbers.
+
+        Examples
+        --------
+        >>> Variable("channel", categories=["email", "support"]).shown(1.0), Variable("depth").shown(1.0)
+        ('support', None)
+        """
+        return value_text(value, self.unit, self.categories)
+
+
+def crisp_set(code: int) -> MembershipFunction:
+    """Return the set of a single code; its edges lie between codes, so that rounding cannot matter."""
+    return Rectangle(code - 0.5, code + 0.5)
 
 
 @dataclasses.dataclass(frozen=True, init=False)

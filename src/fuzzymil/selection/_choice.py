@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, Column, Columns
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._conversion import rule_base
 from fuzzymil.selection._families import Problem
@@ -99,9 +99,11 @@ def choose_rules(
     """
     counting = weights > 0
     bags, targets, weights, groups = bags[counting], targets[counting], weights[counting], groups[counting]
+    columns = bags.columns or Columns(map(Column, bags.names))
+    used = np.flatnonzero(scaling.varies & ~columns.categorical)  # distances between categories mean nothing
     seen = scaling.apply(bags.instances)
-    standardized = Bags(seen[:, scaling.varies] if scaling.varies.any() else 0 * seen[:, :1], bags.offsets)
-    plain = Bags(bags.instances, bags.offsets)
+    standardized = Bags(seen[:, used] if len(used) else np.zeros((len(seen), 1)), bags.offsets)
+    plain = Bags(bags.instances, bags.offsets, columns=bags.columns)
     problem = Problem(plain, standardized, scaling.apply_to_targets(targets), weights, classes)
     if not classes:
         rank = np.argsort(np.argsort(problem.targets[:, 0], kind="stable"))
@@ -113,7 +115,6 @@ def choose_rules(
         done += 1
         progress(done, max(done, _STEPS_OF_A_PLAN * n_members))
 
-    names = bags.feature_names or tuple(f"x{d + 1}" for d in range(bags.n_features))
     members, starts, plans, costs = [], [], [], []
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
         for member in range(n_members):
@@ -125,8 +126,8 @@ def choose_rules(
             part = part._replace(weights=part.weights * factors)
             made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
             before, after = chosen(part, made, max_terms, everything)
-            starts.append(rule_base(before, scaling, names, outputs))
-            members.append(rule_base(after, scaling, names, outputs))
+            starts.append(rule_base(before, scaling, columns, used, outputs))
+            members.append(rule_base(after, scaling, columns, used, outputs))
             plans.append(made)
             costs.append(after.cost(everything))
     progress(done, done)

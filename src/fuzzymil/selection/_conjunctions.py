@@ -12,6 +12,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, Sigmoid
+from fuzzymil.selection._categories import categorical_conditions, numeric_features, satisfied
 from fuzzymil.selection._dictionary import limits
 from fuzzymil.selection._premises import Condition, Part, Premise
 
@@ -24,7 +25,7 @@ _WORTH = 1.1  # by which factor another condition must increase the gain
 
 
 class Intervals:
-    """Intervals between quantiles of the features, and which instances lie in them.
+    """Intervals between quantiles of the features, and categories, and which instances lie in them.
 
     Parameters
     ----------
@@ -32,11 +33,13 @@ class Intervals:
     """
 
     def __init__(self, bags: Bags) -> None:
-        per_feature = _MOST_INTERVALS / bags.n_features
+        numeric = numeric_features(bags)
+        per_feature = _MOST_INTERVALS / max(len(numeric), 1)
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
         wide = np.ones(bags.n_features)
         found: dict[tuple[int, float, float], None] = {}
-        for d, values in enumerate(bags.instances.T):
+        for d in numeric:
+            values = bags.instances[:, d]
             edges, _ = limits(values, n_edges)
             if not len(edges):
                 continue
@@ -47,22 +50,27 @@ class Intervals:
             for first, last in _pairs(len(edges)):
                 found[d, float(bounds[first]), float(bounds[last])] = None
         self.intervals = list(found)
-        self.feature = np.array([d for d, _, _ in found], int)
+        self._categories = categorical_conditions(bags)
+        self.feature = np.array([d for d, *_ in (*found, *self._categories)], int)
+        self._numeric = self.feature[: len(found)]
         self._soft = _SOFT * wide
         self._low, self._high = (np.array([interval[end] for interval in found]) for end in (1, 2))
         self._bags = bags
 
     def satisfied(self, rows: Array) -> Array:
         """Return whether each instance lies in each interval, (rows, n); a missing value lies in all."""
-        values = rows[:, self.feature]
-        return np.asarray(~((values <= self._low) | (values > self._high)))
+        values = rows[:, self._numeric]
+        inside = ~((values <= self._low) | (values > self._high))
+        return np.hstack([inside, satisfied(self._categories, rows)]) if self._categories else inside
 
     def premise(self, members: tuple[int, ...]) -> Premise:
         """Return the premise that some instance lies in all of these intervals."""
-        return (Part("some", None, tuple(self._condition(self.intervals[n]) for n in sorted(members))),)
+        return (Part("some", None, tuple(self._condition(n) for n in sorted(members))),)
 
-    def _condition(self, interval: tuple[int, float, float]) -> Condition:
-        d, low, high = interval
+    def _condition(self, number: int) -> Condition:
+        if number >= len(self.intervals):
+            return self._categories[number - len(self.intervals)]
+        d, low, high = self.intervals[number]
         if np.isinf(low) or np.isinf(high):
             return Condition(
                 d, Sigmoid(low, 1 / self._soft[d]) if np.isinf(high) else Sigmoid(high, -1 / self._soft[d])

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Columns
 from fuzzymil.membership import Gaussian, MembershipFunction, Sigmoid
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.language.naming import named_sets
-from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Quantified
+from fuzzymil.rules.language.naming import dated_sets, named_sets
+from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.selection._premises import OneOf
 from fuzzymil.selection._prototypes import Prototype
 from fuzzymil.selection._selection import Chosen
 from fuzzymil.training.scaling import Scaling
@@ -21,7 +23,7 @@ __all__ = ["rule_base"]
 _REACH = 6.0  # a sigmoid has reached its limit this many times 1 / slope from its center
 
 
-def rule_base(found: Chosen, scaling: Scaling, names: Sequence[str], outputs: Sequence[str]) -> RuleBase:
+def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, outputs: Sequence[str]) -> RuleBase:
     """Return chosen rules as a rule base.
 
     Prototypes are in standardized units, and limited to the range that their features have; statements are in the
@@ -32,12 +34,13 @@ def rule_base(found: Chosen, scaling: Scaling, names: Sequence[str], outputs: Se
     found : Chosen
     scaling : Scaling
         Of features and targets.
-    names : sequence of str
-        Of the features.
+    columns : Columns
+        The features.
+    used : array of int
+        The features that prototypes are about.
     outputs : sequence of str
     """
     order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
-    used = np.flatnonzero(scaling.varies)
     parts = [_parts(found.premises[n], scaling, used) for n in order]
     limited = any(isinstance(premise, Prototype) for premise in found.premises)
     sets: dict[int, list[MembershipFunction]] = {}
@@ -45,22 +48,29 @@ def rule_base(found: Chosen, scaling: Scaling, names: Sequence[str], outputs: Se
     for rule, (n, premise) in enumerate(zip(order, parts, strict=True), start=1):
         for _, _, conditions in premise:
             for feature, chosen in conditions:
+                if isinstance(chosen, OneOf):
+                    continue
                 if isinstance(found.premises[n], Prototype):
                     prototypes.setdefault(feature, {})[chosen] = f"prototype{rule}"
                 else:
                     sets.setdefault(feature, []).append(chosen)
     words: dict[int, dict[MembershipFunction, str]] = {}
     variables = []
-    for d, name in enumerate(names):
+    for d, column in enumerate(columns):
+        if column.categories:
+            variables.append(Variable(column.name, categories=column.categories))
+            continue
         low, high = map(float, scaling.ranges[d])
         own = sets.get(d, [])
-        words[d] = dict(zip(own, named_sets(own, low, high), strict=True)) | prototypes.get(d, {})
+        named = dated_sets(own, column) if column.kind in ("date", "hour") else named_sets(own, low, high)
+        words[d] = dict(zip(own, named, strict=True)) | prototypes.get(d, {})
         if limited:  # values are clipped to the range, which must not hide a threshold
             reach = [_reach(chosen) for chosen in own]
             low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])
-        variables.append(Variable(name, {word: chosen for chosen, word in words[d].items()}, low, high))
+        terms = {word: chosen for chosen, word in words[d].items()}
+        variables.append(Variable(column.name, terms, low, high, column.unit))
     rules = [
-        Rule(_expression(premise, words, names), (coefs * scaling.target_scale)[:, None].tolist())
+        Rule(_expression(premise, words, columns), (coefs * scaling.target_scale)[:, None].tolist())
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
     ]
     if not rules:  # nothing in the bags tells their labels apart: a rule base needs a rule, even if it says nothing
@@ -77,7 +87,7 @@ def rule_base(found: Chosen, scaling: Scaling, names: Sequence[str], outputs: Se
     )
 
 
-_Part = tuple[str, int | None, list[tuple[int, MembershipFunction]]]
+_Part = tuple[str, int | None, list[tuple[int, MembershipFunction | OneOf]]]
 
 
 def _parts(premise: object, scaling: Scaling, used: Array) -> list[_Part]:
@@ -85,18 +95,24 @@ def _parts(premise: object, scaling: Scaling, used: Array) -> list[_Part]:
     if isinstance(premise, Prototype):
         shift, scale = scaling.shift[used], scaling.scale[used]
         centers, widths = shift + scale * premise.center, scale * premise.width
-        conditions = [(int(d), Gaussian(float(c), float(s))) for d, c, s in zip(used, centers, widths, strict=True)]
-        return [(premise.quantifier, None, list(conditions))]
+        sets = [Gaussian(float(c), float(s)) for c, s in zip(centers, widths, strict=True)]
+        return [(premise.quantifier, None, list(zip(used.tolist(), sets, strict=True)))]
     assert isinstance(premise, tuple)
     return [(part.quantifier, part.number, [(c.feature, c.set) for c in part.conditions]) for part in premise]
 
 
-def _expression(
-    premise: list[_Part], words: dict[int, dict[MembershipFunction, str]], names: Sequence[str]
-) -> Expression:
+def _expression(premise: list[_Part], words: dict[int, dict[MembershipFunction, str]], columns: Columns) -> Expression:
+    def asked(d: int, chosen: MembershipFunction | OneOf) -> Expression:
+        name = columns[d].name
+        if not isinstance(chosen, OneOf):
+            return Is(name, words[d][chosen])
+        hedges = ("not",) if chosen.negated else ()
+        each = tuple(Is(name, columns[d].categories[code], hedges) for code in chosen.codes)
+        return each[0] if len(each) == 1 else Or(each)
+
     parts = []
     for quantifier, count, conditions in premise:
-        inner = And(tuple(Is(names[d], words[d][chosen]) for d, chosen in conditions)) if conditions else ANYTHING
+        inner = And(tuple(asked(*condition) for condition in conditions)) if conditions else ANYTHING
         parts.append(Quantified(quantifier, inner, count))
     return And(tuple(parts))
 

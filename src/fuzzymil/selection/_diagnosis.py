@@ -294,7 +294,9 @@ def diagnose(
 
         answers = _Answers(scaling.apply_to_targets(wanted), choice.held_out.folds, classes)
         families = answers.of_rules(choice.held_out.outputs, choice.families)
-        others = baselines(sample, answers.targets, answers.folds, classes=classes, seed=seed, tick=tick)
+        others = baselines(
+            sample.with_indicators(), answers.targets, answers.folds, classes=classes, seed=seed, tick=tick
+        )
         unit = scaling.target_scale if len(outputs) == 1 else None
         everyone = families | others
         measured = {name: answers.measures(output, others[NOTHING], unit) for name, output in everyone.items()}

@@ -16,10 +16,11 @@ from scipy.special import expit
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Sigmoid
+from fuzzymil.selection._categories import categorical_statements, numeric_features
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["Dictionary", "averages", "bag_sizes", "joined", "limits", "thresholds"]
+__all__ = ["Dictionary", "averages", "bag_sizes", "categories", "joined", "limits", "shares", "thresholds"]
 
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
@@ -64,7 +65,8 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
     counts : sequence of int
         1 is SOME, k is AT LEAST k.
     """
-    n_thresholds = _MOST_COLUMNS // (2 * len(counts) * bags.n_features)
+    numeric = numeric_features(bags)
+    n_thresholds = _MOST_COLUMNS // (2 * len(counts) * max(len(numeric), 1))
     n_thresholds = int(np.clip(n_thresholds, _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
     counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
     greatest, least = order_statistics(bags, max(counts))
@@ -73,7 +75,7 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
     for count in counts:
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
         for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
-            for d in range(bags.n_features):
+            for d in numeric:
                 # What happens in few of many bags would hide between thresholds that divide them evenly.
                 tails = count == 1 and n_thresholds == _MOST_THRESHOLDS
                 centers, slopes = limits(values[:, d], n_thresholds, tails=tails)
@@ -91,7 +93,7 @@ def averages(bags: Bags) -> Dictionary:
     spread = Measures.of(bags.instances).deviation
     columns: list[Array] = []
     found: list[_Threshold] = []
-    for d in range(bags.n_features):
+    for d in numeric_features(bags):
         values = bags.instances[:, d]
         centers, slopes = limits(values, _AVERAGE_THRESHOLDS)
         if not len(centers):
@@ -103,9 +105,7 @@ def averages(bags: Bags) -> Dictionary:
         truth = np.where(np.isnan(truth), 1.0, truth)
         columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
         found += [_Threshold("on average", None, d, *map(float, each)) for each in zip(centers, slopes, strict=True)]
-    # An average varies little from bag to bag, so its conclusion must be great: it is penalized as if it varied more.
-    deviations = [column for each in columns for column in each.std(axis=0)]
-    ease = np.clip(_TYPICAL_SPREAD / np.maximum(deviations, 1e-9), 1.0, 8.0)
+    ease = np.concatenate([_ease(each) for each in columns]) if columns else np.empty(0)
     return _single_conditions(bags, columns, found, ease)
 
 
@@ -124,6 +124,25 @@ def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold]
 
     together = np.concatenate(columns, axis=1) if columns else np.empty((bags.n_bags, 0))
     return Dictionary(np.asfortranarray(together), premise, np.ones(len(found)), ease)
+
+
+def categories(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
+    """Return conditions on categories that at least so many instances satisfy."""
+    counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
+    columns, found = categorical_statements(bags, counts)
+    ease = np.array([1.0 if premise[0].quantifier == "some" else _EASE_OF_COUNTS for premise in found])
+    return Dictionary(np.asfortranarray(columns), found.__getitem__, np.ones(len(found)), ease)
+
+
+def shares(bags: Bags) -> Dictionary:
+    """Return conditions on categories, to the degree of the share of instances that satisfy them."""
+    columns, found = categorical_statements(bags, average=True)
+    return Dictionary(np.asfortranarray(columns), found.__getitem__, np.ones(len(found)), _ease(columns))
+
+
+def _ease(columns: Array) -> Array:
+    # An average varies little from bag to bag, so its conclusion must be great: it is penalized as if it varied more.
+    return np.asarray(np.clip(_TYPICAL_SPREAD / np.maximum(columns.std(axis=0), 1e-9), 1.0, 8.0))
 
 
 def bag_sizes(bags: Bags) -> Dictionary:

@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.selection._conjunctions import Intervals, joint_statements
-from fuzzymil.selection._dictionary import Dictionary, averages, bag_sizes, joined, thresholds
+from fuzzymil.selection._dictionary import Dictionary, averages, bag_sizes, categories, joined, shares, thresholds
 from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototypes, typical_instances
@@ -82,17 +82,17 @@ class Validation:
 def statements(bags: Bags, max_terms: int | None) -> list[Family]:
     """Return the families of short rules: SOME, averages, conjunctions in one instance, counts."""
     sizes, several = bag_sizes(bags), bags.sizes.max() > 1
-    some = joined([thresholds(bags), sizes])
+    some = joined([thresholds(bags), categories(bags), sizes])
     found = [Family("some", some)]
     if several:
-        means = averages(bags)
+        means = joined([averages(bags), shares(bags)])
         found.append(Family("averages", means))
     intervals = Intervals(bags)
     if (max_terms is None or max_terms > 1) and len(np.unique(intervals.feature)) > 1:
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if several:
-        found.append(Family("counts", joined([thresholds(bags, counts), means, sizes])))
+        found.append(Family("counts", joined([thresholds(bags, counts), categories(bags, counts), means, sizes])))
     return found
 
 

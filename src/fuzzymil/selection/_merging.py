@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
-from fuzzymil.selection._premises import Condition, Part, Premise
+from fuzzymil.selection._premises import Condition, OneOf, Part, Premise
 
 __all__ = ["merged"]
 
@@ -46,7 +46,9 @@ def merged(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Ar
     return found, np.array([coefs[members].sum(axis=0) for members in together]).reshape(-1, coefs.shape[1])
 
 
-def _direction(condition: Condition) -> tuple[int, type, bool]:
+def _direction(condition: Condition) -> tuple[int, object, bool]:
+    if isinstance(condition.set, OneOf):
+        return condition.feature, condition.set, True
     return condition.feature, type(condition.set), condition.set.parameters[-1] > 0
 
 
@@ -56,7 +58,7 @@ def _overlap(premise: Premise, other: Premise) -> bool:
         (one.set.parameters, two.set.parameters)
         for part, same in zip(premise, other, strict=True)
         for one, two in zip(part.conditions, same.conditions, strict=True)
-        if isinstance(one.set, Bell)
+        if isinstance(one.set, Bell) and isinstance(two.set, Bell)
     ]
     return all(abs(one[0] - two[0]) <= min(one[1], two[1]) for one, two in pairs)
 
@@ -66,7 +68,11 @@ def _mean(premises: list[Premise], share: Array) -> Premise:
     for p, part in enumerate(premises[0]):
         conditions = []
         for c, condition in enumerate(part.conditions):
-            sets = np.array([premise[p].conditions[c].set.parameters for premise in premises])
+            if isinstance(condition.set, OneOf):
+                conditions.append(condition)
+                continue
+            alike = [premise[p].conditions[c].set for premise in premises]
+            sets = np.array([chosen.parameters for chosen in alike if not isinstance(chosen, OneOf)])
             conditions.append(Condition(condition.feature, _mean_set(condition.set, sets, share)))
         parts.append(Part(part.quantifier, part.number, tuple(conditions)))
     return tuple(parts)

@@ -17,14 +17,25 @@ from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["Condition", "Part", "Premise", "Premises", "Statements", "order_statistics"]
+__all__ = ["Condition", "OneOf", "Part", "Premise", "Premises", "Statements", "order_statistics"]
+
+
+class OneOf(NamedTuple):
+    """The crisp set of some categories, by their codes, or of all others."""
+
+    codes: tuple[int, ...]
+    negated: bool = False
+
+    def holds(self, values: Array) -> Array:
+        """Return whether each value belongs to it; a missing one does."""
+        return np.asarray((np.isin(values, self.codes) != self.negated) | np.isnan(values))
 
 
 class Condition(NamedTuple):
     """A feature and the fuzzy set that its value must belong to."""
 
     feature: int
-    set: MembershipFunction
+    set: MembershipFunction | OneOf
 
 
 class Part(NamedTuple):
@@ -81,6 +92,7 @@ def order_statistics(bags: Bags, count: int) -> tuple[Array, Array]:
     return greatest, least
 
 
+_NEVER = -1e4  # the logarithm of 0, finite, so that it can be multiplied by 0
 _STEP = 0.3  # a move of 1 shifts a set by this many standard deviations of its feature
 
 
@@ -90,7 +102,7 @@ class Statements:
     Parameters
     ----------
     premises : sequence of Premise
-        With sigmoid and bell-shaped sets.
+        With sigmoid and bell-shaped sets, and sets of categories.
     bags : Bags
     """
 
@@ -103,7 +115,8 @@ class Statements:
         spread = Measures.of(bags.instances).deviation
         self._unit = _STEP * np.array([spread[condition.feature] for condition in self._conditions], float)
         self._is_bell = np.array([isinstance(condition.set, Bell) for condition in self._conditions], bool)
-        sets = [condition.set.parameters for condition in self._conditions]
+        # A set of categories has no parameters: it takes part as a set that does not move.
+        sets = [(0.0, 1.0) if isinstance(c.set, OneOf) else c.set.parameters for c in self._conditions]
         self._center = np.array([values[0] for values in sets], float)
         self._width = np.array([values[1] if len(values) == 3 else 1.0 for values in sets], float)
         self._slope = np.array([values[-1] for values in sets], float)
@@ -113,6 +126,12 @@ class Statements:
         self._value = self._decisive_values()
         self._x = bags.instances[:, [self._conditions[c].feature for c in self._other]]
         self._unknown = np.isnan(self._x)
+        self._crisp = np.array([isinstance(self._conditions[c].set, OneOf) for c in self._other], bool)
+        self._log_crisp = np.zeros_like(self._x)
+        for place in np.flatnonzero(self._crisp):
+            chosen = self._conditions[self._other[place]].set
+            assert isinstance(chosen, OneOf)
+            self._log_crisp[:, place] = np.where(chosen.holds(self._x[:, place]), 0.0, _NEVER)
         self._x = np.where(self._unknown, 0.0, self._x)
         self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
         self._places = np.flatnonzero([not part.is_threshold and bool(part.conditions) for part in self._parts])
@@ -140,7 +159,8 @@ class Statements:
                     new: MembershipFunction = (
                         Bell(center[c], width[c], slope[c]) if self._is_bell[c] else Sigmoid(center[c], slope[c])
                     )
-                    conditions.append(Condition(condition.feature, new))
+                    still = isinstance(condition.set, OneOf)
+                    conditions.append(condition if still else Condition(condition.feature, new))
                     c += 1
                 parts.append(Part(part.quantifier, part.number, tuple(conditions)))
             found.append(tuple(parts))
@@ -212,7 +232,8 @@ class Statements:
         log_scaled = np.log(np.maximum(np.abs(scaled), 1e-300))
         z = np.where(bell, -2 * steep * log_scaled, steep * away)
         log_mu = -np.logaddexp(0.0, -z)
-        rate = np.where(self._unknown, 0.0, expit(-z))  # d log_mu / d z
+        log_mu = np.where(self._crisp, self._log_crisp, log_mu)
+        rate = np.where(self._unknown | self._crisp, 0.0, expit(-z))  # d log_mu / d z
         safe = np.where(away == 0, 1.0, away)
         by_center = np.where(bell, np.where(away == 0, 0.0, 2 * steep / safe), -steep)
         derivatives = (rate * by_center, rate * np.where(bell, 2 * steep, 0.0), rate * z)

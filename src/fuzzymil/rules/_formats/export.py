@@ -48,7 +48,8 @@ def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variabl
         return ["Tables are for reading: they cannot be loaded again."]
     if format in _LANGUAGES:
         _LANGUAGES[format].text(Program(system, base, _LANGUAGES[format]), [])  # raises if it cannot be written
-        return ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
+        lost = ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
+        return [*lost, *_codes(base.variables)]
     if format not in _WRITERS:
         return []
     _refuse_quantifiers(format, base)
@@ -75,7 +76,18 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
     if units:
         found.append(f"Units are not kept: {listed(units)}.")
-    return found
+    return [*found, *_codes(variables)]
+
+
+def _codes(variables: Iterable[Variable]) -> list[str]:
+    """Return what the codes of categories mean, which only the names of terms say otherwise."""
+    return [
+        f"The values of {variable.name!r:.60} are codes of categories: "
+        + ", ".join(f"{code} = {name:.60}" for code, name in enumerate(variable.categories))
+        + "."
+        for variable in variables
+        if variable.categories
+    ]
 
 
 def _shown(alpha: float | tuple[float, ...]) -> str:

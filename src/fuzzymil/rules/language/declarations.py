@@ -62,7 +62,10 @@ class DeclarationReader(PremiseReader):
             )
             low = high = None
         terms: dict[str, MembershipFunction] = {}
+        categories: list[str] = []
         more = self.skip(":")
+        if more and self.comes("name", "name") and self.skip_word("one") and self.skip_word("of"):
+            more = self.categories(name, categories)
         if self.comes("name", "=") and not more:
             self.report(
                 self.token, f"A colon is missing: write 'VARIABLE {quoted(name.text)}: {self.token.text} = ...'."
@@ -84,9 +87,21 @@ class DeclarationReader(PremiseReader):
             terms[term.text] = self.fuzzy_set()
             more = self.another("terms")
         try:
-            into[name.text] = Variable(name.text, terms, low, high, unit)
+            into[name.text] = Variable(name.text, terms, low, high, unit, categories=tuple(categories))
         except ParameterError as problem:
             self.fail(name, str(problem))
+
+    def categories(self, variable: Token, into: list[str]) -> bool:
+        """Parse ``email, phone, "live chat"``; return whether terms with sets follow."""
+        more = True
+        while more and self.kinds(2)[1:] != ["="]:
+            category = self.take_term("the name of a category")
+            if category.text in into:
+                self.report(category, f"The category {category.text!r:.60} of {variable.text!r:.60} is named twice.")
+            else:
+                into.append(category.text)
+            more = self.another("categories")
+        return more
 
     def fuzzy_set(self) -> MembershipFunction:
         """Parse a fuzzy set; any one after a mistake."""

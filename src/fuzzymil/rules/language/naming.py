@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.bags import Column
+from fuzzymil.membership import Bell, MembershipFunction
 
-__all__ = ["named_sets", "named_terms", "span_of"]
+__all__ = ["dated_sets", "named_sets", "named_terms", "span_of"]
 
 # Names of one, two and three sets of a kind, from low to high.
 _OPEN_UPWARD = (("high",), ("raised", "high"), ("raised", "high", "extreme"))
@@ -70,6 +71,35 @@ def named_sets(sets: Sequence[MembershipFunction], low: float, high: float) -> l
         own = tuple(tuple(plain if word == third else word for word in ladder) for ladder in ladders)
         names |= _named(kinds.get(third, []), own)
     return [names[chosen] for chosen in sets]
+
+
+def dated_sets(sets: Sequence[MembershipFunction], column: Column) -> list[str]:
+    """Name the sets of a date or a time of day by where they begin and end.
+
+    Examples
+    --------
+    >>> from fuzzymil.membership import Bell, Sigmoid
+    >>> dated_sets([Sigmoid(20513, 1), Sigmoid(20513, -1), Bell(20513, 2, 3)], Column("day", "date"))
+    ['after 2026-03-01', 'before 2026-03-01', '2026-02-27 to 2026-03-03']
+    """
+    names: dict[MembershipFunction, str] = {}
+    for chosen in dict.fromkeys(sets):
+        kind = _kind(chosen, 0.0, 0.0)
+        center, reach = _peak(chosen), float(chosen.spread(*chosen.parameters))
+        if isinstance(chosen, Bell):
+            reach = chosen.width
+        if kind in ("upward", "downward"):
+            edge = chosen.parameters[0]
+            name = f"{'after' if kind == 'upward' else 'before'} {_rounded(edge, column)}"
+        else:
+            name = f"{_rounded(center - reach, column)} to {_rounded(center + reach, column)}"
+        same = [other for other in names.values() if other == name or other.startswith(f"{name} (")]
+        names[chosen] = f"{name} ({len(same) + 1})" if same else name
+    return [names[chosen] for chosen in sets]
+
+
+def _rounded(value: float, column: Column) -> str:
+    return str(column.shown(round(value) if column.kind == "date" else value))
 
 
 def _named(sets: Sequence[MembershipFunction], ladders: Sequence[Sequence[str]]) -> dict[MembershipFunction, str]:

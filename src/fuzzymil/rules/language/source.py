@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil._utils.text import visible
+from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import cures, parser, printer
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
@@ -350,11 +351,25 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
     return "\n".join(
         f"{visible(variable.title)}: "
         + ", ".join(
-            f"{visible(term)} = {printer.format_set(chosen, digits)}" for term, chosen in variable.terms.items()
+            [
+                *(["one of " + ", ".join(map(visible, variable.categories))] if variable.categories else []),
+                *(f"{visible(term)} = {_described(variable, chosen, digits)}" for term, chosen in _own_terms(variable)),
+            ]
         )
         for variable in base.variables
         if variable.terms
     )
+
+
+def _own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
+    """Return the terms that are not categories."""
+    return [(term, chosen) for term, chosen in variable.terms.items() if term not in variable.categories]
+
+
+def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
+    """Return a set with the date or time of day at which it is centered, if the variable is such."""
+    place = variable.shown(float(chosen.parameters[0]))
+    return printer.format_set(chosen, digits) + (f" ({place})" if place else "")
 
 
 def to_source(base: RuleSet) -> str:
@@ -388,6 +403,8 @@ def declaration(kind: str, variable: Variable) -> str:
     >>> from fuzzymil.membership import Gaussian
     >>> declaration("VARIABLE", Variable("depth", {"low": Gaussian(0, 1)}, 0, 1, "m"))
     'VARIABLE depth [m] FROM 0 TO 1: low = Gaussian(0, 1)'
+    >>> declaration("VARIABLE", Variable("channel", categories=["email", "live chat"]))
+    'VARIABLE channel: ONE OF email, "live chat"'
     """
     text = f"{kind} {printer.quoted(variable.name)}"
     if variable.unit:
@@ -396,8 +413,10 @@ def declaration(kind: str, variable: Variable) -> str:
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
     terms = [
-        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in variable.terms.items()
+        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in _own_terms(variable)
     ]
+    if variable.categories:
+        terms = ["ONE OF " + ", ".join(map(printer.quoted_term, variable.categories)), *terms]
     return commented(variable.comment, text + (": " + ", ".join(terms) if terms else ""))
 
 

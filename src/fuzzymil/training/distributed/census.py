@@ -176,6 +176,12 @@ class _Sample:
         self._parts: list[tuple[Bags, Array, Array]] = []  # bags, their numbers and hashes
 
     def add(self, bags: Bags, first: int, hashes: Array) -> None:
+        if bags.columns is not None and bags.columns.categorical.any():
+            name = bags.columns.names[int(np.argmax(bags.columns.categorical))]
+            raise InputError(
+                f"Feature {name!r} has categories, which streams and several processes do not support yet: pass "
+                "all bags at once, or bags.with_indicators()."
+            )
         plain = Bags(bags.instances, bags.offsets, feature_names=bags.feature_names)
         self._parts.append((plain, first + np.arange(bags.n_bags), hashes))
         if sum(part.n_instances for part, _, _ in self._parts) > 2 * partition.SAMPLE_ROWS:
