@@ -73,8 +73,11 @@ def write(bags: Bags, library: str) -> Any:
     for d, column in enumerate(bags.columns or map(Column, bags.names)):
         if column.source not in extra:
             _add(found, column.name, _decoded(column, bags.instances[:, d]))
+        elif column.source not in found:  # the date itself, where its parts stand
+            found[column.source] = extra[column.source]
     for name, values in extra.items():
-        _add(found, name, values)
+        if name not in found:
+            found[name] = values
     return frames.DataFrame(
         {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
     )

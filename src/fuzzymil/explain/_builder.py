@@ -197,7 +197,7 @@ def _explanation(
         baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
         log_firing=float(max(member.found.log_firing[b].max() for member in members)),
         coverage=None if compared is None else float(compared[1].coverage[b]),
-        unusual=None if compared is None else _unusual(*compared, b, bags.feature_names or base.feature_names),
+        unusual=None if compared is None else _unusual(*compared, b, bags, base),
         uncovered=uncovered,
         default=_default(members, uncovered),
         additive=not base.normalize,
@@ -216,18 +216,23 @@ def _default(members: Sequence[Member], uncovered: Sequence[int]) -> tuple[float
     return members[uncovered[0]].base.default if uncovered else None
 
 
-def _unusual(known: Coverage, measured: Measured, b: int, feature_names: Sequence[str]) -> Unusual | None:
+def _unusual(known: Coverage, measured: Measured, b: int, bags: Bags, base: RuleBase) -> Unusual | None:
     """Return the most unusual value of a bag; None if all of its values are missing."""
     _, column, instance, value, high, share = (each[b].item() for each in measured)
     if np.isnan(value):
         return None
+    limits = known.limits(column)
+    meaning = None if column < 0 or bags.columns is None else bags.columns[column]
+    ends = None if meaning is None or meaning.categories else tuple(meaning.shown(end) for end in limits)
     return Unusual(
         instance=None if column < 0 else instance,
-        feature=None if column < 0 else feature_names[column],
+        feature=None if column < 0 else (bags.feature_names or base.feature_names)[column],
         value=value,
         high=high,
         share=share,
-        limits=known.limits(column),
+        limits=limits,
+        shown=None if meaning is None else meaning.shown(value),
+        shown_limits=None if ends is None or None in ends else (str(ends[0]), str(ends[1])),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import in_64_bit
+from fuzzymil.bags import Column, Columns
 from fuzzymil.explain.parts import ConditionExplanation
 from fuzzymil.membership import family
 from fuzzymil.network.layers import Masks, Params
@@ -16,6 +17,7 @@ from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules import RuleBase, premise
 from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified
+from fuzzymil.rules.rule import Variable
 
 
 class Sight(NamedTuple):
@@ -27,7 +29,7 @@ class Sight(NamedTuple):
 
 
 def conditions_at(
-    base: RuleBase, params: Params, masks: Masks, sights: Sequence[Sight]
+    base: RuleBase, params: Params, masks: Masks, sights: Sequence[Sight], columns: Columns | None = None
 ) -> list[tuple[ConditionExplanation, ...]]:
     """Return the conditions of parts at instances.
 
@@ -37,14 +39,16 @@ def conditions_at(
     params, masks
         The rule base, compiled.
     sights : sequence of Sight
+    columns : Columns, optional
+        What the features mean, with the names of all categories that the bags have.
     """
     places = base.arrangement.places
     log_mu = iter(_log_memberships(params, masks, sights, [places[sight.part] for sight in sights]).tolist())
     found = []
     for sight in sights:
         degrees = [next(log_mu) for _ in places[sight.part]]
-        columns = [d for _, d in places[sight.part]]
-        found.append(_conditions(base, base.parts[sight.part], sight, columns, degrees))
+        features = [d for _, d in places[sight.part]]
+        found.append(_conditions(base, base.parts[sight.part], sight, features, degrees, columns or base.variables))
     return found
 
 
@@ -67,7 +71,12 @@ def _log_memberships(
 
 
 def _conditions(
-    base: RuleBase, part: Part, sight: Sight, columns: Sequence[int], log_mu: Sequence[float]
+    base: RuleBase,
+    part: Part,
+    sight: Sight,
+    columns: Sequence[int],
+    log_mu: Sequence[float],
+    meanings: Sequence[Column | Variable],
 ) -> tuple[ConditionExplanation, ...]:
     """Return the conditions of one part at one instance, given their columns and its log-memberships in their sets."""
     asked = list(premise.conditions(part.premise))
@@ -95,6 +104,7 @@ def _conditions(
             negated=negated[n],
             log_support=support[n],
             limiting=n == limiting and support[n] < 0,
+            shown=meanings[d].shown(float(sight.given[d])) if known[d] else None,
         )
         for n, (condition, d) in enumerate(zip(asked, columns, strict=True))
     )

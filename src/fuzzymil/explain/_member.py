@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class Member:
             self.places[part.rule].append(p)
         given = matched(base, bags)
         self.given, self.seen = given.instances, clipped(base, given).instances
+        self.columns, self.source = given.columns, bags.source
 
     def rows(self, b: int) -> slice:
         return slice(self.offsets[b], self.offsets[b + 1])
@@ -87,11 +89,21 @@ class Member:
         given, seen = self.given[self.rows(b)], self.seen[self.rows(b)]
         chosen = [_chosen_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)]
         sights = [Sight(p, given[i], seen[i]) for p, instances in enumerate(chosen) for i in instances]
-        conditions = iter(conditions_at(self.base, self.params, self.masks, sights))
+        conditions = iter(conditions_at(self.base, self.params, self.masks, sights, self.columns))
         return [
-            tuple(Witness(i, float(shares[p][i]), float(log_truth[i, p]), next(conditions)) for i in instances)
+            tuple(
+                Witness(i, float(shares[p][i]), float(log_truth[i, p]), next(conditions), *self._origin(b, i))
+                for i in instances
+            )
             for p, instances in enumerate(chosen)
         ]
+
+    def _origin(self, b: int, instance: int) -> tuple[dict[str, Any] | None, str]:
+        """Return where an instance of a bag comes from, as facts and in words."""
+        if self.source is None:
+            return None, ""
+        place = int(self.offsets[b]) + instance
+        return self.source.facts(place), self.source.text(place)
 
 
 def _chosen_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:

@@ -79,6 +79,10 @@ class Unusual:
         Share of the training values that are at least as high (or low); 0 outside their range.
     limits : (float, float)
         The least and the greatest training value.
+    shown : str or None
+        The value as a person writes it, if it is a category, a date or a time of day.
+    shown_limits : (str, str) or None
+        The limits likewise; None for a category, which has none.
 
     Examples
     --------
@@ -94,9 +98,12 @@ class Unusual:
     high: bool
     share: float
     limits: tuple[float, float]
+    shown: str | None = None
+    shown_limits: tuple[str, str] | None = None
 
     def __str__(self) -> str:
         value, low, high = (printer.format_number(number, 3) for number in (self.value, *self.limits))
+        value, (low, high) = self.shown or value, self.shown_limits or (low, high)
         beyond = not self.limits[0] <= self.value <= self.limits[1]
         share = f"{printer.format_number(100 * self.share, 2)}% of the training"
         if self.feature is None:
@@ -105,6 +112,8 @@ class Unusual:
                 return f"{count}: {'more' if self.high else 'fewer'} than any training bag ({low} to {high})"
             return f"{count}: {share} bags have at {'least' if self.high else 'most'} as many"
         what = f"{printer.quoted(self.feature)} = {value} of instance {self.instance}"
+        if self.shown is not None and self.shown_limits is None:
+            return f"{what} is a category that no training bag has"
         if beyond:
             return f"{what} is {'above' if self.high else 'below'} all training values ({low} to {high})"
         return f"{what}: {share} values are at least as {'high' if self.high else 'low'}"
@@ -161,8 +170,8 @@ class Coverage:
         for own in np.unique(fold):
             inside = np.repeat(fold == own, bags.sizes)
             others = _quantiles(values[~inside], sizes[fold != own]) if bags.n_bags > 1 else _quantiles(values, sizes)
-            part = bags.sizes[fold == own]
-            typicality[fold == own] = _of_bags(others, values[inside], part)[0]
+            some = bags[fold == own]
+            typicality[fold == own] = _of_bags(others, _compared(some, chosen), some.sizes)[0]
         return cls(chosen, _quantiles(values, sizes), _lower(np.sort(typicality)[:, None], _PERCENTS)[0])
 
     def measure(self, bags: Bags) -> Measured:
@@ -176,7 +185,7 @@ class Coverage:
         if bags.n_bags > 1 and bags.n_instances * len(self.columns) > _AT_ONCE:
             halves = bags[: bags.n_bags // 2], bags[bags.n_bags // 2 :]
             return Measured(*map(np.concatenate, zip(*map(self.measure, halves), strict=True)))
-        values = bags.instances[:, list(self.columns)].astype(float)
+        values = _compared(bags, self.columns, self.quantiles)
         least, row, instance = _of_bags(self.quantiles, values, bags.sizes)
         value = bags.sizes.astype(float)
         if self.columns:
@@ -222,6 +231,20 @@ class Coverage:
         if falls or min(columns, default=0) < 0:
             raise ValueError("the coverage has quantiles in the wrong order")
         return cls(columns, quantiles, typicality)
+
+
+def _compared(bags: Bags, columns: tuple[int, ...], quantiles: Array | None = None) -> Array:
+    """Return the values (i, n_columns) that count; of categories, only those that the quantiles do not have.
+
+    Codes have no order, so a category is either known or not.
+    """
+    values = bags.instances[:, list(columns)].astype(float)
+    if bags.columns is not None:
+        for place, d in enumerate(columns):
+            if bags.columns[d].categories:
+                known = np.inf if quantiles is None else quantiles[1 + place, -1]
+                values[values[:, place] <= known, place] = np.nan
+    return values
 
 
 def used_features(members: Iterable[RuleBase]) -> list[int]:

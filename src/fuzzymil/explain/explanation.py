@@ -225,7 +225,8 @@ def _rule(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> li
         return lines + [f"  {part.text} {rests_on(rule, part, max_terms)}" for part in rule.parts]
     kept, left = rule.decisive[:max_terms], rule.decisive[max_terms:]
     for witness in rule.parts[0].witnesses:
-        lines.append(f"  Instance {witness.instance} satisfies it to {degree(witness.log_truth)}:")
+        where = f" ({witness.where})" if witness.where else ""
+        lines.append(f"  Instance {witness.instance}{where} satisfies it to {degree(witness.log_truth)}:")
     lines += [f"    {line}" for line in condition_table(kept)]
     if left:
         lines.append(f"    {len(left)} more, each at least {degree(left[0].log_support)}")

@@ -37,6 +37,8 @@ class ConditionExplanation:
         The value of the witness; None if it is missing.
     counted_as : float or None
         The value after clipping to the variable's range, if the rules limit values.
+    shown : str or None
+        The value as a person writes it, if it is a category, a date or a time of day.
     log_membership : float
         Logarithm of the degree to which the condition holds, hedges included. For a missing value it holds fully, or
         inside a NOT not at all: always in favor of the rule.
@@ -69,6 +71,7 @@ class ConditionExplanation:
     negated: bool
     log_support: float
     limiting: bool
+    shown: str | None = None
 
     @property
     def membership(self) -> float:
@@ -93,6 +96,7 @@ class ConditionExplanation:
             "hedges": list(self.hedges),
             "unit": self.unit,
             "value": self.value,
+            **({} if self.shown is None else {"shown": self.shown}),
             "counted_as": self.counted_as,
             "missing": self.missing,
             "membership": self.membership,
@@ -116,6 +120,10 @@ class Witness:
         Logarithm of the degree to which the instance satisfies the part.
     conditions : tuple of ConditionExplanation
         The conditions at this instance, in the order of the rule.
+    source : dict or None
+        Where the instance comes from, if that is known: its line or row, and the columns that are no features.
+    where : str
+        The same in words.
 
     Examples
     --------
@@ -131,6 +139,13 @@ class Witness:
     share: float
     log_truth: float
     conditions: tuple[ConditionExplanation, ...]
+    source: dict[str, Any] | None = None
+    where: str = ""
+
+    @property
+    def row(self) -> str:
+        """The line or row of the instance, ``line 835``; empty if it is not known."""
+        return next((f"{place} {row}" for place, row in (self.source or {}).items()), "")
 
     @property
     def truth(self) -> float:
@@ -148,6 +163,7 @@ class Witness:
             "instance": self.instance,
             "share": self.share,
             "truth": self.truth,
+            **({} if self.source is None else {"source": self.source}),
             "conditions": [condition.to_dict() for condition in self.conditions],
         }
 

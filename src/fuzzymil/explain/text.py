@@ -119,6 +119,8 @@ def value_of(condition: ConditionExplanation) -> str:
     name = printer.quoted(condition.variable)
     if condition.value is None:
         return f"{name} missing"
+    if condition.shown is not None:
+        return f"{name} = {condition.shown}"
     unit = f" {condition.unit}" if condition.unit else ""
     moved = condition.counted_as is not None and condition.counted_as != condition.value
     counted = f" (clipped to {number(condition.counted_as)})" if moved and condition.counted_as is not None else ""

@@ -164,20 +164,21 @@ def _instances(part: PartExplanation, max_terms: int) -> str:
         return f"least in instance {_at(first, max_terms)}"
     if len(part.witnesses) == 1:
         return f"instance {_at(first, max_terms)}"
-    places = _listed([str(witness.instance) for witness in part.witnesses])
+    places = _listed([f"{each.instance} ({each.row})" if each.row else str(each.instance) for each in part.witnesses])
     if len(first.conditions) == 1:
         (asked,) = first.conditions
-        values = [each.conditions[0].value for each in part.witnesses]
-        known = ["missing" if value is None else number(value) for value in values]
-        unit = f" {asked.unit}" if asked.unit else ""
+        met = [each.conditions[0] for each in part.witnesses]
+        known = [each.shown or ("missing" if each.value is None else number(each.value)) for each in met]
+        unit = f" {asked.unit}" if asked.unit and asked.shown is None else ""
         return f"instances {places}: {printer.quoted(asked.variable)} = {_listed(known)}{unit}"
     last = part.witnesses[-1]
     return f"instances {places}, least in instance {last.instance}: {_values(last.decisive, max_terms)}"
 
 
 def _at(witness: Witness, max_terms: int) -> str:
-    share = "" if witness.share > 0.995 else f" ({percent(witness.share)})"
-    return f"{witness.instance}{share}: {_values(witness.decisive, max_terms)}"
+    share = "" if witness.share > 0.995 else percent(witness.share)
+    said = "; ".join(filter(None, (share, witness.where)))
+    return f"{witness.instance}{f' ({said})' if said else ''}: {_values(witness.decisive, max_terms)}"
 
 
 def _values(met: tuple[ConditionExplanation, ...], max_terms: int) -> str:

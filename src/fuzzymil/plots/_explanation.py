@@ -284,7 +284,7 @@ def _condition(condition: ConditionExplanation) -> Met:
 
 
 def _value(condition: ConditionExplanation) -> str:
-    value = "missing" if condition.value is None else format_number(condition.value, 3)
+    value = condition.shown or ("missing" if condition.value is None else format_number(condition.value, 3))
     return f"{shortened(condition.variable, 20)} = {value}"
 
 
