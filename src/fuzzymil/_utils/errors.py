@@ -88,6 +88,10 @@ class InterruptedTrainingWarning(UserWarning):
     """Ctrl-C ended training early; the model keeps what it has learned."""
 
 
+class UnusedColumnsWarning(UserWarning):
+    """Columns of a table were not used; the message says which, why, and what to say to use them."""
+
+
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return a hint such as ``" Did you mean 'product'?"``, or an empty string if no name is similar.
 

@@ -19,8 +19,8 @@ from fuzzymil._utils.errors import InputError, InputTypeError, described
 from fuzzymil.bags import _conversion, _frames, _validation
 from fuzzymil.bags._packed import Packed
 from fuzzymil.bags._source import Source
-from fuzzymil.bags._table import ColumnOptions
 from fuzzymil.bags.columns import Columns
+from fuzzymil.bags.tables import ColumnOptions
 
 
 class Bags(Packed):

@@ -10,13 +10,21 @@ import numpy as np
 
 from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, InputTypeError, MissingExtraError, ParameterError, described, warn_user
+from fuzzymil._utils.errors import (
+    InputError,
+    InputTypeError,
+    MissingExtraError,
+    ParameterError,
+    UnusedColumnsWarning,
+    described,
+    warn_user,
+)
 from fuzzymil.bags import _validation
 from fuzzymil.bags._conversion import check_frame
 from fuzzymil.bags._source import Source
-from fuzzymil.bags._table import ColumnOptions, understood, unused_in_words
-from fuzzymil.bags._values import values_of
 from fuzzymil.bags.columns import Column, Columns
+from fuzzymil.bags.tables import ColumnOptions, understood, unused_in_words
+from fuzzymil.bags.values import values_of
 
 if TYPE_CHECKING:
     from fuzzymil.bags._bags import Bags
@@ -46,7 +54,7 @@ def read(
         raise InputError(f"There are no feature columns besides {', '.join(map(repr, wanted))}.")
     found = understood(table, arrays.codes(owners), options, columns)
     if found.unused and not options.exclude_text:
-        warn_user(unused_in_words(found.unused))
+        warn_user(unused_in_words(found.unused), UnusedColumnsWarning)
     return kind.from_long(
         found.instances,
         owners,

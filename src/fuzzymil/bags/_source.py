@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array, frozen, is_missing, joined
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import _dates
-from fuzzymil.bags._table import Unused
+from fuzzymil.bags.tables import Unused
 
 __all__ = ["Source"]
 
@@ -83,7 +83,7 @@ class Source:
         """Return the same in words, long text cut short."""
         facts = self.facts(instance)
         shown = [f"{self.place} {facts.pop(self.place)}"]
-        for name, value in facts.items():
+        for name, value in sorted(facts.items(), key=lambda fact: self.extra[fact[0]].dtype.kind != "M"):  # dates first
             if self.extra[name].dtype.kind == "M":
                 shown.append(str(value))
             elif isinstance(value, str):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array, all_different
 from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
 from fuzzymil.bags import _dates
-from fuzzymil.bags._values import Numbers, Text, Values
+from fuzzymil.bags.values import Numbers, Text, Values
 
 if TYPE_CHECKING:
     from fuzzymil.bags._bags import Bags

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import shlex
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzzymil._utils.errors import InputError, did_you_mean, listed
+from fuzzymil._utils.errors import InputError, UnusedColumnsWarning, did_you_mean, listed
 from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, is_pipe, local_copy, note, working
 from fuzzymil.cli._models import Columns, read_model
 
@@ -36,6 +38,9 @@ class Source:
         names = self.bags.feature_names
         if known is None or names is None or tuple(known) == names:
             return self.bags  # the model itself reports what is wrong with them
+        if hasattr(model, "columns_") and self.bags.columns is not None:
+            aligned: Bags = model.columns_.aligned(self.bags)
+            return aligned
         absent = [name for name in known if name not in names]
         if absent:
             raise InputError(
@@ -52,7 +57,7 @@ class Source:
         """Return the `matched` bags; raise on missing values if the model does not accept any."""
         bags = self.matched(model)
         if getattr(model, "missing", "ignore") == "error":
-            bags.require_complete("Fill it in, or fit the model with missing='ignore'.")
+            bags.require_complete("Fill it in, or fit the model with --set missing=ignore.")
         return bags
 
 
@@ -86,6 +91,7 @@ def read_data(
     format: str | None = None,
     *,
     remembered: Columns | None = None,
+    model: Any = None,
     labels: bool = False,
     brief: bool = False,
 ) -> Source:
@@ -100,6 +106,8 @@ def read_data(
     format : str, optional
     remembered : Columns, optional
         The columns of a model's training data.
+    model : estimator, optional
+        The fitted model, which knows what its features mean.
     labels : bool
         Whether labels are required.
     brief : bool
@@ -112,11 +120,11 @@ def read_data(
         used, guess = _understood(file, columns, format, remembered)
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
             raise InputError(_UNLABELED.format(name, _candidates(file, guess)))
-        bags = _read(file, used, guess)
+        bags = _read(file, used, guess, model)
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
     _report(name, guess, used, None if brief else bags)
-    return Source(name, bags, guess, Columns(guess.bag, guess.label, used.drop))
+    return Source(name, bags, guess, dataclasses.replace(used, bag=guess.bag, label=guess.label))
 
 
 def read_both(
@@ -125,7 +133,7 @@ def read_both(
     """Return a model, the data given with it, and the bags with the model's features."""
     check_apart(model, data)
     fitted, remembered = read_model(model)
-    source = read_data(data, columns, format, remembered=remembered, labels=labels)
+    source = read_data(data, columns, format, remembered=remembered, model=fitted, labels=labels)
     return fitted, source, source.usable(fitted)
 
 
@@ -166,7 +174,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
         used, guess = _understood(file, columns, format, remembered)
         table = None
         spare: list[str] = []
-        if guess.format == "parquet":
+        if guess.format == "parquet" and not _has_categories_or_dates(model):
             spare = _spare(file, guess, used, model)
             used = dataclasses.replace(used, drop=(*used.drop, *spare))
             try:
@@ -174,7 +182,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
             except ScatteredBagsError:
                 note(f"The rows of a bag are not contiguous: reading all of {_shown(path)} at once.")
         parts: Iterable[Bags] = (
-            [_read(file, used, guess)] if table is None else prefetch(table.part, range(table.n_parts))
+            [_read(file, used, guess, model)] if table is None else prefetch(table.part, range(table.n_parts))
         )
         _report(_shown(path), guess, used, parts[0] if isinstance(parts, list) else table)
         if spare:
@@ -226,15 +234,25 @@ def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: s
         with contextlib.suppress(ValueError):
             guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
             names = _header(file, guess)
-            return dataclasses.replace(attempt, drop=tuple(name for name in remembered.drop if name in names))
+            drop = tuple(name for name in (*remembered.drop, *columns.drop) if name in names)
+            return dataclasses.replace(columns, bag=attempt.bag, label=attempt.label, drop=drop)
     return columns
 
 
-def _read(file: Path, used: Columns, guess: Guess) -> Bags:
-    from fuzzymil.datasets import read_bags
+def _has_categories_or_dates(model: Any) -> bool:
+    return any(column.kind != "number" for column in getattr(model, "columns_", ()))
 
-    with working(f"Reading {file.name}", quick=not file.is_file() or file.stat().st_size < _LARGE):
-        return read_bags(file, format=guess.format, bag=used.bag, label=used.label, drop=used.drop)
+
+def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
+    from fuzzymil.datasets import FORMATS, read_bags
+
+    wishes = used.wishes()
+    if FORMATS[guess.format].takes_options and hasattr(model, "columns_"):
+        wishes = {"drop": used.drop, "columns": model.columns_}
+    slow = file.is_file() and file.stat().st_size >= _LARGE
+    with working(f"Reading {file.name}", quick=not slow), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusedColumnsWarning)  # `_report` says it
+        return read_bags(file, format=guess.format, bag=used.bag, label=used.label, **wishes)
 
 
 def _report(name: str, guess: Guess, used: Columns, bags: Any) -> None:
@@ -244,6 +262,16 @@ def _report(name: str, guess: Guess, used: Columns, bags: Any) -> None:
     if roles:
         options = " and ".join(f"--{role}" for role in roles)
         note(f"Guessed the {' and '.join(roles)} column{'s' if len(roles) > 1 else ''}; override with {options}.")
+    unused = getattr(getattr(bags, "source", None), "unused", ())
+    if unused and not used.exclude_text:
+        from fuzzymil.bags.tables import unused_in_words
+
+        note(unused_in_words(unused, _said))
+
+
+def _said(option: str, name: str) -> str:
+    """Return what to say on the command line to use a column."""
+    return "list it in --only" if option == "features" else f"--{option} {shlex.quote(name)}"
 
 
 def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:

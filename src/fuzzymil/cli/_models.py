@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 from pathlib import Path
@@ -16,23 +17,66 @@ _ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz",
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """Columns of a table that are not features; None where unknown."""
+    """What the user, or a model file, says about the columns of a table; None where unknown."""
 
     bag: str | int | None = None
     label: str | int | None = None
     drop: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+    categorical: tuple[str, ...] = ()
+    date: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    exclude_text: bool = False
 
     @classmethod
-    def from_options(cls, bag: str | None, label: str | None, drop: list[str] | None = None) -> Columns:
-        """Return the columns given by the user; a number is a position.
+    def from_options(
+        cls,
+        bag: str | None,
+        label: str | None,
+        drop: list[str] | None = None,
+        only: list[str] | None = None,
+        categorical: list[str] | None = None,
+        date: list[str] | None = None,
+        exclude_text: bool = False,
+    ) -> Columns:
+        """Return the columns given by the user; a number is a position, and commas separate columns.
 
         Examples
         --------
-        >>> Columns.from_options("molecule", "3", ["date", "url"])
-        Columns(bag='molecule', label=3, drop=('date', 'url'))
+        >>> Columns.from_options("molecule", "3", ["date,url"])
+        Columns(bag='molecule', label=3, drop=('date', 'url'), only=None, categorical=(), date={}, exclude_text=False)
+        >>> Columns.from_options("user", None, date=["signup=date+weekday,visit"]).date
+        {'signup': ('date', 'weekday'), 'visit': ()}
         """
         found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
-        return cls(found[0], found[1], tuple(drop or ()))
+        dates = {}
+        for text in _listed(date):
+            name, said, parts = text.rpartition("=")
+            dates[name if said else text] = tuple(parts.split("+")) if said else ()
+        return cls(
+            found[0],
+            found[1],
+            _listed(drop),
+            None if only is None else _listed(only),
+            _listed(categorical),
+            dates,
+            exclude_text,
+        )
+
+    def wishes(self) -> dict[str, Any]:
+        """Return the arguments of `read_bags` that choose features."""
+        return {
+            "drop": self.drop,
+            "features": self.only,
+            "categorical": self.categorical,
+            "date": self.date,
+            "exclude_text": self.exclude_text,
+        }
+
+
+def _listed(texts: list[str] | None) -> tuple[str, ...]:
+    """Return the names in texts that separate them by commas; quotation marks keep a comma in a name."""
+    rows = csv.reader(texts or (), skipinitialspace=True)
+    return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 def read_model(path: Path) -> tuple[Any, Columns]:
@@ -115,7 +159,7 @@ def save(model: Any, path: Path, columns: Columns) -> None:
     """Write a model with the columns of its training data, which other commands then use by default."""
     from fuzzymil.estimators import model_to_dict, save_model
 
-    extra = {"columns": dataclasses.asdict(columns)}
+    extra = {"columns": {"bag": columns.bag, "label": columns.label, "drop": list(columns.drop)}}
     if path == STANDARD:
         text = json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False)
         try:

@@ -63,7 +63,28 @@ ModelBagColumn = Annotated[
 ModelLabelColumn = Annotated[
     str | None, _column("label", "Column with the label of the bag (default: as in the training data).")
 ]
-Drop = Annotated[list[str] | None, _column("drop", "Column to exclude (repeatable).")]
+
+
+def _columns(name: str, help: str) -> Any:
+    return typer.Option(f"--{name}", metavar="COLUMNS", help=help, rich_help_panel="Data")
+
+
+Drop = Annotated[list[str] | None, _columns("drop", "Columns to leave out, separated by commas.")]
+Only = Annotated[list[str] | None, _columns("only", "Use only these columns as features.")]
+Categorical = Annotated[
+    list[str] | None,
+    _columns("categorical", "Columns of categories: text with many different values, or numbers that are codes."),
+]
+Date = Annotated[
+    list[str] | None,
+    _columns("date", "Columns of dates, and what to make of them, as in day=date+weekday+hour+elapsed."),
+]
+ExcludeText = Annotated[
+    bool,
+    typer.Option(
+        "--exclude-text", help="Use no text columns, except for those that are named.", rich_help_panel="Data"
+    ),
+]
 DataFormat = Annotated[
     str | None,
     typer.Option(

@@ -122,6 +122,10 @@ def describe(
     bag: _options.BagColumn = None,
     label: _options.LabelColumn = None,
     drop: _options.Drop = None,
+    only: _options.Only = None,
+    categorical: _options.Categorical = None,
+    date: _options.Date = None,
+    exclude_text: _options.ExcludeText = False,
     format: _options.DataFormat = None,
     diagnosis: Annotated[
         bool | None,
@@ -157,7 +161,13 @@ def describe(
             emit(f"\n{_diagnosed(bags, task, seed).findings()}")
         return
     wanted = label is not None if diagnosis is None else diagnosis
-    read = read_data(Path(source), Columns.from_options(bag, label, drop), format, labels=wanted, brief=True)
+    read = read_data(
+        Path(source),
+        Columns.from_options(bag, label, drop, only, categorical, date, exclude_text),
+        format,
+        labels=wanted,
+        brief=True,
+    )
     found = _described(read.bags)
     if as_json:
         emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
@@ -257,6 +267,10 @@ def convert(
     bag: _options.BagColumn = None,
     label: _options.LabelColumn = None,
     drop: _options.Drop = None,
+    only: _options.Only = None,
+    categorical: _options.Categorical = None,
+    date: _options.Date = None,
+    exclude_text: _options.ExcludeText = False,
     format: _options.DataFormat = None,
     to: Annotated[
         str | None,
@@ -275,7 +289,7 @@ def convert(
         check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
-    bags = read_data(source, Columns.from_options(bag, label, drop), format).bags
+    bags = read_data(source, Columns.from_options(bag, label, drop, only, categorical, date, exclude_text), format).bags
     if target == STANDARD:
         with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
             path = Path(folder) / "bags.csv"

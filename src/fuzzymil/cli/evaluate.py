@@ -54,6 +54,10 @@ def evaluate(
     bag: _options.BagColumn = None,
     label: _options.LabelColumn = None,
     drop: _options.Drop = None,
+    only: _options.Only = None,
+    categorical: _options.Categorical = None,
+    date: _options.Date = None,
+    exclude_text: _options.ExcludeText = False,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 10,
@@ -86,7 +90,9 @@ def evaluate(
     Everything is fitted on the training folds only. The differences from each other method are tested on the same
     folds. To score an existing model on new labeled bags, use predict.
     """
-    source = read_data(data, Columns.from_options(bag, label, drop), format, labels=True)
+    source = read_data(
+        data, Columns.from_options(bag, label, drop, only, categorical, date, exclude_text), format, labels=True
+    )
     kind = chosen_task(task, source.bags)
     chosen = given(
         n_rules=n_rules,

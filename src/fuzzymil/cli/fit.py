@@ -58,6 +58,10 @@ def fit(
     bag: _options.BagColumn = None,
     label: _options.LabelColumn = None,
     drop: _options.Drop = None,
+    only: _options.Only = None,
+    categorical: _options.Categorical = None,
+    date: _options.Date = None,
+    exclude_text: _options.ExcludeText = False,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     positive: _options.Positive = None,
@@ -128,12 +132,12 @@ def fit(
     if resumed is not None and positive is not None:
         raise ParameterError("--continue keeps the model's positive class: omit --positive.")
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
-    columns = Columns.from_options(bag, label, drop)
+    columns = Columns.from_options(bag, label, drop, only, categorical, date, exclude_text)
     bags: Any
     if stream:
         bags, source = read_stream(data, columns, format, remembered=remembered)
     else:
-        source = read_data(data, columns, format, remembered=remembered, labels=True)
+        source = read_data(data, columns, format, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
     if model is None:
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")

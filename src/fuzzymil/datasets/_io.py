@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
-from fuzzymil.bags import Bags, BagStream
+from fuzzymil._utils.errors import InputError, ParameterError, UnusedColumnsWarning, did_you_mean, warn_user
+from fuzzymil.bags import Bags, BagStream, Columns
+from fuzzymil.bags.tables import ColumnOptions, unused_in_words
 from fuzzymil.datasets.formats import FORMATS, DataFile, Format
 from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
 
@@ -79,8 +80,16 @@ def read_bags(
     bag: Column = None,
     label: Column = None,
     drop: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+    categorical: Sequence[str] = (),
+    date: Sequence[str] | Mapping[str, Sequence[str]] = (),
+    exclude_text: bool = False,
+    columns: Columns | None = None,
 ) -> Bags:
     r"""Read bags from a file or folder.
+
+    The columns of a CSV or Parquet file may be numbers, text and dates: what becomes of them is described in
+    `Bags.from_frame`. Columns that cannot be used are listed in one warning.
 
     Text files may be compressed with gzip, bzip2 or xz. Reading never executes code from a file, and a file that would
     need more memory than ``FUZZYMIL_MEMORY`` allows (default: half of the machine's) is refused before it is loaded.
@@ -106,7 +115,9 @@ def read_bags(
         Default: columns called ``bag``, ``bag_id``, ... and ``label``, ``class``, ``target``, ``y``, ...; an error is
         raised if several match.
     drop : sequence of str
-        Columns of a CSV or Parquet file to exclude, such as dates, addresses and other text.
+        Columns of a CSV or Parquet file to leave out altogether.
+    features, categorical, date, exclude_text, columns
+        See `Bags.from_frame`; for CSV and Parquet files.
 
     Returns
     -------
@@ -133,15 +144,18 @@ def read_bags(
     file = DataFile(path)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-        if not drop:
-            return known.read(file, bag, label)
-    if not known.takes_drop:
-        formats = " and ".join(other.title for other in FORMATS.values() if other.takes_drop)
-        raise ParameterError(f"drop= is supported for {formats}, but {file.path} is read as {known.title}.")
     if isinstance(drop, str):
         raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
+    options = ColumnOptions.of(features, drop, categorical, date, exclude_text)
+    chosen = next((name for name, value in (("drop", drop), *vars(options).items()) if value), None)
+    if chosen is not None and not known.takes_options:
+        formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)
+        raise ParameterError(f"{chosen}= is supported for {formats}, but {file.path} is read as {known.title}.")
     with _within_memory(file):
-        return known.read(file, bag, label, drop)
+        bags = known.read(file, bag, label, options, columns) if known.takes_options else known.read(file, bag, label)
+    if bags.source is not None and bags.source.unused and not exclude_text:
+        warn_user(unused_in_words(bags.source.unused), UnusedColumnsWarning)
+    return bags
 
 
 @contextlib.contextmanager

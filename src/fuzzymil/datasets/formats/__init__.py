@@ -47,8 +47,8 @@ class Format:
         ``write_parts(parts, path)`` writes an iterable of `Bags` to one file.
     takes_columns : bool
         Whether ``bag=`` and ``label=`` can be chosen.
-    takes_drop : bool
-        Whether ``read(file, bag, label, drop)`` excludes columns.
+    takes_options : bool
+        Whether ``read(file, bag, label, options, columns)`` chooses columns, and reads categories and dates.
     storage : "text", "binary" or "folder"
         Text files may be compressed.
     """
@@ -64,7 +64,7 @@ class Format:
     read_parts: Callable[..., Any] | None = None
     write_parts: Callable[[Iterable[Bags], Path], None] | None = None
     takes_columns: bool = True
-    takes_drop: bool = False
+    takes_options: bool = False
     storage: Literal["text", "binary", "folder"] = "text"
 
     def matches(self, file: DataFile, bag: Column = None) -> bool:
@@ -86,7 +86,7 @@ FORMATS: dict[str, Format] = {
             is_match=lambda file, bag: csv.kind_of(file, bag) == "csv",
             columns=csv.csv_columns,
             column_names=csv.column_names,
-            takes_drop=True,
+            takes_options=True,
         ),
         Format(
             name="headerless",
@@ -142,7 +142,7 @@ FORMATS: dict[str, Format] = {
             column_names=parquet.column_names,
             read_parts=parquet.ParquetBags,
             write_parts=parquet.write_parts,
-            takes_drop=True,
+            takes_options=True,
             storage="binary",
         ),
         Format(

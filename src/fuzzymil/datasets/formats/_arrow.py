@@ -156,6 +156,13 @@ def values(column: Any) -> Array:
     return np.array(column.to_pylist())
 
 
+def any_values(column: Any) -> Array:
+    """Return a column of any type as a NumPy array."""
+    if pyarrow().types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
 def column_of(values: Array) -> Any:
     """Return ids or labels as an Arrow array: numbers as they are, everything else as text, as in CSV."""
     if values.dtype.kind == "b":

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array, codes, first_repeated
 from fuzzymil._utils.errors import InputError
-from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats.files import DataFile
+from fuzzymil.bags import Bags, Columns, Source
+from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 """Text that marks a missing number, in any case."""
@@ -109,11 +109,25 @@ def _number(file: DataFile, field: str, n: int, place: Callable[[int], tuple[int
             return float(field)
     except ValueError:
         pass
-    advice = "use numbers only, or exclude the column with drop=..."
+    line, column = place(n)
+    raise not_a_number(file, field, line, column.strip("'\""))
+
+
+class NotANumberError(DataFileError):
+    """A field that is not a number, in a column of numbers."""
+
+    column: str
+
+
+def not_a_number(file: DataFile, field: str, line: int, column: str) -> NotANumberError:
+    """Return (not raise) an error about a field that should be a number."""
+    advice = "use numbers only, or exclude the column with drop=..., or read it as categories with categorical=..."
     if field.count(",") == 1:
         advice = "use a decimal point, not a comma"
     shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
-    raise file.error(f"expected a number, found {shown}; {advice}", *place(n))
+    found = NotANumberError(str(file.error(f"expected a number, found {shown}; {advice}", line, repr(column))))
+    found.column = column
+    return found
 
 
 def identities(values: Iterable[str]) -> Array:
@@ -198,6 +212,8 @@ def assemble(
     *,
     feature_names: Iterable[str] | None = None,
     instance_labels: Texts | None = None,
+    columns: Columns | None = None,
+    source: Source | None = None,
     hint: str = "",
 ) -> Bags:
     """Group rows into bags; errors name the lines of a bag with a missing id or label, or with two labels."""
@@ -224,6 +240,8 @@ def assemble(
             ids[owners.codes],
             labels=None if labels is None or found is None else found[labels.codes],
             feature_names=feature_names,
+            columns=columns,
+            source=Source(np.asarray(lines), place="line") if source is None else source,
             instance_labels=(
                 None if instance_labels is None else labels_of(instance_labels.distinct)[instance_labels.codes]
             ),

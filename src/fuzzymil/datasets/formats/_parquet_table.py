@@ -36,7 +36,8 @@ class Group:
 class Table:
     """Files with the same columns, concatenated to one table."""
 
-    def __init__(self, path: Path, bag: Column, label: Column, drop: Sequence[str]) -> None:
+    def __init__(self, path: Path, bag: Column, label: Column, drop: Sequence[str], *, mixed: bool = False) -> None:
+        self._mixed = mixed  # whether features may be other than numbers
         if isinstance(drop, str):
             raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
         self.files = files_of(DataFile(path))
@@ -75,7 +76,8 @@ class Table:
         self.features = _columns.feature_columns(names, self.bag, self.label, drop, error)
         self.truth = _columns.instance_label(names, self.bag, self.label)
         odd = [name for name in self.features if not _arrow.is_number(kinds[name])]
-        if odd:
+        self.other_than_numbers = bool(odd)
+        if odd and not self._mixed:
             shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
             raise error(f"these columns are not numeric: {shown}; exclude them with drop=..., or convert them")
         for name in self._named:
@@ -101,7 +103,8 @@ class Table:
         for name in found:
             # Features become float64 anyway; ids and labels have to stay comparable.
             same = _arrow.plain_type(found[name]) == _arrow.plain_type(kinds[name])
-            alike = same if name in self._named else _arrow.is_number(found[name])
+            numbers = _arrow.is_number(found[name]) and _arrow.is_number(kinds[name])
+            alike = same or (name not in self._named and numbers)
             if name in [*self._named, *self.features] and not alike:
                 raise file.error(
                     f"has the column {name!r} with type {found[name]}, but in {self.files[0].path.name} it has type "
@@ -156,6 +159,25 @@ class Table:
         if self.label is not None:
             self.check_present(joined[self.label], start, "label")
         return instances, joined
+
+    def values(self, start: int, end: int) -> dict[str, Any]:
+        """Return all columns of some rows, by name, whatever their types."""
+        n_values = (end - start) * len(self.features)
+        self.files[0].require(
+            64 * n_values, f"has {end - start:,} rows of {len(self.features):,} features to read at once"
+        )
+        names = [*self._named, *self.features]
+        parts: dict[str, list[Any]] = {name: [] for name in names}
+        for _, batch in self.batches(names, start, end):
+            for name in names:
+                column = batch.column(name)
+                kind = getattr(column.type, "value_type", None) if hasattr(column, "dictionary") else None
+                parts[name].append(column if kind is None else column.dictionary_decode())
+        found = {name: _arrow.pyarrow().concat_arrays(some) for name, some in parts.items()}
+        for role, what in ((self.bag, "bag id"), (self.label, "label")):
+            if role is not None:
+                self.check_present(_arrow.decoded(found[role]), start, what)
+        return found
 
     def check_present(self, column: Any, start: int, what: str) -> None:
         """Raise if a row has no id or label."""

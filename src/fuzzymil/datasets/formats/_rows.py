@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, Columns, Source
 from fuzzymil.datasets.formats import _arrow, _fields
 from fuzzymil.datasets.formats.files import DataFile
 
@@ -231,7 +231,15 @@ _MISSING = [
 ]  # in any case
 
 
-def bags_of(file: DataFile, table: Table, *, feature_names: Sequence[str] | None = None, hint: str = "") -> Bags:
+def bags_of(
+    file: DataFile,
+    table: Table,
+    *,
+    feature_names: Sequence[str] | None = None,
+    columns: Columns | None = None,
+    source: Source | None = None,
+    hint: str = "",
+) -> Bags:
     """Group the rows of a table with the columns of text "bag", "label" and "truth" into bags."""
     return _fields.assemble(
         file,
@@ -240,6 +248,8 @@ def bags_of(file: DataFile, table: Table, *, feature_names: Sequence[str] | None
         table.texts.get("label"),
         table.lines,
         feature_names=feature_names,
+        columns=columns,
+        source=source,
         instance_labels=table.texts.get("truth"),
         hint=hint,
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from fuzzymil._utils.errors import InputError
-from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import _columns, _fields, _rows
+from fuzzymil.bags import Bags, Columns
+from fuzzymil.bags.tables import AS_IT_IS, ColumnOptions
+from fuzzymil.datasets.formats import _columns, _fields, _mixed, _rows
 from fuzzymil.datasets.formats._columns import INSTANCE_LABEL, Column
 from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
 
@@ -60,7 +62,13 @@ def csv_columns(file: DataFile, bag: Column = None, label: Column = None) -> tup
     return _columns.named_columns(_rows.fields_of(header), bag, label, lambda message: file.error(message, line_number))
 
 
-def read_csv(file: DataFile, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> Bags:
+def read_csv(
+    file: DataFile,
+    bag: Column = None,
+    label: Column = None,
+    options: ColumnOptions = AS_IT_IS,
+    columns: Columns | None = None,
+) -> Bags:
     """Read a table with a header: one row per instance, a column of bag ids and usually one of labels."""
     bag, label = csv_columns(file, bag, label)
     line = next(file.numbered_lines())[0]
@@ -69,15 +77,15 @@ def read_csv(file: DataFile, bag: Column = None, label: Column = None, drop: Seq
         return file.error(message, line)
 
     names = [name.strip() for name in next(_rows.rows_of(file))[1]]
-    features = _columns.feature_columns(names, bag, label, drop, error)
-    roles = {"bag": bag, "label": label, "truth": _columns.instance_label(names, bag, label)}
-    places = {name: at for at, name in enumerate(names)}
-    texts = {role: places[name] for role, name in roles.items() if name is not None}
-    skipped = sorted({*places.values()} - {places[name] for name in features} - {*texts.values()})
-    table = _rows.read(file, texts, skipped, features, header=True)
-    if not table.lines:
-        raise error("there are no rows below the header: export or download the file again")
-    return _rows.bags_of(file, table, feature_names=features)
+    drop = [name for name in options.drop if columns is None or name in names]  # of another file
+    others = _columns.feature_columns(names, bag, label, drop, error)
+    if columns is None:
+        with file.naming_errors():
+            options.check(names, [bag] if label is None else [bag, label])
+    truth = _columns.instance_label(names, bag, label)
+    roles = {role: name for role, name in (("bag", bag), ("label", label), ("truth", truth)) if name is not None}
+    left_out = [name for name in names if name not in others and name not in roles.values()]
+    return _mixed.read(file, names, roles, left_out, dataclasses.replace(options, drop=()), columns)
 
 
 def write_csv(bags: Bags, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -12,10 +13,12 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.errors import InputError, warn_user
 from fuzzymil._utils.storage import written_atomically
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, Columns, Source
+from fuzzymil.bags.tables import AS_IT_IS, ColumnOptions, understood
+from fuzzymil.bags.values import values_of
 from fuzzymil.datasets.formats import _arrow, _columns, _fields
 from fuzzymil.datasets.formats._columns import Column
 from fuzzymil.datasets.formats._parquet_table import Group, Table, files_of, names_of
@@ -234,15 +237,45 @@ def parquet_columns(file: DataFile, bag: Column = None, label: Column = None) ->
     return _columns.named_columns(column_names(file), bag, label, file.problem)
 
 
-def read_parquet(file: DataFile, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> Bags:
+def read_parquet(
+    file: DataFile,
+    bag: Column = None,
+    label: Column = None,
+    options: ColumnOptions = AS_IT_IS,
+    columns: Columns | None = None,
+) -> Bags:
     """Read all rows at once, in any order."""
-    rows = Table(file.path, bag, label, drop)
-    instances, columns = rows.rows(0, rows.n_rows)
-    labels = None if rows.label is None else _arrow.values(columns[rows.label])
+    names = column_names(file)
+    drop = [name for name in options.drop if columns is None or name in names]  # of another file
+    rows = Table(file.path, bag, label, drop, mixed=True)
+    if rows.other_than_numbers or columns is not None or options != dataclasses.replace(AS_IT_IS, drop=options.drop):
+        with file.naming_errors():
+            options.check(names, [name for name in (rows.bag, rows.label) if name is not None])
+            return _mixed_rows(rows, dataclasses.replace(options, drop=()), columns)
+    instances, others = rows.rows(0, rows.n_rows)
+    labels = None if rows.label is None else _arrow.values(others[rows.label])
     make = partial(
-        Bags.from_long, instances, _arrow.values(columns[rows.bag]), labels=labels, feature_names=rows.features
+        Bags.from_long, instances, _arrow.values(others[rows.bag]), labels=labels, feature_names=rows.features
     )
-    return _made(rows, make, columns)
+    return _made(rows, make, others)
+
+
+def _mixed_rows(rows: Table, options: ColumnOptions, columns: Columns | None) -> Bags:
+    """Return bags whose features are numbers, categories and dates."""
+    found = rows.values(0, rows.n_rows)
+    owners = _arrow.values(_arrow.decoded(found[rows.bag]))
+    table = {name: values_of(_arrow.any_values(found[name]), name) for name in rows.features}
+    made = understood(table, codes(owners), options, columns)
+    labels = None if rows.label is None else _arrow.values(_arrow.decoded(found[rows.label]))
+    make = partial(
+        Bags.from_long,
+        made.instances,
+        owners,
+        labels=labels,
+        columns=made.columns,
+        source=Source(np.arange(rows.n_rows), made.extra, unused=made.unused),
+    )
+    return _made(rows, make, {name: _arrow.decoded(column) for name, column in found.items() if name == rows.truth})
 
 
 def write_parquet(bags: Bags, path: Path) -> None:

@@ -12,10 +12,10 @@ import numpy as np
 from fuzzymil._utils.arrays import Array, all_different, codes
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, described, did_you_mean, listed
 from fuzzymil.bags import _dates
-from fuzzymil.bags._values import Dates, Numbers, Text, Values
 from fuzzymil.bags.columns import HOUR, Column, Columns, folded, spelled
+from fuzzymil.bags.values import Dates, Numbers, Text, Values
 
-__all__ = ["DATE_PARTS", "ColumnOptions", "Understood", "Unused", "understood", "unused_in_words"]
+__all__ = ["AS_IT_IS", "DATE_PARTS", "ColumnOptions", "Understood", "Unused", "understood", "unused_in_words"]
 
 DATE_PARTS = ("date", "weekday", "hour", "elapsed")
 """What can be made of a date."""
@@ -94,6 +94,10 @@ class ColumnOptions:
                 raise InputError(f"Column {name!r} cannot be both used and dropped: name it once.")
 
 
+AS_IT_IS = ColumnOptions()
+"""No wishes: all columns that can be used are."""
+
+
 def _names(values: Any, what: str) -> tuple[str, ...]:
     if isinstance(values, str):
         return (values,)
@@ -162,9 +166,12 @@ def _kept(values: Values, name: str, columns: Columns) -> Array:
     return values.kept()
 
 
-def unused_in_words(
-    unused: Sequence[Unused], said: Callable[[str, str], str] = lambda option, name: f"{option}=[{name!r}]"
-) -> str:
+def _said(option: str, name: str) -> str:
+    """Return what to say in Python to use a column."""
+    return "list it in features" if option == "features" else f"{option}=[{name!r}]"
+
+
+def unused_in_words(unused: Sequence[Unused], said: Callable[[str, str], str] = _said) -> str:
     """Return one sentence about columns that are not used; ``said(option, name)`` is what to say to use one.
 
     Examples

@@ -1,0 +1,112 @@
+"""Tables with a header whose columns are numbers, categories, dates and other text."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from fuzzymil._utils.arrays import codes
+from fuzzymil.bags import Bags, Columns, Source
+from fuzzymil.bags.tables import ColumnOptions, understood
+from fuzzymil.bags.values import Numbers, Text, Values
+from fuzzymil.datasets.formats import _fields, _rows
+from fuzzymil.datasets.formats.files import DataFile
+
+_FIRST_ROWS = 200  # by which columns of text are recognized; one that begins with numbers is read twice
+
+
+def read(
+    file: DataFile,
+    names: Sequence[str],
+    roles: dict[str, str],
+    drop: Sequence[str],
+    options: ColumnOptions,
+    columns: Columns | None,
+) -> Bags:
+    """Return the bags of a table.
+
+    Parameters
+    ----------
+    file : DataFile
+    names : sequence of str
+        The header.
+    roles : dict of str to str
+        The columns of the "bag", the "label" and the "truth".
+    drop : sequence of str
+        Columns that are not read.
+    options : ColumnOptions
+    columns : Columns, optional
+        The features to make.
+    """
+    places = {name: at for at, name in enumerate(names)}
+    others = [name for name in names if name not in (*roles.values(), *drop)]
+    texts = _as_text(file, others, places, options, columns)
+    while True:
+        numbers = [name for name in others if name not in texts]
+        wanted = {
+            **{role: places[name] for role, name in roles.items()},
+            **{_role(name): places[name] for name in texts},
+        }
+        try:
+            table = _rows.read(file, wanted, sorted(places[name] for name in drop), numbers, header=True)
+            break
+        except _fields.NotANumberError as problem:
+            if problem.column not in numbers:
+                raise
+            texts[problem.column] = None
+    if not table.lines:
+        raise file.error("there are no rows below the header: export or download the file again", 1)
+    found: dict[str, Values] = {}
+    for name in others:
+        if name in texts:
+            read_as = table.texts[_role(name)]
+            found[name] = Text.of(read_as.distinct, read_as.codes)
+            if name not in options.named and columns is None:
+                _check_mistakes(file, name, read_as, table.lines)
+        else:
+            found[name] = Numbers(table.numbers[:, numbers.index(name)])
+    owners = table.texts["bag"]
+    _fields.check_present(file, table.lines, owners, None)
+    with file.naming_errors():
+        made = understood(found, codes(_fields.identities(owners.distinct))[owners.codes], options, columns)
+    source = Source(np.asarray(table.lines), made.extra, "line", made.unused)
+    return _rows.bags_of(
+        file, _rows.Table(made.instances, table.texts, table.lines), columns=made.columns, source=source
+    )
+
+
+def _role(name: str) -> str:
+    return f"column {name}"
+
+
+def _as_text(
+    file: DataFile, others: Sequence[str], places: dict[str, int], options: ColumnOptions, columns: Columns | None
+) -> dict[str, None]:
+    """Return the columns to read as text: those that are known to be, and those that have text in their first rows."""
+    if columns is not None:
+        numeric = {column.source for column in columns if column.kind == "number"}
+        return {name: None for name in others if name not in numeric}
+    rows = [row for _, row in itertools.islice(_rows.rows_of(file), 1, 1 + _FIRST_ROWS)]
+    named = (*options.categorical, *options.date)
+    found: dict[str, None] = {}
+    for name in others:
+        spare = options.only is not None and name not in (*options.only, *named)
+        if spare or name in named or not all(_fields.is_number(row[places[name]].strip()) for row in rows):
+            found[name] = None
+    return found
+
+
+def _check_mistakes(file: DataFile, name: str, column: _fields.Texts, lines: Sequence[int]) -> None:
+    """Raise if a column of text consists mostly of numbers, so that the rest are probably mistakes."""
+    plain = [value.strip() for value in column.distinct]
+    missing = np.array([value.lower() in _fields.MISSING for value in plain])
+    number = np.array([_fields.is_number(value) for value in plain]) & ~missing
+    comma = np.array([value.count(",") == 1 and _fields.is_number(value.replace(",", ".")) for value in plain])
+    counts = np.bincount(column.codes, minlength=len(plain))
+    known = counts[~missing].sum()
+    for odd, share in ((~number & ~missing, counts[number].sum()), (comma, counts[comma].sum())):
+        if odd.any() and 2 * share > known:
+            row = int(np.argmax(odd[column.codes]))
+            raise _fields.not_a_number(file, plain[column.codes[row]], lines[row], name)
