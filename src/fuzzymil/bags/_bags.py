@@ -320,6 +320,8 @@ class Bags(Packed):
     ) -> Bags:
         """Apply ``transform`` to the array of all instances and return the transformed bags.
 
+        The transformed features are plain numbers: what they meant as categories or dates is not kept.
+
         Examples
         --------
         >>> Bags.from_list([[[1.0]], [[2.0]]]).map_instances(lambda x: 10 * x)[1]
@@ -342,7 +344,6 @@ class Bags(Packed):
             feature_names=feature_names,
             labels=self.labels,
             instance_labels=self.instance_labels,
-            columns=None if feature_names is None else _frames.still(self, changed, feature_names),
             source=self.source,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,16 +135,3 @@ def alike(parts: Sequence[Bags]) -> list[Bags]:
         aligned = columns.aligned(part)
         found.append(aligned.with_features(aligned.instances, columns))
     return found
-
-
-def still(bags: Bags, changed: Array, names: Iterable[str]) -> Columns | None:
-    """Return what features mean after a transformation: those that it changed are plain numbers."""
-    if bags.columns is None:
-        return None
-    places = {name: d for d, name in enumerate(bags.columns.names)}
-    found = []
-    for d, name in enumerate(names):
-        known = bags.columns[places[name]] if name in places else Column(name)
-        same = known.kind == "number" or np.array_equal(changed[:, d], bags.instances[:, places[name]], equal_nan=True)
-        found.append(known if same else Column(name))
-    return Columns(found)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fuzzymil._utils.errors import listed
 from fuzzymil.cli import _options
@@ -38,6 +40,12 @@ def predict(
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
+    witness: Annotated[
+        bool,
+        typer.Option(
+            "--witness", help="Also show the row of the data that the most influential rule rests on, bag by bag."
+        ),
+    ] = False,
     as_json: _options.AsJson = False,
 ) -> None:
     """Predict the label of every bag and write a CSV table.
@@ -56,7 +64,8 @@ def predict(
         tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, format)
     else:
         fitted, remembered = read_model(model)
-        tables = _tables(fitted, read_parts(data, columns, format, remembered=remembered, model=fitted))
+        parts = read_parts(data, columns, format, remembered=remembered, model=fitted)
+        tables = _tables(fitted, parts, ("facts" if as_json else "words") if witness else None)
     if as_json:
         rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]
         emit_json({"predictions": rows}, output)
@@ -64,8 +73,11 @@ def predict(
         write_pieces(output, _as_csv(tables))
 
 
-def _tables(model: Any, parts: Iterable[Bags]) -> Iterator[dict[str, list[Any]]]:
-    """Yield a table of predictions per part, and report their quality at the end if the bags are labeled."""
+def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> Iterator[dict[str, list[Any]]]:
+    """Yield a table of predictions per part, and report their quality at the end if the bags are labeled.
+
+    ``witness`` says whether each bag's most influential row is shown, as "facts" or in "words".
+    """
     from fuzzymil._utils.arrays import joined
 
     known: list[tuple[Array, Array]] = []
@@ -76,12 +88,28 @@ def _tables(model: Any, parts: Iterable[Bags]) -> Iterator[dict[str, list[Any]]]
         n_unlike += 0 if found.coverage is None else int((found.coverage == 0).sum())
         if bags.labels is not None:
             known.append((found.labels, bags.labels))
-        yield _table(model, bags, found)
+        table = _table(model, bags, found)
+        if witness is not None:
+            table["witness"] = [_witness(each, witness) for each in model.explain_many(bags)]
+        yield table
     if n_unlike:
         note(f"{n_unlike} of {n_bags} bags more unusual than every training bag (coverage 0): see fuzzymil explain.")
     if known:
         predicted, labels = (joined(columns) for columns in zip(*known, strict=True))
         note(_quality(model, predicted, labels))
+
+
+def _witness(explanation: Any, form: str) -> Any:
+    """Return where the first witness of the most influential rule that has one comes from; None without any."""
+    found = (
+        part.witnesses[0] for rule in explanation.rules if rule.contribution for part in rule.parts if part.witnesses
+    )
+    first = next(found, None)
+    if first is None:
+        return None
+    if form == "facts":
+        return {"instance": first.instance, **(first.source or {})}
+    return first.where or f"instance {first.instance}"
 
 
 def _as_csv(tables: Iterable[dict[str, list[Any]]]) -> Iterator[str]:

@@ -49,7 +49,7 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
         y = bags.labels if y is None else np.asarray(y)
         labels = None if y is None else np.repeat(y, bags.sizes, axis=0)
-        self.transformer_ = clone(self.transformer).fit(bags.instances, labels)
+        self.transformer_ = clone(self.transformer).fit(bags.with_indicators().instances, labels)
         record_features(self, bags)
         return self
 
@@ -57,7 +57,7 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         """Return the transformed bags; a 2-D array is returned as a 2-D array."""
         check_is_fitted(self)
         bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        bags = compare_features(self, bags)
+        bags = compare_features(self, bags).with_indicators()
         if isinstance(X, np.ndarray) and X.ndim == 2:
             return self.transformer_.transform(X)
         return bags.map_instances(self.transformer_.transform, self._names_out(bags))

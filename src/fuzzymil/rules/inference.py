@@ -83,6 +83,8 @@ def matched(base: RuleSet, bags: Bags) -> Bags:
         if name not in place:
             raise InputError(f"The bags have no feature {name!r}, which the rules use.{did_you_mean(name, place)}")
     columns = [place[name] for name in base.feature_names]
+    if bags.columns is not None:
+        return bags.with_features(bags.instances[:, columns], Columns(bags.columns[d] for d in columns))
     return bags.map_instances(lambda x: x[:, columns], base.feature_names)
 
 

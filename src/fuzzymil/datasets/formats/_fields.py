@@ -72,7 +72,7 @@ class TextColumn:
 def is_number(field: str) -> bool:
     """Return whether a field is a number or marks a missing one."""
     try:
-        return field.lower() in MISSING or float(field) is not None
+        return field.lower() in MISSING or ("_" not in field and float(field) is not None)
     except ValueError:
         return False
 
@@ -109,14 +109,13 @@ def _number(file: DataFile, field: str, n: int, place: Callable[[int], tuple[int
             return float(field)
     except ValueError:
         pass
-    line, column = place(n)
-    raise not_a_number(file, field, line, column.strip("'\""))
+    raise not_a_number(file, field, *place(n))
 
 
 class NotANumberError(DataFileError):
     """A field that is not a number, in a column of numbers."""
 
-    column: str
+    column: str  # as the message names it
 
 
 def not_a_number(file: DataFile, field: str, line: int, column: str) -> NotANumberError:
@@ -125,7 +124,7 @@ def not_a_number(file: DataFile, field: str, line: int, column: str) -> NotANumb
     if field.count(",") == 1:
         advice = "use a decimal point, not a comma"
     shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
-    found = NotANumberError(str(file.error(f"expected a number, found {shown}; {advice}", line, repr(column))))
+    found = NotANumberError(str(file.error(f"expected a number, found {shown}; {advice}", line, column)))
     found.column = column
     return found
 

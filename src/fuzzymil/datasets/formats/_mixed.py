@@ -41,7 +41,8 @@ def read(
         The features to make.
     """
     places = {name: at for at, name in enumerate(names)}
-    others = [name for name in names if name not in (*roles.values(), *drop)]
+    apart = {*roles.values(), *drop}
+    others = [name for name in names if name not in apart]
     texts = _as_text(file, others, places, options, columns)
     while True:
         numbers = [name for name in others if name not in texts]
@@ -53,12 +54,14 @@ def read(
             table = _rows.read(file, wanted, sorted(places[name] for name in drop), numbers, header=True)
             break
         except _fields.NotANumberError as problem:
-            if problem.column not in numbers:
+            odd = next((name for name in numbers if repr(name) == problem.column), None)
+            if odd is None:
                 raise
-            texts[problem.column] = None
+            texts[odd] = None
     if not table.lines:
         raise file.error("there are no rows below the header: export or download the file again", 1)
     found: dict[str, Values] = {}
+    column_of = {name: d for d, name in enumerate(numbers)}
     for name in others:
         if name in texts:
             read_as = table.texts[_role(name)]
@@ -66,7 +69,7 @@ def read(
             if name not in options.named and columns is None:
                 _check_mistakes(file, name, read_as, table.lines)
         else:
-            found[name] = Numbers(table.numbers[:, numbers.index(name)])
+            found[name] = Numbers(table.numbers[:, column_of[name]])
     owners = table.texts["bag"]
     _fields.check_present(file, table.lines, owners, None)
     with file.naming_errors():
@@ -109,4 +112,4 @@ def _check_mistakes(file: DataFile, name: str, column: _fields.Texts, lines: Seq
     for odd, share in ((~number & ~missing, counts[number].sum()), (comma, counts[comma].sum())):
         if odd.any() and 2 * share > known:
             row = int(np.argmax(odd[column.codes]))
-            raise _fields.not_a_number(file, plain[column.codes[row]], lines[row], name)
+            raise _fields.not_a_number(file, plain[column.codes[row]], lines[row], repr(name))

@@ -84,7 +84,7 @@ def read_csv(
             options.check(names, [bag] if label is None else [bag, label])
     truth = _columns.instance_label(names, bag, label)
     roles = {role: name for role, name in (("bag", bag), ("label", label), ("truth", truth)) if name is not None}
-    left_out = [name for name in names if name not in others and name not in roles.values()]
+    left_out = [*{*names} - {*others} - {*roles.values()}]
     return _mixed.read(file, names, roles, left_out, dataclasses.replace(options, drop=()), columns)
 
 
