@@ -238,8 +238,9 @@ def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, 
     if column.kind == "category":
         text = values.as_text()
         return _codes(text, column)
-    if isinstance(values, Numbers) and column.kind == "hour" and values.unit == HOUR:
-        return values.numbers, column
+    clock = values.as_hours() if isinstance(values, Text) else values
+    if isinstance(clock, Numbers) and column.kind == "hour" and clock.unit == HOUR:
+        return clock.numbers, column
     moments = values.as_dates()
     if isinstance(moments, str):
         raise InputTypeError(f"{where} must have dates, but {moments}.")
@@ -249,7 +250,7 @@ def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, 
     if column.kind == "weekday":
         return (np.floor(days) + 3) % 7, column  # 1970-01-01 was a Thursday
     if column.kind == "hour":
-        return (days - np.floor(days)) * 24, column
+        return np.asarray((moments - moments.astype("datetime64[D]")) / np.timedelta64(1, "h"), float), column
     first = np.full(int(bag_of_row.max(initial=-1)) + 1, np.inf)
     np.fmin.at(first, bag_of_row, days)
     return days - first[bag_of_row], column

@@ -155,8 +155,15 @@ def understood(
         columns = Columns(found)
     instances, met = columns.encode(table, bag_of_row)
     plain = {column.source for column in columns if column.kind in ("number", "category")}
-    extra = {name: _kept(values, name, met) for name, values in table.items() if name not in plain}
+    extra = {
+        name: _kept(values, name, met) for name, values in table.items() if name not in plain and not _is_idle(values)
+    }
     return Understood(instances, met, tuple(unused), extra)
+
+
+def _is_idle(values: Values) -> bool:
+    """Return whether a column of text says nothing about a row, because it is empty or the same in all of them."""
+    return isinstance(values, Text) and len(values.distinct) < 2
 
 
 def _kept(values: Values, name: str, columns: Columns) -> Array:

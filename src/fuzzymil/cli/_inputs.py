@@ -36,11 +36,16 @@ class Source:
         """Return the bags with the model's features, in its order; other columns are ignored."""
         known = getattr(model, "feature_names_in_", None)
         names = self.bags.feature_names
-        if known is None or names is None or tuple(known) == names:
-            return self.bags  # the model itself reports what is wrong with them
         if hasattr(model, "columns_") and self.bags.columns is not None:
+            extra = () if self.bags.source is None else self.bags.source.extra
+            known = {*model.columns_.sources, *self.columns.seen}
+            spare = [name for name in extra if name not in known]
+            if spare:
+                note(_IGNORED.format(listed(spare)))
             aligned: Bags = model.columns_.aligned(self.bags)
             return aligned
+        if known is None or names is None or tuple(known) == names:
+            return self.bags  # the model itself reports what is wrong with them
         absent = [name for name in known if name not in names]
         if absent:
             raise InputError(
@@ -121,10 +126,11 @@ def read_data(
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
             raise InputError(_UNLABELED.format(name, _candidates(file, guess)))
         bags = _read(file, used, guess, model)
+        seen = used.seen or tuple(_header(file, guess))
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
     _report(name, guess, used, None if brief else bags)
-    return Source(name, bags, guess, dataclasses.replace(used, bag=guess.bag, label=guess.label))
+    return Source(name, bags, guess, dataclasses.replace(used, bag=guess.bag, label=guess.label, seen=seen))
 
 
 def read_both(
@@ -235,7 +241,7 @@ def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: s
             guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
             names = _header(file, guess)
             drop = tuple(name for name in (*remembered.drop, *columns.drop) if name in names)
-            return dataclasses.replace(columns, bag=attempt.bag, label=attempt.label, drop=drop)
+            return dataclasses.replace(columns, bag=attempt.bag, label=attempt.label, drop=drop, seen=remembered.seen)
     return columns
 
 

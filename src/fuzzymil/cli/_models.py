@@ -26,6 +26,7 @@ class Columns:
     categorical: tuple[str, ...] = ()
     date: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
+    seen: tuple[str, ...] = ()  # all columns of the training data, used or not
 
     @classmethod
     def from_options(
@@ -43,7 +44,7 @@ class Columns:
         Examples
         --------
         >>> Columns.from_options("molecule", "3", ["date,url"])
-        Columns(bag='molecule', label=3, drop=('date', 'url'), only=None, categorical=(), date={}, exclude_text=False)
+        Columns(bag='molecule', label=3, drop=('date', 'url'), only=None, categorical=(), date={}, exclude_text=False, seen=())
         >>> Columns.from_options("user", None, date=["signup=date+weekday,visit"]).date
         {'signup': ('date', 'weekday'), 'visit': ()}
         """
@@ -98,8 +99,11 @@ def _columns_of(extra: Any) -> Columns:
         name if isinstance(name, str | int) and not isinstance(name, bool) else None
         for name in (columns.get("bag"), columns.get("label"))
     )
-    drop = columns.get("drop")
-    return Columns(bag, label, tuple(name for name in drop if isinstance(name, str)) if isinstance(drop, list) else ())
+    drop, seen = (
+        tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+        for names in (columns.get("drop"), columns.get("seen"))
+    )
+    return Columns(bag, label, drop, seen=seen)
 
 
 def holds_rules(path: Path) -> bool:
@@ -159,7 +163,8 @@ def save(model: Any, path: Path, columns: Columns) -> None:
     """Write a model with the columns of its training data, which other commands then use by default."""
     from fuzzymil.estimators import model_to_dict, save_model
 
-    extra = {"columns": {"bag": columns.bag, "label": columns.label, "drop": list(columns.drop)}}
+    known = {"bag": columns.bag, "label": columns.label, "drop": list(columns.drop), "seen": list(columns.seen)}
+    extra = {"columns": known}
     if path == STANDARD:
         text = json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False)
         try:

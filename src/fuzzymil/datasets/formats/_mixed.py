@@ -55,7 +55,7 @@ def read(
             break
         except _fields.NotANumberError as problem:
             odd = next((name for name in numbers if repr(name) == problem.column), None)
-            if odd is None:
+            if odd is None or columns is not None:
                 raise
             texts[odd] = None
     if not table.lines:

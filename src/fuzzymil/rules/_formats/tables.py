@@ -87,6 +87,8 @@ def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     if asked is None:
         return ""
     words = " ".join((*asked.hedges, asked.term))
+    if asked.term in variable.categories:
+        return words
     return f"{words}: {printer.format_set(variable.terms[asked.term], digits)}"
 
 
@@ -143,6 +145,7 @@ def _terms(base: RuleSet, digits: int | None) -> _Table:
         [variable.title, term, printer.format_set(chosen, digits)]
         for variable in base.variables
         for term, chosen in variable.terms.items()
+        if term not in variable.categories
     ]
     return _Table(["variable", "term", "set"], rows)
 

@@ -1,0 +1,190 @@
+"""Columns of tables as features: numbers, categories, dates, and what is not used."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from fuzzymil import Bags, InputError
+from fuzzymil.bags import Column, Columns, Source
+from fuzzymil.bags._dates import dates, hours
+
+
+def visits(**columns):
+    return pd.DataFrame({"user": ["a", "a", "b", "b"], "pages": [1.0, 2.0, 3.0, 4.0], **columns})
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["2026-03-01"], "2026-03-01"),
+        (["2026/3/1"], "2026-03-01"),
+        (["01.03.2026"], "2026-03-01"),
+        (["3/1/2026", "3/25/2026"], "2026-03-01"),
+        (["1/3/2026", "25/3/2026"], "2026-03-01"),
+        (["2026-03-01T14:30:00Z"], "2026-03-01T14:30"),
+        (["2026-03-01 14:30:00.5+02:00"], "2026-03-01T14:30:00.5"),
+        (["2026-03-01 2:30 PM"], "2026-03-01T14:30"),
+    ],
+)
+def test_dates_are_read_as_people_write_them(texts, expected):
+    assert dates(texts)[0] == np.datetime64(expected)
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        (["1/3/2026"], "day and the month"),
+        (["25/3/2026", "3/25/2026"], "begin with the day and some with the month"),
+        (["2026-13-01"], "'2026-13-01' is not a date"),
+        (["2026-03-01", "soon"], "'soon' is not a date"),
+        (["2026-03-01 25:00"], "not a date"),
+        (["01-02-03"], "day and the month|not a date"),
+    ],
+)
+def test_what_is_not_a_date_has_a_reason(texts, reason):
+    found = dates(texts)
+    assert isinstance(found, str)
+    assert any(part in found for part in reason.split("|"))
+
+
+def test_times_of_day_are_hours():
+    np.testing.assert_allclose(hours(["14:30", "0:15", "12:00 am"]), [14.5, 0.25, 0.0])
+    assert hours(["14:30", "24:30"]) is None
+    bags = Bags.from_frame(visits(opened=["14:30", "9:00", "", "23:59"]), "user")
+    assert bags.columns[1] == Column("opened", "hour")
+    assert bags.columns[1].shown(bags.instances[0, 1]) == "14:30"
+
+
+def test_categories_differ_neither_by_case_nor_by_blanks():
+    bags = Bags.from_frame(visits(channel=["Live  chat", "live chat", " LIVE CHAT", "email"]), "user")
+    assert bags.columns[1].categories == ("email", "Live chat")
+    assert bags.instances[:, 1].tolist() == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("kind", ["category", "string", "object"])
+def test_every_dtype_of_text_is_understood(kind):
+    bags = Bags.from_frame(visits(channel=pd.Series(["x", "y", None, "x"], dtype=kind)), "user")
+    np.testing.assert_array_equal(bags.instances[:, 1], [0, 1, np.nan, 0])
+
+
+def test_dates_become_weekday_hour_and_days_since_the_first():
+    days = ["2026-03-02 06:00", "2026-02-28 18:00", "2026-03-01 00:00", None]
+    for column in (days, pd.to_datetime(days), [day and datetime.datetime.fromisoformat(day) for day in days]):
+        bags = Bags.from_frame(visits(day=column), "user")
+        assert bags.feature_names == ("pages", "day_weekday", "day_hour", "day_elapsed")
+        expected = [[0, 6, 1.5], [5, 18, 0], [6, 0, 0], [np.nan] * 3]
+        np.testing.assert_allclose(bags.instances[:, 1:], expected)
+    assert bags.columns[1].shown(5.0) == "Saturday"
+
+
+def test_a_date_of_the_bag_is_kept_as_a_date():
+    bags = Bags.from_frame(visits(since=["01.03.2026"] * 2 + ["31.12.2025"] * 2), "user")
+    assert bags.feature_names == ("pages", "since", "since_weekday")
+    assert bags.columns[1].shown(bags.instances[0, 1]) == "2026-03-01"
+
+
+def test_parts_of_a_date_can_be_chosen():
+    frame = visits(day=["2026-03-02", "2026-02-28", "2026-03-01", "2026-03-01"])
+    assert Bags.from_frame(frame, "user", date={"day": ["date", "elapsed"]}).feature_names[1:] == ("day", "day_elapsed")
+    with pytest.raises(ValueError, match=r"Unknown part 'wekday'.*Did you mean 'weekday'"):
+        Bags.from_frame(frame, "user", date={"day": ["wekday"]})
+    with pytest.raises(InputError, match=r"'pages' must have dates, but it has numbers up to 4"):
+        Bags.from_frame(frame, "user", date=["pages"])
+    stamped = visits(at=[1772323200, 1772326800, 1772323200, 1772323200])
+    assert Bags.from_frame(stamped, "user", date={"at": ["hour"]}).instances[:, 1].tolist() == [0, 1, 0, 0]
+
+
+def test_what_is_not_used_is_listed_once_with_what_to_say():
+    frame = pd.DataFrame({"user": np.repeat(np.arange(20), 2), "pages": np.arange(40.0), "visit_id": np.arange(40)})
+    frame["comment"] = [f"remark {n}" for n in range(40)]
+    frame["country"], frame["empty"], frame["day"] = "Norway", None, "01/02/2026"
+    frame.loc[3, "day"] = "03/04/2026"
+    with pytest.warns(UserWarning, match="Columns not used") as told:
+        bags = Bags.from_frame(frame, "user")
+    (message,) = (str(warning.message) for warning in told)
+    for fact in ("visit_id (an identifier", "comment (40 different texts; to use it: categorical=['comment']", "empty"):
+        assert fact in message
+    assert "always 'Norway'" in message
+    assert bags.feature_names[0] == "pages"
+    assert {name for name, *_ in bags.source.unused} >= {"visit_id", "comment", "country", "empty"}
+    chosen = Bags.from_frame(frame, "user", features=["visit_id"], categorical=["comment"])
+    assert chosen.feature_names == ("visit_id", "comment")
+    assert len(chosen.columns[1].categories) == 40
+    quiet = Bags.from_frame(frame, "user", drop=["visit_id", "comment", "country", "empty", "day"])
+    assert quiet.source.extra == {}
+    assert Bags.from_frame(frame, "user", drop=["visit_id", "empty", "day"], exclude_text=True).n_features == 1
+
+
+def test_numbers_that_are_codes_can_be_categories():
+    bags = Bags.from_frame(visits(zip=[501, 10, 501, 7]), "user", categorical=["zip"])
+    assert bags.columns[1].categories == ("7", "10", "501")
+
+
+def test_columns_must_exist_and_not_contradict():
+    with pytest.raises(InputError, match=r"no column 'chanel'.*Did you mean 'channel'"):
+        Bags.from_frame(visits(channel=list("xyxy")), "user", categorical=["chanel"])
+    with pytest.raises(InputError, match="both used and dropped"):
+        Bags.from_frame(visits(channel=list("xyxy")), "user", categorical=["channel"], drop=["channel"])
+
+
+def test_new_data_is_encoded_as_the_old_was():
+    old = Bags.from_frame(visits(channel=["web", "fax", "web", "email"]), "user", categorical=["channel"])
+    frame = pd.DataFrame({"channel": ["Email", "post", None], "user": [1, 1, 2], "pages": [5, 6, 7]})
+    new = Bags.from_frame(frame, "user", columns=old.columns)
+    np.testing.assert_array_equal(new.instances, [[5, 0], [6, 3], [7, np.nan]])
+    assert new.columns[1].categories == ("email", "fax", "web", "post")
+    alone = Bags.from_frame(frame, "user", categorical=["channel"])
+    np.testing.assert_array_equal(old.columns.aligned(alone).instances, new.instances)
+    with pytest.raises(InputError, match=r"no column 'channel'.*feature"):
+        Bags.from_frame(frame.drop(columns="channel"), "user", columns=old.columns)
+    with pytest.raises(InputError, match=r"'channel' was a category in training, but is a number here"):
+        old.columns.aligned(Bags.from_frame(frame.assign(channel=1.0), "user"))
+
+
+def test_joined_bags_share_their_codes():
+    one = Bags.from_frame(visits(channel=["web", "fax", "web", "fax"]), "user")
+    two = Bags.from_frame(visits(channel=["email", "fax", "email", "fax"]), "user")
+    both = one + two
+    names = both.columns[1].categories
+    assert [names[int(code)] for code in both.instances[:, 1]] == ["web", "fax"] * 2 + ["email", "fax"] * 2
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_a_frame_survives_the_round_trip(library):
+    frame = visits(
+        label=["yes", "yes", "no", "no"],
+        channel=["x", "y", None, "x"],
+        day=pd.to_datetime(["2026-03-02 06:00", "2026-02-28 18:00", "2026-03-01 00:00", "2026-03-01 00:00"]),
+        remark=["one two", "three", "four", "five"],
+    )
+    given = frame if library == "pandas" else pa.table(dict(frame.items()))
+    bags = Bags.from_frame(given, "user", "label", features=["pages", "channel", "day"])
+    again = Bags.from_frame(bags.to_frame(), "bag", "label", features=["pages", "channel", "day"])
+    assert again.columns == bags.columns
+    np.testing.assert_array_equal(again.instances, bags.instances)
+    assert again.labels.tolist() == bags.labels.tolist() == ["yes", "no"]
+    assert again.source.extra["remark"].tolist() == frame["remark"].tolist()
+
+
+def test_the_source_follows_its_instances():
+    frame = visits(remark=["p", "q", "r", "s"])[::-1]
+    with pytest.warns(UserWarning, match="remark"):
+        bags = Bags.from_frame(frame.assign(remark=[f"{text} {n}" for n, text in enumerate(frame.remark)]), "user")
+    chosen = bags[[1]]
+    assert chosen.ids.tolist() == ["a"]
+    assert chosen.source.rows.tolist() == [2, 3]
+    assert chosen.source.text(1) == "row 3, remark 'p 3'"
+    assert chosen.map_instances(lambda x: 2 * x).source is chosen.source
+    assert (bags + bags).source.rows.tolist() == [0, 1, 2, 3] * 2
+    with pytest.raises(InputError, match="4 instances, got 2 rows"):
+        Bags(bags.instances, bags.offsets, source=Source([1, 2]))
+
+
+def test_indicators_leave_other_categories_out():
+    columns = Columns([Column("n"), Column("c", "category", ("x", "y"))])
+    bags = Bags([[1.0, 0.0], [2.0, 2.0], [3.0, np.nan]], [0, 3], columns=columns).with_indicators()
+    assert bags.feature_names == ("n", "c=x", "c=y")
+    np.testing.assert_array_equal(bags.instances[:, 1:], [[1, 0], [0, 0], [np.nan, np.nan]])

@@ -1,0 +1,126 @@
+"""A table as people have it, from CSV to report in one command each."""
+
+import csv
+import importlib.util
+import io
+import json
+from pathlib import Path
+
+import pytest
+from runner import bad, good
+
+from fuzzymil import load_model
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+IGNORE = ("--set", "missing=ignore")
+COLUMNS = ("--bag", "customer", "--label", "outcome")
+
+
+@pytest.fixture(scope="module")
+def messy(tmp_path_factory):
+    """The messy table, a model of it, and what fitting it said."""
+    folder = tmp_path_factory.mktemp("messy")
+    (folder / "customers.csv").write_text((EXAMPLES / "customers.csv").read_text())
+    said = good("fit", folder / "customers.csv", *COLUMNS, *IGNORE, "-o", folder / "model.json")
+    (folder / "stdout.txt").write_text(said.stdout)
+    (folder / "stderr.txt").write_text(said.stderr)
+    return folder
+
+
+def test_the_table_is_the_one_that_its_script_makes():
+    path = EXAMPLES / "make_customers.py"
+    spec = importlib.util.spec_from_file_location("make_customers", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([script.COLUMNS, *script.rows()])
+    assert text.getvalue() == (EXAMPLES / "customers.csv").read_text()
+
+
+def test_the_planted_rules_are_found_at_the_first_try(messy):
+    rules = (messy / "stdout.txt").read_text()
+    assert "minutes is high AND channel is support" in rules
+    assert "contact_weekday is Saturday OR contact_weekday is Sunday" in rules
+    said = (messy / "stderr.txt").read_text()
+    assert said.count("Columns not used") == 1
+    for fact in ("contact_id (an identifier", "--categorical agent", "always 'Norway'", "remarks (it is empty)"):
+        assert fact in said
+    shown = good("rules", messy / "model.json").stdout
+    assert "channel: one of email, live chat, phone, support, web" in shown
+
+
+def test_gaps_name_the_option_that_takes_them(messy):
+    message = bad("fit", messy / "customers.csv", *COLUMNS, "-o", messy / "never.json")
+    assert "line 445" in message
+    assert "--set missing=ignore" in message
+
+
+def test_predictions_point_to_lines(messy):
+    rows = list(csv.DictReader(io.StringIO(good("predict", messy / "model.json", messy / "customers.csv").stdout)))
+    assert len(rows) == 150
+    found = good("predict", messy / "model.json", messy / "customers.csv", "--witness", "--json").stdout
+    lines = (messy / "customers.csv").read_text().splitlines()
+    leaving = [row for row in json.loads(found)["predictions"] if row["prediction"] == "leaves"]
+    for row in leaving[:5]:
+        witness = row["witness"]
+        line = lines[witness["line"] - 1]
+        assert row["bag"] in line
+        assert "support" in line.lower()
+        assert witness["contact"][:10] in line
+        assert str(witness["contact_id"]) in line
+
+
+def test_explanations_point_to_lines_and_show_categories(messy):
+    text = good("explain", messy / "model.json", messy / "customers.csv", "--id", "K-0027").stdout
+    lines = (messy / "customers.csv").read_text().splitlines()
+    number = 1 + next(
+        n for n, line in enumerate(lines) if "K-0027" in line and "upport" in line.lower() and ",53," in line
+    )
+    assert f"line {number}, 2026-04-30 10:42" in text
+    assert "channel = support" in text
+    facts = json.loads(
+        good("explain", messy / "model.json", messy / "customers.csv", "--id", "K-0027", "--json").stdout
+    )
+    (witness,) = facts["rules"][0]["parts"][0]["witnesses"]
+    assert witness["source"]["line"] == number
+    assert "channel" in {c["variable"]: c.get("shown") for c in witness["conditions"]}
+
+
+def test_new_data_may_have_other_columns_categories_and_orders(messy, tmp_path):
+    rows = list(csv.DictReader((messy / "customers.csv").open()))
+    path = tmp_path / "new.csv"
+    kept = [name for name in reversed(rows[0]) if name not in ("outcome", "remarks", "country")]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*kept, "score"], extrasaction="ignore")
+        writer.writeheader()
+        for n, row in enumerate(rows):
+            writer.writerow({**row, "channel": "fax" if n < 3 else row["channel"].upper(), "score": n})
+    result = good("predict", messy / "model.json", path)
+    assert "score" in result.stderr
+    assert "agent" not in result.stderr
+    assert "coverage 0" in result.stderr
+    before = good("predict", messy / "model.json", messy / "customers.csv").stdout.splitlines()
+    assert (
+        sum(a.split(",")[:2] == b.split(",")[:2] for a, b in zip(before, result.stdout.splitlines(), strict=True)) > 145
+    )
+
+
+def test_columns_can_be_said_otherwise(messy, tmp_path):
+    model = tmp_path / "model.json"
+    chosen = ("--only", "channel,minutes", "--categorical", "agent", "--date", "contact=date+hour")
+    good("fit", messy / "customers.csv", *COLUMNS, *IGNORE, *chosen, "--max-terms", "1", "-o", model)
+    names = load_model(model).columns_.names
+    assert names == ("channel", "minutes", "agent", "contact", "contact_hour")
+    message = bad("fit", messy / "customers.csv", *COLUMNS, "--drop", "agent,coment", "-o", model)
+    assert "'coment'" in message
+
+
+@pytest.mark.slow
+def test_evaluation_and_report_take_the_same_table(messy):
+    options = ("--folds", "3", "--compare", "EmbeddingForest")
+    printed = good("evaluate", messy / "customers.csv", *COLUMNS, *IGNORE, *options).stdout
+    assert "MIANFISClassifier" in printed
+    good("report", messy / "model.json", messy / "customers.csv", "-o", messy / "report.html")
+    page = (messy / "report.html").read_text()
+    assert "channel is support" in page
+    assert "line 1" in page
