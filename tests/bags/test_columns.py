@@ -137,11 +137,11 @@ def test_new_data_is_encoded_as_the_old_was():
     np.testing.assert_array_equal(new.instances, [[5, 0], [6, 3], [7, np.nan]])
     assert new.columns[1].categories == ("email", "fax", "web", "post")
     alone = Bags.from_frame(frame, "user", categorical=["channel"])
-    np.testing.assert_array_equal(old.columns.aligned(alone).instances, new.instances)
+    np.testing.assert_array_equal(alone.aligned(old.columns).instances, new.instances)
     with pytest.raises(InputError, match=r"no column 'channel'.*feature"):
         Bags.from_frame(frame.drop(columns="channel"), "user", columns=old.columns)
     with pytest.raises(InputError, match=r"'channel' was a category in training, but is a number here"):
-        old.columns.aligned(Bags.from_frame(frame.assign(channel=1.0), "user"))
+        Bags.from_frame(frame.assign(channel=1.0), "user").aligned(old.columns)
 
 
 def test_joined_bags_share_their_codes():

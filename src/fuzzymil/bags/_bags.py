@@ -200,7 +200,7 @@ class Bags(Packed):
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
         options = ColumnOptions.of(features, drop, categorical, date, exclude_text)
-        return _frames.read(cls, frame, bag, label, options, columns)
+        return _frames.read(cls.from_long, frame, bag, label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return a data frame with one row per instance: bag, label (where known), and the columns.
@@ -268,9 +268,9 @@ class Bags(Packed):
         if len({part.n_features for part in parts}) > 1 or len(names - {None}) > 1:
             found = dict.fromkeys(part.feature_names or part.n_features for part in parts)
             raise InputError(f"Bags with different features cannot be concatenated: {' and '.join(map(str, found))}.")
-        first = parts[0].columns
-        if first is not None:  # the same category has the same code in all of them
-            parts = _frames.alike(parts)
+        if all(part.columns is not None for part in parts):  # the same category has the same code in all of them
+            columns = _frames.all_columns([part.columns for part in parts])
+            parts = [part.with_features(part.aligned(columns).instances, columns) for part in parts]
         ids = arrays.joined([part.ids for part in parts])
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
@@ -300,6 +300,32 @@ class Bags(Packed):
         kept = {name: getattr(self, name) for name in ("ids", "labels", "instance_labels", "source")}
         return Bags(instances, self.offsets, columns=columns, **kept)
 
+    def aligned(self, columns: Columns) -> Bags:
+        """Return bags with the features of others, in their order and with their codes of categories.
+
+        Other features are left out; categories that are not known get codes after all that are. Bags that do not
+        say what their features mean are returned as they are.
+
+        Parameters
+        ----------
+        columns : Columns
+            ``bags.columns`` or ``model.columns_``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from fuzzymil.bags.columns import Column, Columns
+        >>> table = pd.DataFrame({"bag": ["a", "b"], "channel": ["fax", "email"], "pages": [3.0, 4.0]})
+        >>> bags = Bags.from_frame(table, "bag", categorical=["channel"])
+        >>> trained_on = Columns([Column("pages"), Column("channel", "category", ("email", "support"))])
+        >>> aligned = bags.aligned(trained_on)
+        >>> aligned.instances.tolist(), aligned.columns[1].categories
+        ([[3.0, 2.0], [4.0, 0.0]], ('email', 'support', 'fax'))
+        """
+        if self.columns is None or self.columns == columns:
+            return self
+        return self.with_features(*columns.recoded(self.instances, self.columns))
+
     def with_indicators(self) -> Bags:
         """Return bags in which each category is a column of 0 and 1, for methods that compute with numbers.
 
@@ -313,7 +339,7 @@ class Bags(Packed):
         """
         if self.columns is None or not self.columns.categorical.any():
             return self
-        return _frames.with_indicators(self)
+        return self.with_features(*_frames.indicators(self.instances, self.columns))
 
     def map_instances(
         self, transform: Callable[[Array], npt.ArrayLike], feature_names: Iterable[str] | None = None

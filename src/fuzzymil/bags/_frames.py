@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,23 +20,23 @@ from fuzzymil._utils.errors import (
 )
 from fuzzymil.bags import _validation
 from fuzzymil.bags._conversion import check_frame
+from fuzzymil.bags._packed import Packed
 from fuzzymil.bags._source import Source
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.tables import ColumnOptions, understood, unused_in_words
 from fuzzymil.bags.values import values_of
 
-if TYPE_CHECKING:
-    from fuzzymil.bags._bags import Bags
+B = TypeVar("B", bound=Packed)
 
 
 def read(
-    kind: type[Bags],
+    from_long: Callable[..., B],
     frame: Any,
     bag: Hashable,
     label: Hashable | None,
     options: ColumnOptions,
     columns: Columns | None,
-) -> Bags:
+) -> B:
     """Return the bags of a data frame; see `Bags.from_frame`."""
     wanted = [bag] if label is None else [bag, label]
     names = check_frame(frame, wanted)
@@ -55,7 +54,7 @@ def read(
     found = understood(table, arrays.codes(owners), options, columns)
     if found.unused and not options.exclude_text:
         warn_user(unused_in_words(found.unused), UnusedColumnsWarning)
-    return kind.from_long(
+    return from_long(
         found.instances,
         owners,
         labels=None if label is None else arrays.as_array(frame[label]),
@@ -64,12 +63,16 @@ def read(
     )
 
 
-def write(bags: Bags, library: str) -> Any:
+def write(bags: Packed, library: str) -> Any:
     """Return the data frame of bags; see `Bags.to_frame`."""
     if library not in ("pandas", "polars"):
         raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
+    frames: Any
     try:
-        frames = importlib.import_module(library)
+        if library == "pandas":
+            import pandas as frames
+        else:
+            import polars as frames
     except ImportError:
         raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
     found: dict[str, Array] = {"bag": bags.ids[bags.bag_index]}
@@ -108,30 +111,23 @@ def _decoded(column: Column, values: Array) -> Array:
     return values
 
 
-def with_indicators(bags: Bags) -> Bags:
-    """Return bags in which each category is a column of 0 and 1."""
-    assert bags.columns is not None
+def indicators(instances: Array, columns: Columns) -> tuple[Array, Columns]:
+    """Return features in which each category is a column of 0 and 1, and their names."""
     values, names = [], []
-    for d, column in enumerate(bags.columns):
+    for d, column in enumerate(columns):
         if column.categories:
-            values.append(column.only_known(bags.instances[:, d]))
+            values.append(column.only_known(instances[:, d]))
             names += [f"{column.name}={category}" for category in column.categories]
         else:
-            values.append(bags.instances[:, [d]])
+            values.append(instances[:, [d]])
             names.append(column.name)
-    return bags.with_features(np.hstack(values), Columns(map(Column, names)))
+    return np.hstack(values), Columns(map(Column, names))
 
 
-def alike(parts: Sequence[Bags]) -> list[Bags]:
-    """Return bags in which the same category has the same code."""
-    columns = parts[0].columns
-    found: list[Bags] = []
-    for part in parts:
-        if columns is None or part.columns is None:
-            return list(parts)
-        columns = columns.aligned(part).columns or columns
-    assert columns is not None
-    for part in parts:
-        aligned = columns.aligned(part)
-        found.append(aligned.with_features(aligned.instances, columns))
-    return found
+def all_columns(parts: Sequence[Columns | None]) -> Columns:
+    """Return the columns of the first of several bags, with the categories that any of them has."""
+    known = [part for part in parts if part is not None]
+    first = known[0]
+    for part in known[1:]:
+        first = first.recoded(np.zeros((1, len(part))), part)[1]
+    return first

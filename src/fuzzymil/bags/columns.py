@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from fuzzymil._utils.arrays import Array, all_different
 from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
 from fuzzymil.bags import _dates
 from fuzzymil.bags.values import Numbers, Text, Values
-
-if TYPE_CHECKING:
-    from fuzzymil.bags._bags import Bags
 
 __all__ = ["DATE", "HOUR", "KINDS", "WEEKDAYS", "Column", "Columns", "value_text"]
 
@@ -189,26 +186,22 @@ class Columns(tuple[Column, ...]):
             found.append(known)
         return np.column_stack(values), Columns(found)
 
-    def aligned(self, bags: Bags) -> Bags:
-        """Return bags with these features, in this order and with these codes of categories.
+    def recoded(self, instances: Array, own: Columns) -> tuple[Array, Columns]:
+        """Return instances with these features, in this order and with these codes of categories.
 
-        Other features are left out; categories that are not known get codes after all that are. Bags that do not
-        say what their features mean are returned as they are.
+        Parameters
+        ----------
+        instances : array of shape (n_instances, n_features)
+        own : Columns
+            What the features of the instances mean; features that are not among these are left out.
 
-        Examples
-        --------
-        >>> from fuzzymil import Bags
-        >>> table = {"bag": ["a", "b"], "channel": ["fax", "email"], "pages": [3.0, 4.0]}
-        >>> import pandas as pd
-        >>> bags = Bags.from_frame(pd.DataFrame(table), "bag", categorical=["channel"])
-        >>> trained_on = Columns([Column("pages"), Column("channel", "category", ("email", "support"))])
-        >>> aligned = trained_on.aligned(bags)
-        >>> aligned.instances.tolist(), aligned.columns[1].categories
-        ([[3.0, 2.0], [4.0, 0.0]], ('email', 'support', 'fax'))
+        Returns
+        -------
+        instances : array
+        columns : Columns
+            These, with further categories that the instances may have.
         """
-        if bags.columns is None or bags.columns == self:
-            return bags
-        places = {name: d for d, name in enumerate(bags.columns.names)}
+        places = {name: d for d, name in enumerate(own.names)}
         values, found = [], []
         for column in self:
             if column.name not in places:
@@ -217,16 +210,15 @@ class Columns(tuple[Column, ...]):
                     f"{listed(places)}.{did_you_mean(column.name, places)}"
                 )
             d = places[column.name]
-            own = bags.columns[d]
-            if column.kind != own.kind:
+            if column.kind != own[d].kind:
                 raise InputError(
-                    f"Feature {column.name!r} was a {column.kind} in training, but is a {own.kind} here: pass "
+                    f"Feature {column.name!r} was a {column.kind} in training, but is a {own[d].kind} here: pass "
                     "columns=model.columns_ when you read the data, and it is encoded as in training."
                 )
-            codes, known = _recoded(bags.instances[:, d], own, column)
+            codes, known = _recoded(instances[:, d], own[d], column)
             values.append(codes)
             found.append(known)
-        return bags.with_features(np.column_stack(values), Columns(found))
+        return np.column_stack(values), Columns(found)
 
 
 def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, Column]:

@@ -42,8 +42,7 @@ class Source:
             spare = [name for name in extra if name not in known]
             if spare:
                 note(_IGNORED.format(listed(spare)))
-            aligned: Bags = model.columns_.aligned(self.bags)
-            return aligned
+            return self.bags.aligned(model.columns_)
         if known is None or names is None or tuple(known) == names:
             return self.bags  # the model itself reports what is wrong with them
         absent = [name for name in known if name not in names]

@@ -43,8 +43,9 @@ class Columns:
 
         Examples
         --------
-        >>> Columns.from_options("molecule", "3", ["date,url"])
-        Columns(bag='molecule', label=3, drop=('date', 'url'), only=None, categorical=(), date={}, exclude_text=False, seen=())
+        >>> said = Columns.from_options("molecule", "3", ["date,url"])
+        >>> said.bag, said.label, said.drop
+        ('molecule', 3, ('date', 'url'))
         >>> Columns.from_options("user", None, date=["signup=date+weekday,visit"]).date
         {'signup': ('date', 'weekday'), 'visit': ()}
         """

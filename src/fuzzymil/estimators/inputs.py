@@ -59,7 +59,7 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
     If it is known what the features mean, they are found by their names, and so are categories.
     """
     if hasattr(estimator, "columns_"):
-        bags = estimator.columns_.aligned(bags)
+        bags = bags.aligned(estimator.columns_)
     kind = type(estimator).__name__
     known = getattr(estimator, "feature_names_in_", None)
     names = bags.feature_names

@@ -198,7 +198,9 @@ def _conditions(answers: Answers, member: int, r: int) -> tuple[Condition, ...]:
             drawn = sketcher.draw(variable.name, condition.term, hedges, with_data=True) if place < _SHOWN else None
             text = ("NOT " if negated else "") + printer.premise_text(condition)
             unit = f" {variable.unit}" if variable.unit else ""
-            numbers = typeset(printer.format_set(variable.terms[condition.term], 3)) + unit
+            chosen = variable.terms[condition.term]
+            # The name of a category, a date or a time of day says it all.
+            numbers = typeset(printer.format_set(chosen, 3)) + unit if variable.shown(0.0) is None else ""
             found.append(Condition(text, numbers, drawn, heading))
             heading = ""
     return tuple(found)

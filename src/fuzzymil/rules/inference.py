@@ -99,7 +99,7 @@ def _recoded(base: RuleSet, bags: Bags) -> Bags:
         else column
         for column in bags.columns
     )
-    return wanted.aligned(bags)
+    return bags.aligned(wanted)
 
 
 def clipped(base: RuleSet, bags: Bags) -> Bags:
