@@ -67,12 +67,11 @@ def write(bags: Packed, library: str) -> Any:
     """Return the data frame of bags; see `Bags.to_frame`."""
     if library not in ("pandas", "polars"):
         raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
-    frames: Any
     try:
         if library == "pandas":
-            import pandas as frames
+            from pandas import DataFrame
         else:
-            import polars as frames
+            from polars import DataFrame
     except ImportError:
         raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
     found: dict[str, Array] = {"bag": bags.ids[bags.bag_index]}
@@ -89,9 +88,7 @@ def write(bags: Packed, library: str) -> Any:
     for name, values in extra.items():
         if name not in found:
             found[name] = values
-    return frames.DataFrame(
-        {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
-    )
+    return DataFrame({name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()})
 
 
 def _add(found: dict[str, Array], name: str, values: Array) -> None:
