@@ -50,7 +50,7 @@ def converted(premises, bags, scaling=None):
         Chosen(tuple(premises), coefs, np.array([-1.5])),
         scaling,
         Columns(map(Column, NAMES)),
-        np.arange(len(NAMES)),
+        np.flatnonzero(scaling.varies),
         ["y"],
     )
 
