@@ -216,6 +216,8 @@ class NetworkClassifier(ClassifierMixin, Network):
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value of each instance, treated as a bag of its own.
 
+        A rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
+
         Parameters
         ----------
         X : Bags, or anything `as_bags` accepts

@@ -25,7 +25,7 @@ from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import infer_output
+from fuzzymil.rules.inference import asked_of_instances, infer_output
 from fuzzymil.selection import choose_rules
 from fuzzymil.training.constraints import Touched
 from fuzzymil.training.distributed.census import take_census
@@ -403,7 +403,8 @@ class Network(NetworkSettings, ExplainableModel):
     def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
         """Return the members' mean output (b, k)."""
         plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
-        return np.asarray(np.mean([infer_output(rules, plain) for rules in self.members_], axis=0))
+        members = map(asked_of_instances, self.members_) if by_instance else self.members_
+        return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)
