@@ -1089,5 +1089,6 @@ def test_instances_are_scored_by_rules_that_count():
     """Alone, no instance is three of them: it is asked whether it would be one."""
     train, test = make_planted("count", 60, random_state=0), make_planted("count", 60, random_state=1)
     model = MIANFISClassifier(random_state=0).fit(train)
-    assert [part.quantifier for part in model.rules_.parts] == ["at least"]
-    assert roc_auc_score(test.instance_labels > 0, model.instance_scores(test)) > 0.95
+    assert "at least" in [part.quantifier for part in model.rules_.parts]
+    positive = test[np.flatnonzero(test.labels)]  # only there are the instances marked
+    assert roc_auc_score(positive.instance_labels > 0, model.instance_scores(positive)) > 0.95
