@@ -76,6 +76,8 @@ class RuleSet:
             raise ParameterError(f"default must have {len(self.outputs)} value(s), got {len(self.default)}.")
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError(f"Two outputs have the same name, got {listed(self.outputs)}.")
+        for variable in self.variables:
+            variable.check_sets()
         terms = {variable.name: variable.terms for variable in self.variables}
         if len(terms) < len(self.variables):
             raise ParameterError(f"Two variables have the same name, got {listed(self.feature_names)}.")

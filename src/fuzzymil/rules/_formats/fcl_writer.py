@@ -8,16 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import Discrete, MembershipFunction, Ramp, Rectangle, Singleton, Trapezoidal, Triangular
+from fuzzymil.membership import (
+    Discrete,
+    Formula,
+    MembershipFunction,
+    Ramp,
+    Rectangle,
+    Singleton,
+    Trapezoidal,
+    Triangular,
+)
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import fcl, sets
+from fuzzymil.rules._formats.fcl_blocks import BLOCKS
 from fuzzymil.rules._formats.fll_rules import RESERVED, written_rule
+from fuzzymil.rules._formats.formulas import spelled
 from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
 from fuzzymil.rules._formats.words import changed, distinct, plain_word, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Is, conditions
 
-_KEYWORDS = frozenset(word.lower() for pair in fcl.BLOCKS.items() for word in pair) | {
+_KEYWORDS = frozenset(word.lower() for pair in BLOCKS.items() for word in pair) | {
     *("function_block", "end_function_block", "term", "range", "method", "default", "accu", "lock", "enabled"),
     *("rule", "act", "real"),
 }
@@ -29,16 +40,16 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         what = "clip inputs to their ranges (limited=True)" if system.limited else f"have {system.activation!r} rules"
         raise ParameterError(f"FCL cannot {what}: change that, or save the rules as .json, .rules or .fll.")
     inputs, outputs = variable_names(system, identifier)
-    features = [inputs[variable.name] for variable in system.inputs]
+    names = inputs | outputs
     lines = [f"// {comment}" for comment in comments]
     lines += ["FUNCTION_BLOCK rules", "", "VAR_INPUT", *(f"  {name} : REAL;" for name in inputs.values()), "END_VAR"]
     lines += ["", "VAR_OUTPUT", *(f"  {name} : REAL;" for name in outputs.values()), "END_VAR"]
     for variable in system.inputs:
         lines += ["", f"FUZZIFY {inputs[variable.name]}", *_range(variable.low, variable.high)]
-        lines += [*_terms(variable.terms, features), "END_FUZZIFY"]
+        lines += [*_terms(variable.terms), "END_FUZZIFY"]
     for output in system.outputs:
         lines += ["", f"DEFUZZIFY {outputs[output.name]}", *_range(output.low, output.high)]
-        lines += [*_terms(output.terms, features, numbers=output.weighted), *_method(output), "END_DEFUZZIFY"]
+        lines += [*_terms(output.terms, names if output.weighted else None), *_method(output), "END_DEFUZZIFY"]
     lines += ["", "RULEBLOCK rules"]
     lines.append(f"  AND : {word_for('T-norm', system.t_norm, _swapped(fcl.T_NORMS), 'FCL')};")
     lines.append(f"  OR : {word_for('S-norm', system.s_norm, _swapped(fcl.S_NORMS), 'FCL')};")
@@ -56,7 +67,13 @@ def changes(system: System) -> list[str]:
     owned: list[Mapping[str, Term]] = [*(v.terms for v in system.inputs), *(o.terms for o in system.outputs)]
     terms = [distinct(own, identifier) for own in owned]
     found = changed((inputs | outputs, *terms))
-    words = {_set(term)[0] for own in owned for term in own.values()}
+    weighted = [output.terms for output in system.outputs if output.weighted]
+    words = {
+        _set(term)[0]
+        for own in owned
+        for term in own.values()
+        if own not in weighted or not isinstance(term, Formula)  # every reader knows formulas of inputs
+    }
     beyond = sorted(words - set(fcl.SETS) - {"", "points"})
     if beyond:
         found.append(f"The sets {listed(beyond)} are words of fuzzylite, which other readers of FCL may not know.")
@@ -90,20 +107,23 @@ def _range(low: float | None, high: float | None) -> list[str]:
     return [] if low is None or high is None else [f"  RANGE := ({_number(low)} .. {_number(high)});"]
 
 
-def _terms(terms: Mapping[str, Term], features: list[str], *, numbers: bool = False) -> list[str]:
+def _terms(terms: Mapping[str, Term], variables: Mapping[str, str] | None = None) -> list[str]:
+    """Return the terms of a variable; those of an output that is a number are computed from ``variables``."""
     words = distinct(terms, identifier)
-    return [f"  TERM {words[name]} := {_term(term, features, numbers=numbers)};" for name, term in terms.items()]
+    return [f"  TERM {words[name]} := {_term(term, variables)};" for name, term in terms.items()]
 
 
-def _term(term: Term, features: list[str], *, numbers: bool) -> str:
+def _term(term: Term, variables: Mapping[str, str] | None) -> str:
     if isinstance(term, Singleton):
         return _number(term.value)
+    if isinstance(term, Formula) and variables is not None:
+        return f"FUNCTION {spelled(term.text, variables)}"
     if isinstance(term, MembershipFunction):
         return _set(term)[1]
-    assert numbers
     if len(term) == 1:
         return _number(term[0])
-    parts = [f"{_number(slope)}*{name}" for slope, name in zip(term[1:], features, strict=True)]
+    assert variables is not None
+    parts = [f"{_number(slope)}*{name}" for slope, name in zip(term[1:], variables.values(), strict=False)]
     return f"FUNCTION {' + '.join([_number(term[0]), *parts])}".replace("+ -", "- ")
 
 

@@ -82,6 +82,8 @@ def _kind(output: Output) -> str:
     if not output.weighted:
         return "mamdani"
     numbers = all(isinstance(term, tuple | Singleton) for term in output.terms.values())
+    if any(isinstance(term, Formula) for term in output.terms.values()):
+        raise ParameterError(f"FML cannot compute {output.name!r:.60} by a formula: use another format.")
     if output.accumulation != "sum":
         raise ParameterError(f"FML cannot join the strengths of {output.name!r:.60} by {output.accumulation!r}.")
     return "tsk" if numbers else "tsukamoto"

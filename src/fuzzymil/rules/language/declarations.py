@@ -85,6 +85,8 @@ class DeclarationReader(PremiseReader):
             more = self.another("terms")
         try:
             into[name.text] = Variable(name.text, terms, low, high, unit)
+            if into is self.parsed.variables:  # terms of outputs may be numbers instead
+                into[name.text].check_sets()
         except ParameterError as problem:
             self.fail(name, str(problem))
 
