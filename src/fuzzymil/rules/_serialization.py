@@ -193,8 +193,8 @@ class Serializable(ABC):
         Raises
         ------
         ParameterError
-            For rules that the format cannot express: ``limited``, hedges in conclusions, rules without conditions,
-            and membership families and norms that the format does not have.
+            For rules that the format cannot express: ``limited``, hedges in conclusions, and membership families and
+            norms that the format does not have.
 
         Examples
         --------

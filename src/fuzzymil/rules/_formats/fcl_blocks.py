@@ -25,6 +25,8 @@ _END = "END_FUNCTION_BLOCK"
 
 
 class Block(NamedTuple):
+    """A block: its keyword, its name (or the keyword again), and what follows up to its end."""
+
     kind: str
     head: Piece
     tokens: list[Piece]
@@ -58,10 +60,10 @@ def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[
     """Return what is inside a function block."""
     words = [token.text.upper() for token in tokens]
     starts = [n for n, word in enumerate(words) if word == "FUNCTION_BLOCK"]
+    if words and words[0] != "FUNCTION_BLOCK":
+        raise tokens[0].unknown("block", ("FUNCTION_BLOCK",))
     if not starts:
         raise text.error("The text has no FUNCTION_BLOCK.")
-    if starts[0] > 0:
-        raise tokens[0].unknown("block", ("FUNCTION_BLOCK", *BLOCKS))
     found: dict[str, list[Piece]] = {}
     for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
         named = tokens[start + 1].text if start + 1 < end and words[start + 1] not in (*BLOCKS, _END) else ""

@@ -77,6 +77,8 @@ def changes(system: System) -> list[str]:
     beyond = sorted(words - set(fcl.SETS) - {"", "points"})
     if beyond:
         found.append(f"The sets {listed(beyond)} are words of fuzzylite, which other readers of FCL may not know.")
+    if any(not list(conditions(rule.premise)) for rule in system.rules):
+        found.append("Rules without conditions ask whether an input 'is any', which only fuzzylite reads.")
     if any(not output.weighted for output in system.outputs):
         found.append("The resolution of outputs is not kept.")
     return found
@@ -188,13 +190,9 @@ def _rule(
 ) -> str:
     if any(isinstance(said, Is) for said in rule.conclusions.values()):
         raise ParameterError(f"Rule {position} cannot be written to FCL: its conclusion has hedges.")
-    premise = negations_inside(rule.premise, dual=True)
-    if premise is None or not list(conditions(premise)):
-        raise ParameterError(f"Rule {position} cannot be written to FCL: it has no conditions.")
-    if system.s_norm != DUAL[system.t_norm] and premise != rule.premise:
-        premise = negations_inside(rule.premise, dual=False)
-        if premise is None:
-            raise ParameterError(f"Rule {position} has NOT before parentheses, and norms that are not dual.")
+    premise = negations_inside(rule.premise, dual=system.s_norm == DUAL.get(system.t_norm))
+    if premise is None:
+        raise ParameterError(f"Rule {position} has NOT before parentheses, and norms that are not dual.")
     said = {names[1][name]: terms[1][name][str(term)] for name, term in rule.conclusions.items()}
     text = written_rule(Statement(premise, said, rule.weight), names[0], terms[0])
     head, _, tail = text.partition(" then ")
