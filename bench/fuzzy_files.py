@@ -264,7 +264,7 @@ def _difference(rules: RuleBase | MamdaniRules, engine: fl.Engine, n_points: int
 
 
 def _bisectors(values: np.ndarray, membership: np.ndarray, resolution: int) -> np.ndarray:
-    """Return the cells after which the area is nearest to half, as pyfuzzylite does; their mean if there are several."""
+    """Return the cells after which the area is nearest to half, as pyfuzzylite does; the mean of several."""
     assert len(values) == resolution
     share = np.cumsum(membership, axis=1)
     off = np.abs(share / share[:, -1:] - 0.5)

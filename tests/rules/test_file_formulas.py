@@ -84,7 +84,7 @@ def test_what_is_wrong_with_a_formula_is_named():
     text = 'VARIABLE a: low = Formula("1 - b")\nOUTPUT y: n = Formula("a", 1, 2)\nIF a is low THEN y is n'
     with pytest.raises(RuleSyntaxError, match=r"Line 1, .*'low' of 'a' .*called x, found 'b'"):
         MamdaniRules.parse(text)
-    with pytest.raises(ParameterError, match="'n' of 'y' is a number.*shift or scale"):
+    with pytest.raises(ParameterError, match=r"'n' of 'y' is a number.*shift or scale"):
         MamdaniRules.parse(text.replace("- b", "- x"), defuzzify="average")
     with pytest.raises(ParameterError, match="'low' of 'a' is no set"):
         RuleBase.parse("IF a is low THEN y = 1", [Variable("a", {"low": Formula("1 - b")})])
@@ -154,7 +154,8 @@ FML = """<fuzzySystem name="terms">
       <fuzzyTerm name="good"><rightLinearShape param1="4" param2="8"/></fuzzyTerm>
       <fuzzyTerm name="not good" complement="true"><rightLinearShape param1="4" param2="8"/></fuzzyTerm>
       <fuzzyTerm name="clear"><circularDefinition><or t-conorm="BSUM"><termName>bad</termName>
-        <and t-norm="PROD"><termName>good</termName><termName>good</termName></and></or></circularDefinition></fuzzyTerm>
+        <and t-norm="PROD"><termName>good</termName><termName>good</termName></and></or></circularDefinition>
+      </fuzzyTerm>
     </fuzzyVariable>
     <fuzzyVariable name="service" domainleft="0" domainright="10" type="input">
       <fuzzyTerm name="poor"><leftLinearShape param1="0" param2="10"/></fuzzyTerm>
@@ -244,14 +245,14 @@ def test_fcl_with_several_blocks_and_conclusions(tmp_path):
     assert read_rules(path, block="second").feature_names == ("b",)
     with pytest.raises(RuleSyntaxError, match=r"several function blocks.*first, second.*block='first'"):
         read_rules(path)
-    with pytest.raises(RuleSyntaxError, match="no function block 'third'.*first, second"):
+    with pytest.raises(RuleSyntaxError, match=r"no function block 'third'.*first, second"):
         read_rules(path, block="third")
     with pytest.raises(ParameterError, match="Only FCL files"):
         read_rules(tmp_path / "one.fll", block="first")
 
 
 def test_a_set_of_a_formula_is_no_number():
-    with pytest.raises(ParameterError, match="'peak' of 'y'.* is no set"):
+    with pytest.raises(ParameterError, match=r"'peak' of 'y'.* is no set"):
         MamdaniRules.parse(
             "IF a is low THEN y is peak",
             [Variable("a", {"low": Gaussian(0, 1)})],
