@@ -305,9 +305,9 @@ def log_width(width: Any) -> Any:
 def log_or_zero(mu: jax.Array) -> jax.Array:
     """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
     xp = namespace(mu)
-    if xp is np:  # without derivatives, in fewer steps
+    if isinstance(mu, np.ndarray | np.generic):  # without derivatives, in fewer steps
         with np.errstate(divide="ignore"):
-            return xp.log(xp.maximum(mu, 0.0))
+            return np.log(np.maximum(mu, 0.0))
     outside = mu <= 0
     return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))
 
@@ -316,7 +316,7 @@ def ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
     """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
     xp = namespace(x)
     vertical = start == end
-    if xp is np and not np.any(vertical):
+    if isinstance(vertical, np.ndarray | np.generic) and not vertical.any():
         return (x - start) / (end - start)
     step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
     return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))

@@ -195,7 +195,7 @@ def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) ->
     parts_of = operators.parts
     n_values = next(iter(masks.values())).size if parts_of is None else max(parts_of.n_conditions, 1)
     quadratic = operators.t_norm == "product" and params.sets.keys() == {"gaussian"}
-    if operators.premises is parts_of is None and not quadratic:
+    if operators.premises is None and parts_of is None and not quadratic:
         cost = sum(int(np.count_nonzero(mask)) for mask in masks.values())  # NumPy evaluates the conditions alone
     else:
         cost = n_values

@@ -69,6 +69,8 @@ class Performance:
         Of a classifier.
     outputs : tuple of str
         Names of the outputs.
+    positive : label or None
+        Of two classes, the one that curves are about; None means the second.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Performance:
     folds: tuple[Fold, ...]
     classes: tuple[Any, ...] | None
     outputs: tuple[str, ...]
+    positive: Any = None
 
     @property
     def n_bags(self) -> int:
@@ -106,10 +109,11 @@ class Performance:
         return np.asarray(confusion_matrix(truth, predicted, labels=list(self.classes)))
 
     def roc_curve(self) -> bytes:
-        """Draw ROC curves: for the second of two classes, or for each of several classes against the rest."""
+        """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
         if len(self.classes) == 2:
-            positive = {self.classes[1]: [fold.scores for fold in self.folds]}
+            sign = 1.0 if self._place == 1 else -1.0
+            positive = {self.classes[self._place]: [sign * np.asarray(fold.scores) for fold in self.folds]}
         else:
             positive = {name: [_column(fold, k) for fold in self.folds] for k, name in enumerate(self.classes)}
         return _figures.roc(
@@ -120,10 +124,15 @@ class Performance:
         )
 
     def reliability(self) -> bytes:
-        """Draw the reliability of the probabilities of the second of two classes."""
+        """Draw the reliability of the probabilities of the positive one of two classes."""
         assert self.classes is not None
-        pairs = [(fold.truth, np.asarray(fold.probabilities)[:, 1]) for fold in self.folds]
-        return _figures.reliability(pairs, self.classes[1])
+        pairs = [(fold.truth, np.asarray(fold.probabilities)[:, self._place]) for fold in self.folds]
+        return _figures.reliability(pairs, self.classes[self._place])
+
+    @property
+    def _place(self) -> int:
+        """Position of the positive class."""
+        return 1 if self.classes is None or self.positive is None else self.classes.index(self.positive)
 
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""

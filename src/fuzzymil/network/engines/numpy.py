@@ -158,12 +158,12 @@ def log_truth_of_conjunctions(
         rows = slice(first, first + _CACHED_ROWS)
         columns = np.ascontiguousarray(x[rows].T)
         degrees = []
-        for feature, name, *parameters in shared:
-            log_mu = family(name).log_mu(columns[feature], *parameters)  # type: ignore[arg-type]
+        for feature, name, *numbers in shared:
+            log_mu = np.asarray(family(name).log_mu(columns[feature], *numbers))
             degrees.append(log_mu if known is None else np.where(known[rows, feature] > 0, log_mu, 0.0))
         for rule, conditions in enumerate(rules):
             truths = [degrees[place] for place in conditions] or [np.zeros(columns.shape[1])]
-            found[rule, rows] = functools.reduce(join, truths)  # type: ignore[arg-type]
+            found[rule, rows] = functools.reduce(join, truths)
     return found.T
 
 

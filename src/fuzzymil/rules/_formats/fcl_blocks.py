@@ -101,8 +101,9 @@ def declared(blocks: list[Block], section: str, kind: str) -> list[Block]:
 def statements(block: Block) -> list[list[Piece]]:
     """Return the statements of a block that describes a variable."""
     found: list[list[Piece]] = []
-    for token in block.tokens:
-        if token.text.upper() in _STARTS and (not found or found[-1][0].text.upper() != "TERM" or len(found[-1]) != 1):
+    for before, token in zip([None, *block.tokens], block.tokens, strict=False):
+        named = before is not None and before.text.upper() in ("TERM", ":", "|")  # TERM range, LOCK : RANGE
+        if token.text.upper() in _STARTS and not named:
             found.append([token])
         elif token.text != ";":
             if not found:

@@ -48,6 +48,10 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         lines += ["", f"FUZZIFY {inputs[variable.name]}", *_range(variable.low, variable.high)]
         lines += [*_terms(variable.terms), "END_FUZZIFY"]
     for output in system.outputs:
+        if output.terms and not output.weighted and all(isinstance(t, Singleton) for t in output.terms.values()):
+            raise ParameterError(
+                f"The terms of {output.name!r:.60} are single numbers, which FCL averages: use defuzzify='average'."
+            )
         lines += ["", f"DEFUZZIFY {outputs[output.name]}", *_range(output.low, output.high)]
         lines += [*_terms(output.terms, names if output.weighted else None), *_method(output), "END_DEFUZZIFY"]
     lines += ["", "RULEBLOCK rules"]

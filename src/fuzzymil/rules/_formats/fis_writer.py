@@ -61,7 +61,8 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         ends = _output_range(output)
         text += _section("Output", position, outputs[output.name], ends, terms, numbers=output.weighted)
         text += [f"{key}=1" for key, chosen in (("LockRange", output.clip), ("LockPrevious", output.hold)) if chosen]
-        if output.default != fis.middle(*_output_range(output)) and output.defuzzify == "average":
+        otherwise = 0.0 if output.defuzzify == "sum" else fis.middle(*ends)
+        if output.weighted and output.default != otherwise:
             text.append(f"Default={format_number(output.default, None)}")
     text += ["", "[Rules]"]
     asked = {variable.name: list(variable.terms) for variable in system.inputs}

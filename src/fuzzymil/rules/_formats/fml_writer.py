@@ -32,6 +32,10 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         about = {"name": variable.name, "scale": variable.unit, **_domain(variable.low, variable.high), "type": "input"}
         _add_terms(ElementTree.SubElement(knowledge, "fuzzyVariable", about), variable.terms)
     for output in system.outputs:
+        if output.terms and not output.weighted and all(isinstance(t, Singleton) for t in output.terms.values()):
+            raise ParameterError(
+                f"The terms of {output.name!r:.60} are single numbers, which FML averages: use defuzzify='average'."
+            )
         about = {"name": output.name, **_domain(output.low, output.high), "type": "output"}
         if kind == "mamdani":
             about["accumulation"] = _word("accumulation", output.accumulation, fml.ACCUMULATIONS)
