@@ -36,12 +36,12 @@ def coming_back(format: str, rules: RuleBase | MamdaniRules, path: Path, x: np.n
     if not isinstance(rules, RuleBase) or rules.normalize:  # otherwise, the default is written as a rule
         uncovered = [np.reshape(found.uncovered, (len(x), -1)) for found in (one, two)]
         apart = np.maximum(apart, uncovered[0] != uncovered[1])
-    return float(np.where(_by_rounding(one.firing) | _by_rounding(two.firing), 0.0, apart).max())
+    return float(np.where(_by_rounding(one.log_firing) | _by_rounding(two.log_firing), 0.0, apart).max())
 
 
-def _by_rounding(firing: np.ndarray) -> np.ndarray:
-    """Return the rows (b, 1) on which a rule may fire, or not, by rounding alone (1 - (1 - a)); and those after them."""
-    nearly = ((firing > 0) & (firing < 1e-12)) | ((firing < 1) & (firing > 1 - 1e-12))
+def _by_rounding(log_firing: np.ndarray) -> np.ndarray:
+    """Return the rows (b, 1) on which a rule may fire, or not, by rounding alone, and those after them."""
+    nearly = ((log_firing > -np.inf) & (log_firing < np.log(1e-12))) | ((log_firing < 0) & (log_firing > -1e-12))
     faint = nearly.any(axis=1, keepdims=True)
     return np.logical_or.accumulate(faint)  # a value may be held
 

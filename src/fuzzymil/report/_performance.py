@@ -45,7 +45,7 @@ class Fold:
     ----------
     truth, predicted : arrays of shape (n_bags,), or (n_bags, n_outputs) of numbers
     scores : array of shape (n_bags,) or (n_bags, n_classes), or None
-        Decision values of a classifier.
+        Decision values of a classifier; of two classes, for the second.
     probabilities : array of shape (n_bags, n_classes), or None
         Of a classifier.
     """
@@ -70,7 +70,7 @@ class Performance:
     outputs : tuple of str
         Names of the outputs.
     positive : label or None
-        Of two classes, the one that curves are about; None means the second.
+        Of two classes, the one that curves are about; None means the second, which rules speak for.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -
     """
     assert answers.truth is not None
     classifies, likely = answers.classes is not None, answers.reading.probability
-    scores = answers.model._decision(answers.output) if classifies else None
+    scores = _about_second(answers, answers.model._decision(answers.output)) if classifies else None
     probabilities = likely(answers.output) if classifies and likely is not None else None
     splits = _splits(answers, n_folds, check_random_state(random_state))
     parts = [test for _, test in splits] or [np.arange(answers.bags.n_bags)]
@@ -246,10 +246,26 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Perfor
     folds = tuple(
         Fold(fold.truth, fold.predictions, None, None)
         if answers.classes is None
-        else Fold(fold.truth, fold.predictions, fold.decisions, fold.probabilities)
+        else Fold(
+            fold.truth,
+            fold.predictions,
+            None if fold.decisions is None else _about_second(answers, fold.decisions),
+            None if fold.probabilities is None else fold.probabilities[:, _order(answers)],
+        )
         for fold in found
     )
     return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs)
+
+
+def _order(answers: Answers) -> list[int]:
+    """Return the places in the model's own list of the classes, in which the one that rules speak for comes last."""
+    own = np.asarray(answers.model.classes_).tolist()
+    return [own.index(name) for name in answers.classes or ()]
+
+
+def _about_second(answers: Answers, decisions: Array) -> Array:
+    """Return decision values of a model, of two classes for the second in the report's order."""
+    return -decisions if _order(answers) == [1, 0] else decisions
 
 
 def _splits(answers: Answers, n_folds: int, rng: Any) -> Sequence[tuple[Array, Array]]:

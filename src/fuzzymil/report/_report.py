@@ -208,14 +208,14 @@ def _check(n_folds: int, max_bags: int) -> None:
 
 
 def _positive(answers: Answers, given: Any) -> Any:
-    """Return the class that curves are about; None if there are not two classes."""
+    """Return the class that curves are about; None for the one that rules speak for, or for several classes."""
     classes = answers.classes
     if classes is None or len(classes) != 2:
         if given is not None:
             raise ParameterError(f"positive={given!r:.60} is for models of two classes, not for this one: omit it.")
         return None
     if given is None:
-        return getattr(answers.model, "positive_", None)
+        return None
     known_name("class", str(given), [str(name) for name in classes])
     return next(name for name in classes if str(name) == str(given))
 

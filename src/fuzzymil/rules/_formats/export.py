@@ -75,7 +75,7 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
     labels = [f"{rule.label!r:.60}" for rule in base.rules if rule.label]
     if labels:
         found.append(f"Labels of rules are not kept: {listed(labels)}.")
-    comments = [base.comment, *(thing.comment for thing in (*base.rules, *variables))]
+    comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
     if any(comments):
         found.append("Comments are not kept.")
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]

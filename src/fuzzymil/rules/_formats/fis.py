@@ -365,7 +365,10 @@ def _with_complements(output: Output, rules: Iterable[Statement]) -> Output:
         if concluding:
             if output.weighted or not isinstance(chosen, MembershipFunction):
                 raise concluding[0].error(f"'not' (a negative number) is concluded for {output.name!r:.60}, a number.")
-            found[name] = Formula(f"1 - ({formula_of(chosen)})")
+            try:
+                found[name] = Formula(f"1 - ({formula_of(chosen)})")
+            except ParameterError as problem:
+                raise concluding[0].error(str(problem)) from None
     return output._replace(terms=found)
 
 

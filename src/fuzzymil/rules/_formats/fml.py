@@ -46,7 +46,7 @@ from fuzzymil.membership import (
 from fuzzymil.rules._formats.formulas import formula_of
 from fuzzymil.rules._formats.syntax import unused, whole
 from fuzzymil.rules._formats.system import Output, Statement, System, Term
-from fuzzymil.rules.premise import And, Expression, Is, Not, Or, simplified
+from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, simplified
 from fuzzymil.rules.rule import Variable
 
 T_NORMS = {
@@ -191,14 +191,19 @@ def _terms(element: Element, value_of: Callable[[Element, str, dict[str, T]], T]
 def _set(term: Element, where: str, known: Mapping[str, MembershipFunction]) -> MembershipFunction:
     """Return the set of a term, possibly joined from ``known`` sets."""
     joined = next((part for part in term if part.tag == "circularDefinition"), None)
-    found = _shape(term, where) if joined is None else Formula(_joined(next(iter(joined), joined), where, known))
+    if joined is None:
+        found = _shape(term, where)
+    else:
+        found = _made(Formula, [_joined(next(iter(joined), joined), where, known)], where)
     if term.get("complement", "false").lower() == "true":
-        return Formula(f"1 - ({formula_of(found)})")
+        return _made(Formula, [f"1 - ({formula_of(found)})"], where)
     return found
 
 
-def _joined(element: Element, where: str, known: Mapping[str, MembershipFunction]) -> str:
+def _joined(element: Element, where: str, known: Mapping[str, MembershipFunction], level: int = 0) -> str:
     """Return the formula of terms that are joined by <and> and <or>."""
+    if level > MAX_DEPTH:
+        raise RuleSyntaxError(f"{where} is nested more than {MAX_DEPTH} levels deep.")
     if element.tag == "termName":
         name = (element.text or "").strip()
         if name not in known:
@@ -210,7 +215,7 @@ def _joined(element: Element, where: str, known: Mapping[str, MembershipFunction
             f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found <{element.tag:.60}> "
             f"with {norm!r:.60} and {len(element)} parts."
         )
-    a, b = (_joined(part, where, known) for part in element)
+    a, b = (_joined(part, where, known, level + 1) for part in element)
     return _JOINS[norm].format(a=f"({a})", b=f"({b})")
 
 
@@ -230,7 +235,7 @@ def _shape(term: Element, where: str) -> MembershipFunction:
     return _made(make, [_number(shape.get(f"param{n + 1}"), f"{where}, param{n + 1}") for n in range(count)], where)
 
 
-def _made(make: Callable[..., MembershipFunction], numbers: Iterable[float], where: str) -> MembershipFunction:
+def _made(make: Callable[..., MembershipFunction], numbers: Iterable[float | str], where: str) -> MembershipFunction:
     try:
         return make(*numbers)
     except ParameterError as problem:
@@ -337,13 +342,15 @@ class _Premises:
                     f"{where} has {key} {element.get(key)!r:.60}, which must be that of the whole rule base ({shared})."
                 )
 
-    def _joined(self, element: Element, where: str) -> Expression:
+    def _joined(self, element: Element, where: str, level: int = 0) -> Expression:
+        if level > MAX_DEPTH:
+            raise RuleSyntaxError(f"{where} is nested more than {MAX_DEPTH} levels deep.")
         self.check(element, where)
         if element.tag == "clause":
             return self.clause(element, where)
         if element.tag not in ("and", "or"):
             raise RuleSyntaxError(f"{where}: expected <and>, <or> or <clause>, found <{element.tag:.60}>.")
-        parts = tuple(self._joined(part, where) for part in element)
+        parts = tuple(self._joined(part, where, level + 1) for part in element)
         return And(parts) if element.tag == "and" else Or(parts)
 
 

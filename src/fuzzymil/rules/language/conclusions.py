@@ -89,7 +89,8 @@ class ConclusionReader(PremiseReader):
         if start.kind in ("is", ":", "==") and number:
             self.advance()
             said = self.token.text if self.token.kind == "number" else f"-{self.tokens[self.position + 1].text}"
-            self.report(start, f"Write '=' before a number instead of {start.text!r}: '{quoted(output.text)} = {said}'.")
+            written = f"{quoted(output.text)} = {said}"
+            self.report(start, f"Write '=' before a number instead of {start.text!r}: '{written}'.")
         elif not self.skip("+=", "-="):
             self.take("=", "'=' and a number ('+=' to add it, 'is' and a term)")
         found = self.linear(output)
