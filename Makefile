@@ -33,7 +33,7 @@ fuzz: $(VENV)/.dev
 
 # Writes and reads N random systems in every format; the answers must stay the same.
 round-trips: $(VENV)/.dev
-	PYTHONPATH=tests/reference $(BIN)/python tests/reference/round_trips.py -n $(or $(N),1000) --seed $(or $(SEED),0)
+	$(BIN)/python tests/reference/round_trips.py -n $(or $(N),1000) --seed $(or $(SEED),0)
 
 # `make test-all coverage COVERAGE=1` measures which lines the tests run.
 coverage: $(VENV)/.dev

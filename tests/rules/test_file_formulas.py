@@ -1,5 +1,7 @@
 """What files of other programs compute by formulas: numbers from inputs, complements, and terms joined from others."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from slow_sets import EXAMPLES
@@ -12,29 +14,8 @@ from fuzzymil.rules._formats.formulas import formula_of, spelled
 from fuzzymil.rules.formats import read_rules, what_is_lost
 from fuzzymil.rules.premise import And, Is, Not, Or
 
-FLL = """Engine: guess
-InputVariable: a
-  range: 0 10
-  term: low Ramp 10 0
-  term: high Ramp 0 10
-OutputVariable: guessed
-  range: -1 1
-  defuzzifier: WeightedAverage TakagiSugeno
-  term: one Constant 1
-  term: line Linear 0.5 -1
-OutputVariable: exact
-  range: -1 1
-  defuzzifier: WeightedAverage
-  term: curve Function sin(a)/a
-OutputVariable: error
-  range: -1 1
-  defuzzifier: WeightedAverage
-  term: apart Function fabs(guessed-exact)
-RuleBlock: rules
-  rule: if a is low then guessed is one
-  rule: if a is high then guessed is line
-  rule: if a is any then exact is curve and error is apart
-"""
+SYSTEMS = Path(__file__).parents[1] / "data" / "systems"
+FLL = (SYSTEMS / "computed.fll").read_text(encoding="utf-8")
 A = np.array([0.5, 2.0, 7.0])
 
 
@@ -90,32 +71,7 @@ def test_what_is_wrong_with_a_formula_is_named():
         RuleBase.parse("IF a is low THEN y = 1", [Variable("a", {"low": Formula("1 - b")})])
 
 
-FIS = """[System]
-Name='guide'
-Type='mamdani'
-NumInputs=1
-NumOutputs=1
-NumRules=2
-AndMethod='min'
-OrMethod='max'
-ImpMethod='min'
-AggMethod='max'
-DefuzzMethod='centroid'
-[Input1]
-Name='near'
-Range=[0 1]
-NumMFs=1
-MF1='yes':'linsmf',[0 1]
-[Output1]
-Name='speed'
-Range=[0 10]
-NumMFs=2
-MF1='slow':'gaussmf',[2 0]
-MF2='fast':'trimf',[5 10 15]
-[Rules]
-1, -2 (1) : 1
--1, 2 (1) : 1
-"""
+FIS = (SYSTEMS / "complement.fis").read_text(encoding="utf-8")
 
 
 def test_a_negative_conclusion_is_the_complement_of_its_set():
@@ -147,41 +103,7 @@ def test_a_set_of_points_and_a_moved_formula_are_formulas():
     assert "-" not in spelled("exp(-x)", {}).replace("0 - ", "")
 
 
-FML = """<fuzzySystem name="terms">
-  <knowledgeBase>
-    <fuzzyVariable name="food" domainleft="0" domainright="10" type="input">
-      <fuzzyTerm name="bad"><leftLinearShape param1="1" param2="3"/></fuzzyTerm>
-      <fuzzyTerm name="good"><rightLinearShape param1="4" param2="8"/></fuzzyTerm>
-      <fuzzyTerm name="not good" complement="true"><rightLinearShape param1="4" param2="8"/></fuzzyTerm>
-      <fuzzyTerm name="clear"><circularDefinition><or t-conorm="BSUM"><termName>bad</termName>
-        <and t-norm="PROD"><termName>good</termName><termName>good</termName></and></or></circularDefinition>
-      </fuzzyTerm>
-    </fuzzyVariable>
-    <fuzzyVariable name="service" domainleft="0" domainright="10" type="input">
-      <fuzzyTerm name="poor"><leftLinearShape param1="0" param2="10"/></fuzzyTerm>
-    </fuzzyVariable>
-    <aggregatedFuzzyVariable name="meal" type="input">
-      <aggregatedFuzzyTerm name="nice"><and t-norm="MIN">
-        <clause><variable>food</variable><term>good</term></clause>
-        <clause modifier="not"><variable>service</variable><term>poor</term></clause></and></aggregatedFuzzyTerm>
-    </aggregatedFuzzyVariable>
-    <tskVariable name="tip" type="output" combination="WA" defaultValue="0">
-      <tskTerm name="none" order="0"><tskValue>0</tskValue></tskTerm>
-      <tskTerm name="some" order="0"><tskValue>1</tskValue></tskTerm>
-    </tskVariable>
-  </knowledgeBase>
-  <tskRuleBase andMethod="MIN" orMethod="MAX">
-    <tskRule name="1"><antecedent><clause><variable>food</variable><term>not good</term></clause></antecedent>
-      <tskConsequent><tskThen><tskClause><variable>tip</variable><term>none</term></tskClause></tskThen></tskConsequent>
-    </tskRule>
-    <tskRule name="2" connector="or" orMethod="MAX"><antecedent>
-      <clause modifier="very"><variable>meal</variable><term>nice</term></clause>
-      <clause modifier="not"><variable>meal</variable><term>nice</term></clause></antecedent>
-      <tskConsequent><tskThen><tskClause><variable>tip</variable><term>some</term></tskClause></tskThen></tskConsequent>
-    </tskRule>
-  </tskRuleBase>
-</fuzzySystem>
-"""
+FML = (SYSTEMS / "joined.fml").read_text(encoding="utf-8")
 
 
 def test_fml_joins_terms_and_variables():
@@ -214,17 +136,7 @@ def test_what_is_wrong_with_joined_terms_is_named(old, new, message):
         RuleBase.from_fml(FML.replace('"MIN"', '"PROD"'))
 
 
-FCL = """FUNCTION_BLOCK first
-VAR_INPUT a : REAL; END_VAR
-VAR_OUTPUT y : REAL; END_VAR
-FUZZIFY a TERM low := (0, 1) (10, 0); TERM high := TRIANGULAR 0 10 20; END_FUZZIFY
-DEFUZZIFY y TERM very := FUNCTION 5 * SIN(a) + a; TERM none := 0; METHOD : COGS; END_DEFUZZIFY
-RULEBLOCK r
-  RULE 1 : IF a IS low THEN y IS very, y IS none;
-  RULE 2 : IF a IS very high THEN y IS very;
-END_RULEBLOCK
-END_FUNCTION_BLOCK
-FUNCTION_BLOCK second
+SECOND = """FUNCTION_BLOCK second
 VAR_INPUT b : REAL; END_VAR
 VAR_OUTPUT z : REAL; END_VAR
 FUZZIFY b TERM low := (0, 1) (10, 0); END_FUZZIFY
@@ -232,6 +144,7 @@ DEFUZZIFY z TERM one := 1; METHOD : COGS; END_DEFUZZIFY
 RULEBLOCK r RULE 1 : IF b IS low THEN z IS one; END_RULEBLOCK
 END_FUNCTION_BLOCK
 """
+FCL = (SYSTEMS / "formulas.fcl").read_text(encoding="utf-8") + SECOND
 
 
 def test_fcl_with_several_blocks_and_conclusions(tmp_path):
