@@ -17,15 +17,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags, BagStream
+from fuzzymil.estimators._estimator import RuleEstimator
 from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, limits_on, structure
 from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, plan_of, rule_base, training_weights
 from fuzzymil.estimators._look import Look, as_stream, common_generator
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.estimators.rule_model import ExplainableModel
+from fuzzymil.estimators.rule_model import Committee
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import asked_of_instances, infer_output
 from fuzzymil.selection import choose_rules
 from fuzzymil.training.constraints import Touched
 from fuzzymil.training.distributed.census import take_census
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fuzzymil.training.distributed.feed import Feed
 
 
-class Network(NetworkSettings, ExplainableModel):
+class Network(NetworkSettings, Committee, RuleEstimator):
     """Base of all estimators that train the network."""
 
     # ------------------------------------------------------------------ fitting
@@ -117,6 +117,10 @@ class Network(NetworkSettings, ExplainableModel):
     def _loss(self) -> str:
         """The loss that the fitted rules were trained with."""
         return self._learned.loss
+
+    @abstractmethod
+    def _classifies(self) -> bool:
+        """Return whether this is a classifier."""
 
     @abstractmethod
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool, classes: Any) -> Coding:
@@ -390,28 +394,11 @@ class Network(NetworkSettings, ExplainableModel):
         )
         return model
 
-    # ------------------------------------------------------------------ prediction
-
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
-        if isinstance(X, BagStream):
-            outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
-            return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
-        bags = self._bags_to_read(X)
-        known = None if by_instance else self.coverage_
-        return self._output(bags, by_instance=by_instance), None if known is None else known.measure(bags).coverage
-
-    def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
-        """Return the members' mean output (b, k)."""
-        plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
-        members = map(asked_of_instances, self.members_) if by_instance else self.members_
-        return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
+    # ------------------------------------------------------------------ for scikit-learn
 
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
-        compare_features(self, bags)
-        # Names are compared; rules of unnamed features must not look for "x1".
-        return Bags(bags.instances, bags.offsets, ids=bags.ids)
+        return super()._bags_to_read(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
