@@ -181,7 +181,7 @@ def _scores(fold: Fold, kind: Task) -> dict[str, float]:
     """Return accuracy, AUC and, for probabilities, the Brier score on the test bags; or R² and mean absolute error."""
     from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
 
-    from fuzzymil.plots import brier_score
+    from fuzzymil._utils.statistics import brier_score
 
     truth, found = fold.truth, fold.predictions
     if kind is Task.regression:
