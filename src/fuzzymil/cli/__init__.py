@@ -19,7 +19,7 @@ __all__ = ["Experiment", "app", "main"]
 _IN_ORDER = (
     *("fit", "evaluate", "launch"),
     *("predict", "explain", "rules", "plot", "report"),
-    *("demo", "reproduce", "bench", "data"),
+    *("demo", "reproduce", "bench", "data", "cache"),
 )
 
 

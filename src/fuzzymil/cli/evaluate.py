@@ -148,9 +148,6 @@ def _run(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, seed: in
     import numpy as np
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-    from fuzzymil._utils.runtime import enable_compilation_cache
-
-    enable_compilation_cache()
     splitter = RepeatedStratifiedKFold if kind is Task.classification else RepeatedKFold
     repeated = splitter(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
     splits = [*repeated.split(np.zeros(bags.n_bags), bags.labels)]
