@@ -232,6 +232,9 @@ class ExpertSystem(RuleEstimator):
     def _classifies(self) -> bool:
         return self.threshold is not None
 
+    def _n_outputs(self) -> int:
+        return len(self.rules_.outputs)
+
     def _class_reading(self) -> ClassReading | None:
         if self.threshold is None:
             return None

@@ -133,7 +133,6 @@ class ClassReading:
 class RuleModel(ABC):
     """Base of the models that predict with fuzzy rules, ``rules_``."""
 
-    rules_: Any
     classes_: Array
     n_features_in_: int
 
@@ -142,13 +141,17 @@ class RuleModel(ABC):
         """Return output (b, k) and coverage (b,) of bags, if known; or the output of instances as bags of their own."""
 
     @abstractmethod
+    def _n_outputs(self) -> int:
+        """Return the number of outputs of the rules."""
+
+    @abstractmethod
     def _class_reading(self) -> ClassReading | None:
         """Return how a classifier reads the output of its rules; None for a regressor."""
 
     def _reading(self) -> Reading:
         """Return what the output means in an explanation."""
         reading = self._class_reading()
-        return NUMBERS if reading is None else reading.for_explanations(len(self.rules_.outputs))
+        return NUMBERS if reading is None else reading.for_explanations(self._n_outputs())
 
     def _decision(self, output: Array) -> Array:
         """Return a classifier's decision values, (b,) or (b, n_classes)."""
@@ -212,9 +215,18 @@ class RuleModel(ABC):
 class ExplainableModel(RuleModel):
     """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
-    members_: list[RuleBase]
-    rules_: RuleBase
+    _members: list[RuleBase | Callable[[], RuleBase]]
     coverage_: Coverage | None = None
+
+    @property
+    def members_(self) -> list[RuleBase]:
+        """All members, whose outputs are averaged."""
+        made = [each if isinstance(each, RuleBase) else each() for each in self._members]
+        self._members = [*made]  # made on first use: naming the sets of many features takes longer than training them
+        return made
+
+    def _n_outputs(self) -> int:
+        return len(self.members_[0].outputs)
 
     @abstractmethod
     def _bags_to_read(self, X: Any) -> Bags:
@@ -282,6 +294,11 @@ class Committee(ExplainableModel):
     """Base of the models whose members were learned from bags, which are averaged."""
 
     missing: str
+
+    @property
+    def rules_(self) -> RuleBase:
+        """The rules of the first member."""
+        return self.members_[0]
 
     def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
         if isinstance(X, BagStream):

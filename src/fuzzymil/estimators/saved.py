@@ -53,10 +53,10 @@ class SavedNetwork(Committee):
             self.feature_names_in_ = names
         self.missing = document["settings"].get("missing", "error")
         check(self.missing in ("error", "ignore"), "the setting missing")
-        self.members_ = [RuleBase.from_dict(content) for content in document["members"]]
-        same = all(rules.n_features == self.n_features_in_ for rules in self.members_)
-        check(bool(self.members_) and same, "the number of variables")
-        self.rules_ = self.members_[0]
+        members = [RuleBase.from_dict(content) for content in document["members"]]
+        same = all(rules.n_features == self.n_features_in_ for rules in members)
+        check(bool(members) and same, "the number of variables")
+        self._members = [*members]
         self.loss = document.get("loss", loss)
         check(self.loss in LOSSES, "the loss")
         self.positive_: Any = None
