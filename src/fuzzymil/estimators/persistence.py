@@ -205,7 +205,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     }
     scaling = _decode_scaling(document["scaling"], n_features, n_outputs)
     keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
-    _check(keep_prob is None or 0 < keep_prob <= 1, "the probability of Rule Dropout")
+    check(keep_prob is None or 0 < keep_prob <= 1, "the probability of Rule Dropout")
     initial = RuleBase.from_dict(document["initial"])
     model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, saved.loss)
     if "choice" in document:
