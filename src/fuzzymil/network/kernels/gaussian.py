@@ -27,7 +27,7 @@ _Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array | None, jax.Arr
 
 _GREATEST_ERROR = 1000  # allowed in a log-truth by matrix products, in units of the precision: 1e-4 in 32 bit
 _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size below which data are not split
-_UNCOPIED_BY_CPU = 1 << 22  # the same for a CPU, whose caches hold such a chunk but not all data
+_UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
 _BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
 
