@@ -53,10 +53,8 @@ def report(
         raise InputError("The report cannot be written to standard output: name a file with -o.")
     check_target(output, model, data)
     fitted, _, bags = read_both(model, data, Columns.from_options(bag, label), format)
-    from fuzzymil._utils.runtime import enable_compilation_cache
     from fuzzymil.report import write_report
 
-    enable_compilation_cache()
     with progress() as show:
         write_report(
             fitted,

@@ -105,12 +105,16 @@ class MembershipFunction(ABC):
         hints = get_type_hints(cls, include_extras=True)
         return tuple(get_args(hints[field])[1] for field in cls.fields())
 
+    @classmethod
+    @functools.cache
+    def _numeric_fields(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that are numbers."""
+        return tuple(field for field, kind in zip(cls.fields(), cls._kinds(), strict=True) if kind != "text")
+
     @property
     def parameters(self) -> tuple[float, ...]:
         """The numbers that describe the set, in the order of `fields`."""
-        return tuple(
-            getattr(self, field) for field, kind in zip(self.fields(), self._kinds(), strict=True) if kind != "text"
-        )
+        return tuple([getattr(self, field) for field in self._numeric_fields()])
 
     @property
     def arguments(self) -> tuple[float | str, ...]:
@@ -202,6 +206,11 @@ class MembershipFunction(ABC):
     def _numeric_kinds(cls, parameters: Parameters) -> tuple[str, ...]:
         """Return what each of these parameters is."""
         del parameters
+        return cls._kinds_of_numbers()
+
+    @classmethod
+    @functools.cache
+    def _kinds_of_numbers(cls) -> tuple[str, ...]:
         return tuple(kind for kind in cls._kinds() if kind != "text")
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.statistics import brier_score
 from fuzzymil.estimators import cross_validate
-from fuzzymil.plots import brier_score
 from fuzzymil.report import _figures
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import label
@@ -93,7 +94,7 @@ class Performance:
         """Number of bags in all folds."""
         return sum(len(fold.truth) for fold in self.folds)
 
-    @property
+    @functools.cached_property
     def measures(self) -> dict[str, Array]:
         """Each measure's value on each fold, shape (n_folds,); the one to quote comes first."""
         by_fold = [
