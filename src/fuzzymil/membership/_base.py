@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import is_of_jax, namespace
+from fuzzymil._utils.arrays import is_of_jax, is_of_torch, namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
@@ -288,6 +288,8 @@ _LOG_OF_NO_WIDTH = -1e4
 
 def held(value: Any) -> Any:
     """Return a value without a gradient."""
+    if is_of_torch(value):
+        return value.detach()
     if not is_of_jax(value):
         return value
     import jax

@@ -147,7 +147,7 @@ def _of_group(
         ]
         return T_NORMS[t_norm](xp.concatenate(found, axis=-1)) if found else always
 
-    always = xp.zeros((len(x), len(group.rules)), x.dtype)
+    always = xp.zeros_like(x, shape=(len(x), len(group.rules)))
     return joined(group.form, condition, always, t_norm, s_norm)
 
 
@@ -182,7 +182,7 @@ def log_firing(parts: Parts, log_degrees: jax.Array, t_norm: str, s_norm: str) -
         def part(form: Form) -> jax.Array:
             return log_degrees[:, np.array([numbers[form[1]] for numbers in join.parts])]
 
-        always = namespace(log_degrees).zeros((len(log_degrees), len(join.rules)), log_degrees.dtype)
+        always = namespace(log_degrees).zeros_like(log_degrees, shape=(len(log_degrees), len(join.rules)))
         return joined(join.form, part, always, t_norm, s_norm)
 
     return in_order([of_rules(join) for join in parts.firing], [join.rules for join in parts.firing])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ __all__ = [
     "least",
     "log_softmax",
     "log_truth_of_gaussians",
+    "numbers",
     "sigmoid",
     "softmax",
     "sorted_within",
@@ -56,6 +57,11 @@ class Runs:
 def held(values: Array) -> Array:
     """Return values without a gradient."""
     return values
+
+
+def numbers(values: Sequence[float], like: Array) -> Array:
+    """Return numbers as an array of the same precision as another."""
+    return np.asarray(values, like.dtype)
 
 
 def least(values: Array) -> Array:
