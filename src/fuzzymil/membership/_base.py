@@ -52,6 +52,8 @@ Text = Annotated[str, "text"]
 FAMILIES: dict[str, type[MembershipFunction]] = {}
 """All families by name."""
 
+_KINDS: dict[type[MembershipFunction], tuple[str, ...]] = {}  # torch.compile cannot trace functools.cache
+
 
 @dataclasses.dataclass(frozen=True)
 class MembershipFunction(ABC):
@@ -99,11 +101,12 @@ class MembershipFunction(ABC):
         return tuple(field.name for field in dataclasses.fields(cls))
 
     @classmethod
-    @functools.cache
     def _kinds(cls) -> tuple[str, ...]:
         """Return what the annotation of each parameter says it is."""
-        hints = get_type_hints(cls, include_extras=True)
-        return tuple(get_args(hints[field])[1] for field in cls.fields())
+        if cls not in _KINDS:
+            hints = get_type_hints(cls, include_extras=True)
+            _KINDS[cls] = tuple(get_args(hints[field])[1] for field in cls.fields())
+        return _KINDS[cls]
 
     @property
     def parameters(self) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzymil._utils.arrays import namespace
+from fuzzymil._utils.arrays import is_of_torch, namespace
 from fuzzymil.network.engines import engine_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ _FEW = 16  # with more slices, compiling takes longer than they save
 
 def folded(values: jax.Array, join: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array | None:
     """Return the slices of the last axis, joined one by one; None where a plain reduction is better."""
-    if values.dtype != np.float64 or not 0 < values.shape[-1] <= _FEW:
+    if is_of_torch(values) or values.dtype != np.float64 or not 0 < values.shape[-1] <= _FEW:
         return None
     return functools.reduce(join, [values[..., place] for place in range(values.shape[-1])])
 

@@ -17,6 +17,8 @@ from fuzzymil._utils.arrays import is_of_jax, is_of_torch
 
 __all__ = ["engine_of"]
 
+_LOADED: dict[str, Any] = {}  # by name; torch.compile cannot trace an import by name
+
 
 def engine_of(values: Any) -> Any:
     """Return the module of the engine that an array belongs to.
@@ -28,4 +30,6 @@ def engine_of(values: Any) -> Any:
     'fuzzymil.network.engines.numpy'
     """
     name = "jax" if is_of_jax(values) else "torch" if is_of_torch(values) else "numpy"
-    return import_module(f"{__name__}.{name}")
+    if name not in _LOADED:
+        _LOADED[name] = import_module(f"{__name__}.{name}")
+    return _LOADED[name]
