@@ -8,7 +8,7 @@ import pytest
 
 VISITS = Path(__file__).parents[2] / "examples" / "visits.csv"
 COLUMNS = ["--bag", "user", "--label", "converted"]
-HEAVY = ("jax", "matplotlib", "optax", "pandas", "scipy.stats", "sklearn")
+HEAVY = ("jax", "matplotlib", "optax", "pandas", "scipy.stats", "sklearn", "torch")
 LEARNING = {"pandas", "scipy.stats", "sklearn"}  # scikit-learn loads SciPy, and pandas where it is installed
 
 
