@@ -1,4 +1,4 @@
-"""Rules as a layer of a PyTorch network: `FuzzyBagHead`."""
+"""Rules as a layer of a PyTorch network."""
 
 from fuzzymil._utils.errors import MissingExtraError
 
