@@ -46,6 +46,8 @@ def namespace(values: Any) -> Namespace:
     (True, True)
     """
     found: Any = np
+    if type(values) is np.ndarray:  # the quick answer to the most frequent question
+        return found  # type: ignore[no-any-return]
     if is_of_jax(values):
         import jax.numpy as found
     elif is_of_torch(values):

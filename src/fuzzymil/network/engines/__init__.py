@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from fuzzymil._utils.arrays import is_of_jax, is_of_torch
 
 __all__ = ["engine_of"]
@@ -29,7 +31,10 @@ def engine_of(values: Any) -> Any:
     >>> engine_of(np.ones(2)).__name__
     'fuzzymil.network.engines.numpy'
     """
-    name = "jax" if is_of_jax(values) else "torch" if is_of_torch(values) else "numpy"
+    if type(values) is np.ndarray:
+        name = "numpy"
+    else:
+        name = "jax" if is_of_jax(values) else "torch" if is_of_torch(values) else "numpy"
     if name not in _LOADED:
         _LOADED[name] = import_module(f"{__name__}.{name}")
     return _LOADED[name]

@@ -173,8 +173,9 @@ def log_truth_of_gaussians(
     [[-2.0], [-2.0]]
     """
     del squares
-    if torch.compiler.is_compiling():  # the compiler keeps no array (i, r, d) either
-        return _by_differences(x, known, centers, inverse)
+    if torch.compiler.is_compiling():  # the compiler needs no help to keep arrays (i, r, d) out of memory
+        z = ((x[:, None, :] - centers) * inverse).square()
+        return -0.5 * (z if known is None else known[:, None, :] * z).sum(dim=-1)
     found: Tensor = _LogTruth.apply(x, known, centers, inverse)
     return found
 
@@ -189,13 +190,16 @@ class _LogTruth(torch.autograd.Function):
     def forward(x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor) -> Tensor:
         limit = _CACHED if x.device.type == "cpu" else _GREATEST_ARRAY
         n_rows = max(limit // max(centers.numel(), 1), 1)
-        if len(x) <= n_rows:
-            return _by_differences(x, known, centers, inverse)
         found = x.new_empty(len(x), len(centers))
+        room = x.new_empty(min(n_rows, len(x)), *centers.shape)  # new memory takes longer than the sums
         for first in range(0, len(x), n_rows):
             rows = slice(first, first + n_rows)
-            found[rows] = _by_differences(x[rows], None if known is None else known[rows], centers, inverse)
-        return found
+            some = x[rows, None, :]
+            z = torch.sub(some, centers, out=room[: len(some)]).mul_(inverse).square_()
+            if known is not None:
+                z.mul_(known[rows, None, :])
+            torch.sum(z, dim=-1, out=found[rows])
+        return found.mul_(-0.5)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor | None, Tensor, Tensor], output: Tensor) -> None:
@@ -218,9 +222,3 @@ class _LogTruth(torch.autograd.Function):
             d_x = g @ (precision * c) - x * (g @ precision)
             d_x = d_x if known is None else known * d_x
         return d_x, None, d_centers, d_inverse
-
-
-def _by_differences(x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor) -> Tensor:
-    z = (x[:, None, :] - centers) * inverse
-    squared = z.square() if known is None else known[:, None, :] * z.square()
-    return -0.5 * squared.sum(dim=-1)
