@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 BENCH  := .venv-bench
+TORCH  := .venv-torch
 # Tests run in parallel. Compiling dominates them, so XLA's optimizations are off; numbers must not depend on those.
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all fuzz soak check docs bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -23,6 +24,12 @@ test-slow: $(VENV)/.dev
 
 test-all: test test-slow
 
+# What needs PyTorch, in an environment of its own because PyTorch is large; `make test` skips it.
+test-torch: $(TORCH)/.installed
+	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest -n auto \
+		tests/pytorch tests/network/test_engines.py tests/network/test_namespaces.py tests/reference/test_network.py \
+		src/fuzzymil/torch src/fuzzymil/network/engines docs/tutorials/digits.md
+
 # Fits, kills, resumes, full disks and concurrent writers for ten minutes; fails if anything is lost.
 soak: $(VENV)/.dev
 	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python tests/soak.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
@@ -30,6 +37,10 @@ soak: $(VENV)/.dev
 # Mutates every kind of file N times and reads it; fails on a crash, hang, internal exception or silent difference.
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/fuzz/run.py -n $(or $(N),1000) --seed $(or $(SEED),0)
+
+# Writes and reads N random systems in every format; the answers must stay the same.
+round-trips: $(VENV)/.dev
+	$(BIN)/python tests/reference/round_trips.py -n $(or $(N),1000) --seed $(or $(SEED),0)
 
 # `make test-all coverage COVERAGE=1` measures which lines the tests run.
 coverage: $(VENV)/.dev
@@ -65,6 +76,13 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
+$(TORCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(TORCH)/bin/python -m pip install --quiet torch==2.13.0
+	$(TORCH)/bin/python -m pip install --quiet --editable '.[torch]' --group dev
+	touch $@
+
 # Packages that cannot be installed are skipped; the tables report them. xanfis needs an older NumPy.
 $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-alone.txt
 	$(PYTHON) -m venv $(BENCH)
@@ -78,4 +96,4 @@ $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-al
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(BENCH)-xanfis demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf $(VENV) $(TORCH) $(BENCH) $(BENCH)-xanfis demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

@@ -60,7 +60,7 @@ SLOW = (
     "src/fuzzymil/report/_report.py",
     "tests/cli/test_launch.py",
     "tests/comparators/test_sklearn_checks.py",
-    "tests/estimators/test_dask.py",
+    "tests/estimators/test_clusters.py",
     "tests/estimators/test_sklearn_checks.py",
     "tests/experiments",
     "tests/report/test_browser.py",

@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,7 +30,7 @@ from fuzzymil import (
     RunOptions,
     Variant,
 )
-from fuzzymil.datasets import make_two_concepts
+from fuzzymil.datasets import make_planted, make_two_concepts
 from fuzzymil.membership import Bell, Gaussian, Trapezoidal, Triangular, learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import T_NORMS
@@ -1082,3 +1083,12 @@ def test_per_instance_learns_from_the_labels_of_the_bags():
     np.testing.assert_array_equal(moved.labels, BAGS.labels)
     np.testing.assert_array_equal(moved.ids, BAGS.ids)
     assert isinstance(step.transform(BAGS.instances), np.ndarray)
+
+
+def test_instances_are_scored_by_rules_that_count():
+    """Alone, no instance is three of them: it is asked whether it would be one."""
+    train, test = make_planted("count", 60, random_state=0), make_planted("count", 60, random_state=1)
+    model = MIANFISClassifier(random_state=0).fit(train)
+    assert "at least" in [part.quantifier for part in model.rules_.parts]
+    positive = test[np.flatnonzero(test.labels)]  # only there are the instances marked
+    assert roc_auc_score(positive.instance_labels > 0, model.instance_scores(positive)) > 0.95

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import is_of_jax, namespace
+from fuzzymil._utils.arrays import is_of_jax, is_of_torch, namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
@@ -51,6 +51,8 @@ Text = Annotated[str, "text"]
 
 FAMILIES: dict[str, type[MembershipFunction]] = {}
 """All families by name."""
+
+_KINDS: dict[type[MembershipFunction], tuple[str, ...]] = {}  # torch.compile cannot trace functools.cache
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,18 +101,23 @@ class MembershipFunction(ABC):
         return tuple(field.name for field in dataclasses.fields(cls))
 
     @classmethod
-    @functools.cache
     def _kinds(cls) -> tuple[str, ...]:
         """Return what the annotation of each parameter says it is."""
-        hints = get_type_hints(cls, include_extras=True)
-        return tuple(get_args(hints[field])[1] for field in cls.fields())
+        if cls not in _KINDS:
+            hints = get_type_hints(cls, include_extras=True)
+            _KINDS[cls] = tuple(get_args(hints[field])[1] for field in cls.fields())
+        return _KINDS[cls]
+
+    @classmethod
+    @functools.cache
+    def _numeric_fields(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that are numbers."""
+        return tuple(field for field, kind in zip(cls.fields(), cls._kinds(), strict=True) if kind != "text")
 
     @property
     def parameters(self) -> tuple[float, ...]:
         """The numbers that describe the set, in the order of `fields`."""
-        return tuple(
-            getattr(self, field) for field, kind in zip(self.fields(), self._kinds(), strict=True) if kind != "text"
-        )
+        return tuple([getattr(self, field) for field in self._numeric_fields()])
 
     @property
     def arguments(self) -> tuple[float | str, ...]:
@@ -202,6 +209,11 @@ class MembershipFunction(ABC):
     def _numeric_kinds(cls, parameters: Parameters) -> tuple[str, ...]:
         """Return what each of these parameters is."""
         del parameters
+        return cls._kinds_of_numbers()
+
+    @classmethod
+    @functools.cache
+    def _kinds_of_numbers(cls) -> tuple[str, ...]:
         return tuple(kind for kind in cls._kinds() if kind != "text")
 
     @classmethod
@@ -288,6 +300,8 @@ _LOG_OF_NO_WIDTH = -1e4
 
 def held(value: Any) -> Any:
     """Return a value without a gradient."""
+    if is_of_torch(value):
+        return value.detach()
     if not is_of_jax(value):
         return value
     import jax
@@ -305,6 +319,9 @@ def log_width(width: Any) -> Any:
 def log_or_zero(mu: jax.Array) -> jax.Array:
     """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
     xp = namespace(mu)
+    if isinstance(mu, np.ndarray | np.generic):  # without derivatives, in fewer steps
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(mu, 0.0))
     outside = mu <= 0
     return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))
 
@@ -313,5 +330,7 @@ def ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
     """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
     xp = namespace(x)
     vertical = start == end
+    if isinstance(vertical, np.ndarray | np.generic) and not vertical.any():
+        return (x - start) / (end - start)
     step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
     return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))

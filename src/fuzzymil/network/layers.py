@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzymil.membership import family
@@ -112,7 +113,7 @@ def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, kno
     They are 0 (a membership of 1) for don't-care terms and unknown values.
     """
     xp = namespace(x)
-    log_mu = xp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
+    log_mu = xp.zeros_like(x, shape=(x.shape[0], *next(iter(masks.values())).shape))
     for name, parameters in sets.items():
         # Where a family is not used its parameters are placeholders, so its value must not be read.
         log_mu = xp.where(masks[name] > 0, family(name).log_mu(x[:, None, :], *parameters), log_mu)
@@ -136,7 +137,7 @@ def layers_1_and_2(
 
     - Gaussian sets joined by the product, the paper's rules: both layers at once, as a quadratic form
       (`fuzzymil.network.kernels.gaussian`), without the memberships (i, r, d) in between.
-    - Other families or T-norms: `layer1`, then `layer2`.
+    - Other families or T-norms: `layer1`, then `layer2`; many rows in NumPy set by set, since rules share sets.
     - Premises with OR, NOT or hedges: `layer1`, then `fuzzymil.network.premises.log_truth`.
     - Quantified premises: log-truths (i, p) by `fuzzymil.network.parts.log_truth`, group by group.
 
@@ -151,13 +152,21 @@ def layers_1_and_2(
         found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
         return found
 
+    if operators.premises is None:
+        shared: jax.Array | None = engine_of(x).log_truth_of_conjunctions(
+            params.sets, masks, operators.t_norm, x, known
+        )
+        if shared is not None:
+            return shared
+
     def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
         log_mu = layer1(params.sets, masks, x, known)
         if operators.premises is None:
             return layer2(log_mu, operators.t_norm)
         return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
 
-    chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, next(iter(masks.values())).size, x, known)
+    n_sets = math.prod(next(iter(masks.values())).shape)
+    chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, n_sets, x, known)
     return chunked
 
 
@@ -182,7 +191,9 @@ def strengths_of(
         log_firing = parts.log_firing(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
     xp = namespace(log_firing)
     if operators.weights is not None:
-        log_firing = log_firing + xp.log(xp.asarray(operators.weights, log_firing.dtype))
+        log_firing = log_firing + xp.log(engine_of(log_firing).numbers(operators.weights, log_firing))
+    if isinstance(grouping, Each):  # no bag is empty
+        return log_degrees, log_firing
     empty = (grouping.sizes() == 0)[:, None]
     return log_degrees, xp.where(empty, 0.0, log_firing)
 
@@ -192,15 +203,14 @@ def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
     xp = namespace(log_firing)
     if not operators.normalize:
         return xp.exp(log_firing)
-    fires = ~xp.isneginf(log_firing).all(axis=-1, keepdims=True)
-    strengths: jax.Array = engine_of(log_firing).softmax(xp.where(fires, log_firing, 0.0))
+    strengths: jax.Array = engine_of(log_firing).shares(log_firing)
     if operators.update_rule == "paper":
         # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
         # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
         value = held(strengths)
         moved = xp.where(xp.isneginf(log_firing), 0.0, log_firing)
         strengths = value * (1.0 + (1.0 - value) * (moved - held(moved)))
-    return xp.where(fires, strengths, 0.0)
+    return strengths
 
 
 def layer5(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from fuzzymil.network.inference import Activations
 from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
+from fuzzymil.rules.premise import asked_of_one
 
-__all__ = ["clipped", "infer", "infer_output", "matched", "seen_bags"]
+__all__ = ["asked_of_instances", "clipped", "infer", "infer_output", "matched", "seen_bags"]
+
+Rules = TypeVar("Rules", bound=RuleSet)
 
 
 def infer(base: RuleSet, bags: Any) -> Activations:
@@ -54,6 +57,12 @@ def infer_output(base: RuleSet, bags: Any) -> Array:
     [[0.0], [0.5]]
     """
     return inference.infer_output(*_compiled_once(base), seen_bags(base, bags))
+
+
+def asked_of_instances(base: Rules) -> Rules:
+    """Return the rules as they are asked of single instances; see `asked_of_one`."""
+    rules = tuple(dataclasses.replace(rule, premise=asked_of_one(rule.premise)) for rule in base.rules)
+    return base if rules == base.rules else dataclasses.replace(base, rules=rules)
 
 
 def _compiled_once(base: RuleSet) -> tuple[Params, Masks, Operators]:

@@ -27,6 +27,7 @@ __all__ = [
     "Or",
     "Part",
     "Quantified",
+    "asked_of_one",
     "check_premise",
     "conditions",
     "conjunction",
@@ -275,6 +276,26 @@ def is_quantified(premise: Expression) -> bool:
     (True, False)
     """
     return isinstance(premise, Quantified) or any(map(is_quantified, inside(premise)))
+
+
+def asked_of_one(premise: Expression) -> Expression:
+    """Return the premise as it is asked of one instance: ``AT LEAST 3`` asks whether the instance is among the three.
+
+    A count of the instances themselves remains a question about the bag.
+
+    Examples
+    --------
+    >>> asked_of_one(Quantified("at least", Is("hue", "blue"), 3)).count
+    1
+    """
+    if isinstance(premise, Is):
+        return premise
+    if isinstance(premise, Not):
+        return Not(asked_of_one(premise.part))
+    if isinstance(premise, Quantified):
+        counts = premise.quantifier in COUNTING and any(True for _ in conditions(premise.part))
+        return dataclasses.replace(premise, count=1) if counts else premise
+    return type(premise)(tuple(map(asked_of_one, premise.parts)))
 
 
 def simplified(premise: Expression) -> Expression:

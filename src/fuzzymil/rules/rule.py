@@ -10,7 +10,7 @@ from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags.columns import DATE, HOUR, value_text
-from fuzzymil.membership import FAMILIES, MembershipFunction, Rectangle
+from fuzzymil.membership import FAMILIES, Formula, MembershipFunction, Rectangle
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
 __all__ = ["Names", "Rule", "Variable", "crisp_set", "tidy"]
@@ -108,6 +108,15 @@ class Variable:
                 raise ParameterError(f"The categories of {self.name!r:.60} must be different names, got {name!r:.60}.")
             if self.terms.get(name, crisp_set(place)) != crisp_set(place):
                 raise ParameterError(f"The term {name!r:.60} of {self.name!r:.60} is a category: its set is fixed.")
+
+    def check_sets(self) -> None:
+        """Raise `ParameterError` if a term is not a set of this variable: a formula of others."""
+        for term, chosen in self.terms.items():
+            if isinstance(chosen, Formula):
+                try:
+                    chosen.check_set()
+                except ParameterError as problem:
+                    raise ParameterError(f"The term {term!r:.60} of {self.name!r:.60} is no set. {problem}") from None
 
     @property
     def title(self) -> str:

@@ -26,6 +26,11 @@ class OneOf(NamedTuple):
     codes: tuple[int, ...]
     negated: bool = False
 
+    @property
+    def side(self) -> object:
+        """What it has in common with sets that say the same: only itself does."""
+        return self
+
     def holds(self, values: Array) -> Array:
         """Return whether each value belongs to it; a missing one does."""
         return np.asarray((np.isin(values, self.codes) != self.negated) | np.isnan(values))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from fuzzymil.network._numerics import folded
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
@@ -22,7 +23,10 @@ __all__ = [
     "in_chunks",
     "least",
     "log_softmax",
+    "log_truth_of_conjunctions",
     "log_truth_of_gaussians",
+    "numbers",
+    "shares",
     "sigmoid",
     "softmax",
     "sorted_within",
@@ -32,6 +36,11 @@ __all__ = [
 def held(values: jax.Array) -> jax.Array:
     """Return values without a gradient."""
     return jax.lax.stop_gradient(values)
+
+
+def numbers(values: Sequence[float], like: jax.Array) -> jax.Array:
+    """Return numbers as an array of the same precision as another."""
+    return jnp.asarray(np.asarray(values), like.dtype)
 
 
 @jax.custom_jvp
@@ -51,6 +60,12 @@ def softmax(values: jax.Array) -> jax.Array:
     return jax.nn.softmax(values, axis=-1)
 
 
+def shares(log_values: jax.Array) -> jax.Array:
+    """Return `softmax`; all zero where every value is ``-inf``."""
+    some = ~jnp.isneginf(log_values).all(axis=-1, keepdims=True)
+    return jnp.where(some, softmax(jnp.where(some, log_values, 0.0)), 0.0)
+
+
 def log_softmax(values: jax.Array) -> jax.Array:
     """Return the logarithm of `softmax`."""
     return jax.nn.log_softmax(values, axis=-1)
@@ -66,6 +81,11 @@ def fast_softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.
     if isinstance(grouping, Packed) and is_short(grouping):
         return softmax_of_short_bags(log_r, grouping, alpha)
     return None
+
+
+def log_truth_of_conjunctions(sets: object, masks: object, t_norm: str, x: jax.Array, known: jax.Array | None) -> None:
+    """Return None: layer by layer is the fastest."""
+    del sets, masks, t_norm, x, known
 
 
 def einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
