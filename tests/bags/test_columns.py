@@ -10,6 +10,7 @@ import pytest
 from fuzzymil import Bags, InputError
 from fuzzymil.bags import Column, Columns, Source
 from fuzzymil.bags._dates import dates, hours
+from fuzzymil.datasets import read_bags, write_bags
 
 
 def visits(**columns):
@@ -188,3 +189,12 @@ def test_indicators_leave_other_categories_out():
     bags = Bags([[1.0, 0.0], [2.0, 2.0], [3.0, np.nan]], [0, 3], columns=columns).with_indicators()
     assert bags.feature_names == ("n", "c=x", "c=y")
     np.testing.assert_array_equal(bags.instances[:, 1:], [[1, 0], [0, 0], [np.nan, np.nan]])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_files_keep_the_names_of_categories(tmp_path, ending):
+    bags = Bags.from_frame(visits(channel=["live chat", "x, y", None, "live chat"]), "user")
+    write_bags(bags, tmp_path / f"bags.{ending}")
+    again = read_bags(tmp_path / f"bags.{ending}")
+    assert again.columns[1] == bags.columns[1]
+    np.testing.assert_array_equal(again.instances, bags.instances)

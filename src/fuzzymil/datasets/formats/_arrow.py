@@ -207,5 +207,10 @@ def to_table(bags: Bags, ids: Array) -> Any:
         columns[_columns.INSTANCE_LABEL] = column_of(bags.instance_labels)
     for d, name in enumerate(bags.names):
         # NaN is written as null, which is how other programs mark a missing value.
-        columns[name] = arrow.array(bags.instances[:, d], from_pandas=True)
+        values = bags.instances[:, d]
+        if bags.columns is not None and bags.columns[d].categories:
+            names = [None if code != code else bags.columns[d].shown(code) for code in values.tolist()]
+            columns[name] = arrow.array(names, arrow.string())
+            continue
+        columns[name] = arrow.array(values, from_pandas=True)
     return arrow.table(columns)

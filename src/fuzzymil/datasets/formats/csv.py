@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -106,9 +106,20 @@ def write_csv(bags: Bags, path: Path) -> None:
 def _write_rows(path: Path, header: list[list[str]], columns: list[list[str]], bags: Bags) -> None:
     mark = "\t" if bare_name(path).lower().endswith(".tsv") else ","
     lines = [mark.join(map(_field, names)) for names in header]
+    named = [bool(header) and bool(column.categories) for column in bags.columns or ()] or [False] * bags.n_features
     for front, row in zip(zip(*columns, strict=True), bags.instances.tolist(), strict=True):
-        lines.append(mark.join([*map(_field, front), *map(_fields.number_text, row)]))
+        fields: Iterable[str] = map(_fields.number_text, row)
+        if any(named):
+            fields = (
+                _category(bags, d, value) if named[d] else _fields.number_text(value) for d, value in enumerate(row)
+            )
+        lines.append(mark.join([*map(_field, front), *fields]))
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _category(bags: Bags, d: int, code: float) -> str:
+    """Return the name of a category; nothing if it is missing."""
+    return "" if code != code or bags.columns is None else _field(str(bags.columns[d].shown(code)))
 
 
 def _field(text: str) -> str:
