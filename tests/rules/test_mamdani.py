@@ -18,10 +18,10 @@ from fuzzymil import Bags, MIMamdani, MISugeno, NaiveMIL, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
+from fuzzymil.network import defuzzification
+from fuzzymil.network.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.rules.mamdani import _defuzzification as defuzzification
-from fuzzymil.rules.mamdani._defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 
 DEPTH = Variable("depth", {"shallow": Gaussian(0.0, 0.2), "deep": Gaussian(1.0, 0.2)}, 0.0, 1.0, "m")
 RISK = Variable("risk", {"small": Triangular(-0.5, 0, 0.5), "great": Triangular(0.5, 1, 1.5)}, 0.0, 1.0)

@@ -47,6 +47,8 @@ from fuzzymil.network.segments import Each, Grouping
 if TYPE_CHECKING:
     import jax
 
+    from fuzzymil.network.mamdani import Conclusions
+
 __all__ = [
     "Layers",
     "Masks",
@@ -93,6 +95,7 @@ class Operators:
     premises: Premises | None = None  # None: conjunctions, one row of sets per rule
     weights: tuple[float, ...] | None = None  # of the rules; None: all 1
     parts: Parts | None = None  # None: no premise is quantified
+    conclusions: Conclusions | None = None  # None: rules conclude numbers; else see `fuzzymil.network.mamdani`
 
 
 class Layers(NamedTuple):

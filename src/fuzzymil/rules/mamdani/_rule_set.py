@@ -19,19 +19,19 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
-from fuzzymil.network.inference import Strengths
-from fuzzymil.network.norms import S_NORMS, T_NORMS
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules.activation import activated, check_activation
-from fuzzymil.rules.language import printer
-from fuzzymil.rules.mamdani._defuzzification import (
+from fuzzymil.network.defuzzification import (
     ACCUMULATIONS,
     DEFUZZIFIERS,
     SAMPLINGS,
     defuzzified,
     joined,
 )
+from fuzzymil.network.inference import Strengths
+from fuzzymil.network.norms import S_NORMS, T_NORMS
+from fuzzymil.network.premises import HEDGES
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.activation import activated, check_activation
+from fuzzymil.rules.language import printer
 from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, held, weighted, within
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Names, Variable
