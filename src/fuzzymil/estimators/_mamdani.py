@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
+from fuzzymil.estimators._mianfis import MIANFISClassifier
 from fuzzymil.estimators._network import checked_weights
-from fuzzymil.estimators.inputs import class_labels, names_of_class, one_positive, output_names, positive_class
-from fuzzymil.estimators.parameters import Check, integer
+from fuzzymil.estimators.inputs import (
+    bag_labels,
+    class_labels,
+    names_of_class,
+    one_positive,
+    output_names,
+    positive_class,
+)
+from fuzzymil.estimators.parameters import Check, choice, either, integer, names, real
 from fuzzymil.estimators.persistence import loadable
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.estimators.rule_model import ExplainableModel
+from fuzzymil.membership import Gaussian
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.mamdani import PREMISE_SETTINGS, MamdaniActivations, MamdaniRules
+from fuzzymil.rules.inference import matched
+from fuzzymil.rules.mamdani import PREMISE_SETTINGS, TERMS, MamdaniActivations, MamdaniRules
 from fuzzymil.rules.rule import Variable
 from fuzzymil.training import partition
+from fuzzymil.training.constraints import Constraints
+from fuzzymil.training.mamdani import train
 from fuzzymil.training.scaling import Measures, Scaling
 
 _PREMISES = tuple(name for name in PREMISE_SETTINGS if name != "limited")
 _CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
+_OF_TRAINING = ("initial_rules_", "history_", "touched_")
 
 
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MIMamdani(ExpertSystem):
+class MIMamdani(ExpertSystem, ExplainableModel):
     """If-then rules applied to bags; rules conclude fuzzy sets (Mamdani inference).
 
     With ``rules`` this is an expert system: `infer` does not need `fit`, and `fit` checks the features and records the
@@ -124,9 +139,22 @@ class MIMamdani(ExpertSystem):
     accumulation: str | None = None
     defuzzify: str | None = None
     resolution: int | None = None
+    init: str = "auto"
+    max_epochs: int = 0
+    learning_rate: float = 0.05
+    frozen: Any = ()
+    constraints: Any = None
     random_state: Any = None
 
-    checks: ClassVar[Mapping[str, Check]] = {**ExpertSystem.checks, "n_rules": integer(1)}
+    checks: ClassVar[Mapping[str, Check]] = {
+        **ExpertSystem.checks,
+        "n_rules": integer(1),
+        "init": choice(("auto", "clusters", "select")),
+        "max_epochs": integer(0),
+        "learning_rate": real(low=0.0, open_low=True),
+        "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
+        "constraints": lambda name, value: Constraints.of(value),
+    }
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -172,28 +200,98 @@ class MIMamdani(ExpertSystem):
         return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn rules from clusters of labeled instances; given rules do not change.
+        """Learn rules, or train given ones if ``max_epochs`` says so; otherwise given rules do not change.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` accepts
-            Ideally plain rows, whose labels are those of instances; in a larger bag every instance gets the label of
-            its bag.
         y : array of shape (n_bags,), optional
-            Class of each bag. Default: the labels of the bags.
+            Class of each bag, or its number if ``threshold=None``. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
-            Weight of each bag in the means and deviations of clusters.
+            Weight of each bag in clusters and in training.
         """
         bags = self._bags(X)
         if self.rules is not None:
-            return self._settle(self.rule_base, bags, y)
+            return self._settle(self.rule_base, bags, y, sample_weight)
         if self.threshold is None:
             raise ParameterError(
                 "Rules can only be learned from classes: set threshold=0.5, or pass rules for a regression."
             )
-        return self._settle(self._learned_rules(bags, y, sample_weight), bags, y)
+        if self.frozen or self.constraints is not None:
+            raise ParameterError("frozen and constraints refer to the terms of given rules: pass rules, or omit them.")
+        selects = self.init == "select" or (self.init == "auto" and bags.n_instances > bags.n_bags)
+        learned = self._chosen_rules if selects else self._clustered_rules
+        return self._settle(learned(bags, y, sample_weight), bags, y, sample_weight)
 
-    def _learned_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
+    def _improved(
+        self, rules: MamdaniRules, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
+    ) -> MamdaniRules:
+        """Train the rules, if that is asked for."""
+        for name in _OF_TRAINING:  # from an earlier fit
+            self.__dict__.pop(name, None)
+        if not self.max_epochs:
+            return rules
+        seen = matched(rules.premises, bags)
+        found = train(
+            rules,
+            seen,
+            self._targets(rules, classes, positive, bags, y),
+            checked_weights(sample_weight, bags),
+            frozen=self.frozen or (),
+            constraints=Constraints.of(self.constraints),
+            learning_rate=float(self.learning_rate),
+            max_epochs=int(self.max_epochs),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+        if found.diverged:
+            warn_user(
+                f"Training diverged and stopped after {len(found.history['loss'])} epoch(s) with the last valid sets. "
+                f"Use a smaller learning_rate (it was {self.learning_rate:g}).",
+                ConvergenceWarning,
+            )
+        self.initial_rules_, self.history_, self.touched_ = rules, found.history, found.touched
+        return found.rules
+
+    def _targets(self, rules: MamdaniRules, classes: Array | None, positive: int, bags: Bags, y: Any) -> Array:
+        """Return what the outputs should be, (b, k): of classes, the ends of their ranges."""
+        if y is None and bags.labels is None:
+            raise InputError("Training needs a label for each bag: pass y, or set max_epochs=0.")
+        ends = np.array([[output.low, output.high] for output in rules.outputs], float)
+        if classes is None:
+            numbers = np.asarray(bag_labels(bags, y, type(self).__name__), float).reshape(bags.n_bags, -1)
+            if numbers.shape[1] != len(ends):
+                raise InputError(f"These rules have {len(ends)} output(s), but y has {numbers.shape[1]} column(s).")
+            return numbers
+        labels = class_labels(bags, y, type(self).__name__)
+        own = classes[[positive]] if len(ends) == 1 else classes
+        return np.where(labels[:, None] == own, ends[:, 1], ends[:, 0])
+
+    def with_rules(self, rules: MamdaniRules) -> Self:
+        """Return a fitted copy with other rules, for example edited ones, and their operators.
+
+        Parameters
+        ----------
+        rules : MamdaniRules
+            Rules over the model's features, with as many outputs as its own.
+
+        Examples
+        --------
+        >>> rows = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+        >>> model = MIMamdani(n_rules=2, random_state=0).fit(rows, list("aaabbb"))
+        >>> swapped = model.rules_.edit(conclusions={1: "positive", 2: "negative"})
+        >>> model.with_rules(swapped).predict([[0.15], [0.9]]).tolist()
+        ['b', 'a']
+        """
+        rules = self._suitable(rules)
+        model = copy.copy(self)
+        unset = dict.fromkeys((*_PREMISES, *_CONCLUSIONS, "constraints"))
+        model.set_params(inputs=None, outputs=None, rules=rules, frozen=(), max_epochs=0, **unset)
+        for name in _OF_TRAINING:
+            model.__dict__.pop(name, None)
+        model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
+        return model
+
+    def _clustered_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
         bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
         labels = class_labels(bags, y, type(self).__name__)
         classes, groups = np.unique(labels, return_inverse=True)
@@ -230,8 +328,15 @@ class MIMamdani(ExpertSystem):
         conclusions = [
             {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in found.groups
         ]
-        outputs = tuple(Variable(name, _TERMS, 0.0, 1.0) for name in names)
+        outputs = tuple(Variable(name, TERMS, 0.0, 1.0) for name in names)
         return MamdaniRules(premises, outputs, tuple(conclusions), **self._chosen(_CONCLUSIONS))
+
+    def _chosen_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
+        """Return the rules that explain the labels of bags best, concluding sets instead of numbers."""
+        bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
+        model = MIANFISClassifier(self.n_rules, init="select", positive=self.positive, random_state=self.random_state)
+        rules = MamdaniRules.from_additive(model.fit(bags, y, sample_weight).rules_)
+        return self._with_settings(rules)
 
     def _with_classes(self, rules: MamdaniRules, bags: Bags, y: Any) -> tuple[MamdaniRules, Array]:
         if len(rules.outputs) > 1 and not (y is None and bags.labels is None):
@@ -256,15 +361,12 @@ class MIMamdani(ExpertSystem):
         return tags
 
 
-_TERMS = {"negative": Triangular(-0.5, 0.0, 0.5), "positive": Triangular(0.5, 1.0, 1.5)}
-
-
 def concluding(rules: MamdaniRules, output: str) -> MamdaniRules:
     """Return the rules about a single output.
 
     Examples
     --------
-    >>> risk, haste = (Variable(name, _TERMS, 0, 1) for name in ("risk", "haste"))
+    >>> risk, haste = (Variable(name, TERMS, 0, 1) for name in ("risk", "haste"))
     >>> texts = ["IF anything THEN risk is negative, haste is positive", "IF anything THEN haste is negative"]
     >>> print(concluding(MamdaniRules.parse(texts, [Variable("x")], [risk, haste]), "risk"))
     Rule 1: IF anything THEN risk is negative

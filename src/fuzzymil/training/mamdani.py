@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from fuzzymil.training.scaling import Measures, Scaling
 __all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
 
 _TOUCHING = 1e-4  # relative distance from a bound, as for other rules
+_PATIENCE = 50  # epochs without a lower loss
 
 
 class Trained(NamedTuple):
@@ -151,7 +152,9 @@ def check_trainable(rules: MamdaniRules) -> None:
         if rules.setting("hold", k):
             raise ParameterError(f"Training treats bags one by one: set hold=False for {output.name!r}.")
     if rules.activation != "general":
-        raise ParameterError(f"Training needs activation='general', in which all rules take part; got {rules.activation!r}.")
+        raise ParameterError(
+            f"Training needs activation='general', in which all rules take part; got {rules.activation!r}."
+        )
 
 
 def train(
@@ -164,7 +167,6 @@ def train(
     constraints: Constraints | None = None,
     learning_rate: float = 0.05,
     max_epochs: int = 200,
-    tol: float = 0.0,
     seed: int = 0,
     title: str | None = None,
 ) -> Trained:
@@ -183,8 +185,10 @@ def train(
         terms of an input or output.
     constraints : Constraints, optional
         ``conclusions`` bounds the peaks of the outputs' terms.
-    learning_rate, max_epochs, tol
-        See `fuzzymil.training.train_groups`.
+    learning_rate : float
+        Of the optimizer Adam, on standardized inputs and outputs from 0 to 1.
+    max_epochs : int
+        Training also stops after 50 epochs without a lower loss. The sets with the lowest loss are kept.
     seed : int
     title : str, optional
         Of a progress bar.
@@ -212,23 +216,30 @@ def train(
     of_inputs = Scaling.fit(Measures.of_bags(bags), standardize=True, clip=None).limited_as(rules.premises)
     axes = _axes(rules, of_inputs)
     start, masks, operators = compiled(rules, joint, axes)
+    constraints = Constraints() if constraints is None else constraints
     limits, box = _limits(rules, joint, names, constraints, axes)
+    shares = np.ones((1, bags.n_bags)) if weights is None else np.asarray(weights, float)[None]
     low, span = axes.shift[-len(rules.outputs) :], axes.scale[-len(rules.outputs) :]
     group = Group(
         starts=[start],
         masks=[masks],
         bags=pack(bags.instances, bags.offsets, np.float32, -of_inputs.shift / of_inputs.scale, of_inputs.apply),
         targets=(np.asarray(targets, float) - low) / span,
-        weights=np.ones((1, bags.n_bags)) if weights is None else np.asarray(weights, float)[None],
+        weights=shares,
+        held_out=shares,  # the least loss on the training bags counts: a step may push a set over an edge
         seeds=[seed],
         limits=limits,
     )
     (result,) = train_groups(
-        [group], Plan(operators), learning_rate=learning_rate, max_epochs=max_epochs, tol=tol, progress=title
+        [group],
+        Plan(operators, validate=True),
+        learning_rate=learning_rate,
+        max_epochs=max_epochs,
+        n_iter_no_change=_PATIENCE,
+        progress=title,
     )
     params = axes.outward(result.params[0]._replace(default=0.0))
-    if box is not None:  # without the rounding errors of single precision
-        params = projected(params, box, snap=1e-6)
+    params = projected(params, box, snap=1e-6)  # without the rounding errors of single precision
     fixed = [f"{v.name}.{term}" for v in joint.variables for term, chosen in v.terms.items() if not chosen.trainable]
     moved = unmoved(joint, joint.with_numbers(params), (*names, *fixed))
     n_inputs = rules.premises.n_features
@@ -236,7 +247,7 @@ def train(
     return Trained(
         rules=dataclasses.replace(rules, premises=premises, outputs=moved.variables[n_inputs:]),
         history=result.history[0],
-        touched=[] if box is None or constraints is None else _touched(rules, moved, names, constraints, box),
+        touched=_touched(rules, moved, names, constraints, box),
         diverged=bool(result.diverged[0]),
         interrupted=result.interrupted,
     )
@@ -257,9 +268,7 @@ def _names(rules: MamdaniRules, frozen: Iterable[str]) -> tuple[str, ...]:
     """Return the names of frozen variables and terms, those of frozen rules spelled out."""
     found: list[str] = []
     for name in frozen:
-        by = [
-            r for r, rule in enumerate(rules.premises.rules) if name in (f"rule {r + 1}", f"rule {rule.label}")
-        ]
+        by = [r for r, rule in enumerate(rules.premises.rules) if name in (f"rule {r + 1}", f"rule {rule.label}")]
         found += [] if by else [name]
         for r in by:
             found += [f"{asked.variable}.{asked.term}" for asked in rules.premises.rules[r].conditions]
@@ -272,44 +281,49 @@ def _names(rules: MamdaniRules, frozen: Iterable[str]) -> tuple[str, ...]:
 
 
 def _limits(
-    rules: MamdaniRules, joint: Joint, frozen: tuple[str, ...], constraints: Constraints | None, axes: Scaling
-) -> tuple[Limits, Bounds | None]:
-    """Return what training must respect, on its axes and in the units of the data."""
-    if constraints is None:
-        return limits_of(joint, frozen), None
+    rules: MamdaniRules, joint: Joint, frozen: tuple[str, ...], constraints: Constraints, axes: Scaling
+) -> tuple[Limits, Bounds]:
+    """Return what training must respect, on its axes and in the units of the data.
+
+    The peaks of the outputs' terms always stay within bounds: a set beyond the range of its output concludes nothing.
+    """
     if constraints.signs:
-        raise ParameterError("signs is about slopes of linear conclusions, which Mamdani rules do not have: leave it out.")
-    ends = _conclusion_bounds(rules, constraints)
+        raise ParameterError(
+            "signs is about slopes of linear conclusions, which Mamdani rules do not have: leave it out."
+        )
+    ends = _ends(rules, constraints)
     start = joint.compile()[0]
-    # An order that does not hold anything back still makes bounds, which those of conclusions can tighten.
-    others = dataclasses.replace(constraints, conclusions=(-np.inf, np.inf) if ends else None)
+    others = dataclasses.replace(constraints, conclusions=(-np.inf, np.inf))
     limits = limits_of(joint, frozen, others, start, axes)
     box = box_of(joint, frozen, others, start, axes)
-    for row, d in joint.arrangement.terms:
-        low, high = ends.get(joint.feature_names[d], (-np.inf, np.inf))
+    assert limits.bounds is not None and box is not None
+    for (row, d), (name, term) in joint.arrangement.terms.items():
+        if name not in ends:
+            continue
+        chosen = joint.variables[d].terms[term]
+        peak = float(chosen.peak(*chosen.parameters))
+        low, high = min(ends[name][0], peak), max(ends[name][1], peak)  # a term may start beyond the range
         for bounds, shift, scale in ((limits.bounds, axes.shift[d], axes.scale[d]), (box, 0.0, 1.0)):
-            if bounds is not None:
-                bounds.peaks[0, row, d] = max(bounds.peaks[0, row, d], (low - shift) / scale)
-                bounds.peaks[1, row, d] = min(bounds.peaks[1, row, d], (high - shift) / scale)
+            bounds.peaks[0, row, d] = max(bounds.peaks[0, row, d], (low - shift) / scale)
+            bounds.peaks[1, row, d] = min(bounds.peaks[1, row, d], (high - shift) / scale)
     return limits, box
 
 
-def _conclusion_bounds(rules: MamdaniRules, constraints: Constraints) -> dict[str, tuple[float, float]]:
-    """Return the bounds on the peaks of each output's terms, if the rules are within them."""
+def _ends(rules: MamdaniRules, constraints: Constraints) -> dict[str, tuple[float, float]]:
+    """Return the bounds on the peaks of each output's terms: those of conclusions, otherwise its range."""
+    found = {output.name: (float(output.low or 0.0), float(output.high or 0.0)) for output in rules.outputs}
     given = constraints.conclusions
-    known = [output.name for output in rules.outputs]
     if not isinstance(given, Mapping):
-        given = {} if given is None else dict.fromkeys(known, given)
+        given = {} if given is None else dict.fromkeys(found, given)
     for name, (low, high) in given.items():
-        known_name("output", name, known, "in conclusions")
-        output = rules.outputs[rules.place_of(name)]
-        for term, peak in _peaks(output).items():
+        known_name("output", name, found, "in conclusions")
+        for term, peak in _peaks(rules.outputs[rules.place_of(name)]).items():
             if not low <= peak <= high:
                 raise ParameterError(
                     f"conclusions: the term {term!r} of {name!r} starts with its peak at {peak:g}, outside {low:g} to "
                     f"{high:g}: change the term, or the bounds."
                 )
-    return dict(given)
+    return found | dict(given)
 
 
 def _peaks(output: Variable) -> dict[str, float]:
@@ -319,14 +333,18 @@ def _peaks(output: Variable) -> dict[str, float]:
 def _touched(
     rules: MamdaniRules, moved: RuleBase, frozen: tuple[str, ...], constraints: Constraints, box: Bounds
 ) -> list[Touched]:
-    """Return what ended at a bound; peaks of outputs at that of their conclusions."""
-    ends = _conclusion_bounds(rules, constraints)
-    others = dataclasses.replace(constraints, conclusions=None)
+    """Return what ended at a bound."""
+    given, outputs = constraints.conclusions, {output.name: output for output in rules.outputs}
     found = []
-    for entry in touched_by(moved, frozen, others, box):
-        low, high = ends.get(entry.where.partition(".")[0], (-np.inf, np.inf))
-        for side, end in (("lower", low), ("upper", high)):
-            if entry.what == "peak" and abs(entry.value - end) <= _TOUCHING * max(abs(end), 1e-9):
-                entry = entry._replace(bound=f"{side} bound of conclusions")
+    for entry in touched_by(moved, frozen, dataclasses.replace(constraints, conclusions=None), box):
+        output = outputs.get(entry.where.partition(".")[0])
+        if output is not None and entry.what == "peak":
+            own = given.get(output.name) if isinstance(given, Mapping) else given
+            places = {"range": (output.low, output.high), "conclusions": (-np.inf, np.inf) if own is None else own}
+            for what, ends in places.items():
+                for side, end in zip(("lower", "upper"), ends, strict=True):
+                    if end is not None and abs(entry.value - end) <= _TOUCHING * (output.high - output.low):
+                        word = f"{side} end of the range" if what == "range" else f"{side} bound of conclusions"
+                        entry = entry._replace(bound=word)
         found.append(entry)
     return found

@@ -17,6 +17,7 @@ from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
+from fuzzymil.rules.mamdani._conversion import from_additive
 from fuzzymil.rules.mamdani._rule_set import PER_OUTPUT, PREMISE_SETTINGS, MamdaniRuleSet
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Rule, Variable
@@ -157,6 +158,40 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         content = parsed.variables.values(), rules, parsed.outputs.values(), conclusions
         make = functools.partial(_made, cls, *content, comment=parsed.comment)
         return cast(Self, source.build(make, parsed, operators))
+
+    @classmethod
+    def from_additive(cls, rules: RuleBase, **settings: Any) -> Self:
+        """Return Mamdani rules that decide as additive rules do.
+
+        A rule that raises an output concludes *positive*, one that lowers it *negative*, with a weight in proportion to
+        what it adds; the default becomes a rule about every bag. Sets are scaled (``implication="product"``) and added
+        (``accumulation="sum"``), so that the output is above one half exactly where the sum is above 0.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            Additive rules (``normalize=False``) without slopes, such as those that `MIANFISClassifier` chooses.
+        **settings
+            As in `MamdaniRules`.
+
+        Examples
+        --------
+        >>> score = RuleBase.parse('''
+        ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+        ... DEFAULT sky = -1
+        ... IF SOME hue is blue THEN sky += 4
+        ... IF SOME hue is red THEN sky -= 2
+        ... ''')
+        >>> rules = MamdaniRules.from_additive(score)
+        >>> print(rules)
+        Rule 1: IF SOME hue is blue THEN sky is positive
+        Rule 2: IF SOME hue is red THEN sky is negative WITH 0.5
+        Rule 3: IF anything THEN sky is negative WITH 0.25
+        >>> bags = [[[0.6]], [[0.1]], [[0.6], [0.1]], [[0.9]]]
+        >>> (rules.infer(bags).output > 0.5).ravel().tolist(), (score.infer(bags).output > 0).ravel().tolist()
+        ([True, False, True, False], [True, False, True, False])
+        """
+        return cls(**({"implication": "product", "accumulation": "sum"} | settings | from_additive(rules)))
 
     # ------------------------------------------------------------------ files and tables
 
