@@ -15,7 +15,6 @@ from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.explain import Coverage, Explanation, Reading, explain, explain_many
-from fuzzymil.rules import RuleBase
 
 __all__ = ["ExplainableModel", "Predictions", "RuleModel"]
 
@@ -135,8 +134,8 @@ class RuleModel(ABC):
 class ExplainableModel(RuleModel):
     """Base of the estimators whose output is the mean of that of rule bases, ``members_``."""
 
-    members_: list[RuleBase]
-    rules_: RuleBase
+    members_: list[Any]  # RuleBase, or MamdaniRules
+    rules_: Any
     coverage_: Coverage | None = None
 
     @abstractmethod
@@ -200,15 +199,18 @@ class ExplainableModel(RuleModel):
         bags = self._bags_to_read(X)
         return explain_many(self.members_, bags, output=output, reading=self._reading(), coverage=self.coverage_)
 
-    def _suitable(self, rules: Any) -> RuleBase:
+    def _suitable(self, rules: Any) -> Any:
         """Return rules over the model's features, or raise if they cannot replace its own.
 
         Features are matched by name where the model was fitted with names, otherwise by position; outputs are
         matched by position.
         """
         check_is_fitted(self)
-        if not isinstance(rules, RuleBase):
-            raise ParameterError(f"rules must be a RuleBase, such as model.rules_.edit(...); got {described(rules)}.")
+        wanted = type(self.rules_)
+        if not isinstance(rules, wanted):
+            raise ParameterError(
+                f"rules must be a {wanted.__name__}, such as model.rules_.edit(...); got {described(rules)}."
+            )
         kind, n_outputs = type(self).__name__, len(self.rules_.outputs)
         if len(rules.outputs) != n_outputs:
             raise InputError(f"These rules have {len(rules.outputs)} output(s), but this {kind} has {n_outputs}.")

@@ -14,6 +14,7 @@ from fuzzymil.explain.words import rests_on, rule_in_words, score_name, scorecar
 
 _MOST_RULES, _MOST_LINES, _MOST_WITHOUT = 5, 12, 6
 _NEGLIGIBLE = 0.01  # of the greatest change
+_ROUNDING = 1e-12  # of the score
 _HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly any rule applies
 
 __all__ = ["Explanation"]
@@ -71,6 +72,8 @@ class Explanation(Facts):
         The rules of all members, largest contribution (in absolute value) first.
     counterfactuals : tuple of Counterfactual
         One per witness, in the order of the rules; none for a bag with a single instance.
+    joined : JoinedSet or None
+        Of Mamdani rules: their cut sets, the joined set, and its defuzzified point.
 
     Examples
     --------
@@ -122,7 +125,7 @@ class Explanation(Facts):
         fields = {
             field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.name not in ("unusual", "rules", "counterfactuals")
+            if field.name not in ("unusual", "rules", "counterfactuals", "joined")
         }
         return fields | {
             "log_firing": finite(self.log_firing),
@@ -131,6 +134,7 @@ class Explanation(Facts):
             "is_uncovered": self.is_uncovered,
             "rules": [rule.to_dict() for rule in self.rules],
             "counterfactuals": [found.to_dict() for found in self.counterfactuals],
+            **({} if self.joined is None else {"joined": self.joined.to_dict()}),
         }
 
 
@@ -200,11 +204,14 @@ def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest:
         labels.append(rest_in_words(rest))
     if explanation.baseline:
         amounts.append(explanation.baseline)
-        labels.append("baseline")
+        labels.append("baseline" if explanation.joined is None else "from the centroid to the bisector")
     amounts.append(explanation.score)
     labels.append(score_name(explanation))
     width = max(map(len, factors), default=0)
-    formula = f"strength x (conclusion{less})" if less else "strength x conclusion"
+    words = ("strength", "conclusion")
+    if any(rule.concluded for rule in explanation.rules):
+        words = ("share", "number") if explanation.joined is None else ("share of the joined set", "its center")
+    formula = f"{words[0]} x ({words[1]}{less})" if less else f"{words[0]} x {words[1]}"
     lines = [f"Contributions to {the_score(explanation)} ({formula}{' / members' if by_members else ''}):"]
     for place, (amount, label) in enumerate(zip(evenly(amounts), labels, strict=True)):
         factor = f"= {factors[place]}" if place < len(shown) else ""
@@ -237,7 +244,9 @@ def _without(explanation: Explanation, shown: list[RuleExplanation]) -> list[str
         return ["The bag has a single instance, so none can be left out."]
     witnesses = {witness for rule in shown for witness in rule.witnesses}
     found = [each for each in explanation.counterfactuals if each.instance in witnesses]
-    least = _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0)
+    least = max(
+        _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0), _ROUNDING * abs(explanation.score)
+    )
     return [_would_be(explanation, each) for each in found if abs(each.change) >= least][:_MOST_WITHOUT]
 
 

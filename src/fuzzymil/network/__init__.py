@@ -6,12 +6,13 @@
 - `quantifiers`, `parts`: premises about the bag as a whole, such as *at least 3 instances* and *most of them*
 - `segments`: which instances belong to which bag, inside compiled code
 - `inference`: running a compiled rule base on bags
-- `defuzzification`, `mamdani`: rules that conclude fuzzy sets
+- `conclusions`, `defuzzification`, `mamdani`: rules that conclude fuzzy sets
 - `kernels`: faster ways to compute the same values
 """
 
 from fuzzymil.network import (
     aggregation,
+    conclusions,
     defuzzification,
     inference,
     layers,
@@ -25,6 +26,7 @@ from fuzzymil.network import (
 
 __all__ = [
     "aggregation",
+    "conclusions",
     "defuzzification",
     "inference",
     "layers",

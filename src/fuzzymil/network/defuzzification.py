@@ -166,7 +166,7 @@ def _at_maximum(membership: Array) -> Array:
 
 def mean_of_maxima(membership: Array, y: Array) -> Array:
     """Mean of the values with the highest membership."""
-    return centroid(_at_maximum(membership).astype(float), y)
+    return np.asarray(centroid(_at_maximum(membership).astype(float), y))
 
 
 def smallest_of_maxima(membership: Array, y: Array) -> Array:

@@ -38,6 +38,7 @@ from fuzzymil.membership import family
 from fuzzymil.network import parts, premises
 from fuzzymil.network._numerics import held, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.conclusions import Conclusions
 from fuzzymil.network.engines import engine_of
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.parts import Parts
@@ -46,8 +47,6 @@ from fuzzymil.network.segments import Each, Grouping
 
 if TYPE_CHECKING:
     import jax
-
-    from fuzzymil.network.mamdani import Conclusions
 
 __all__ = [
     "Layers",

@@ -16,9 +16,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags
+from fuzzymil.network.conclusions import ConcludedOutput, ConcludedTerm, Conclusions
 from fuzzymil.network.defuzzification import DIFFERENTIABLE
 from fuzzymil.network.layers import Masks, Operators, Params
-from fuzzymil.network.mamdani import ConcludedOutput, ConcludedTerm, Conclusions
 from fuzzymil.network.packing import pack
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.arrangement import Arrangement
@@ -54,7 +54,7 @@ class Joint(RuleBase):
     @functools.cached_property
     def arrangement(self) -> Arrangement:
         """Places of the premises' conditions, then of the concluded terms."""
-        own: Arrangement = RuleBase.arrangement.func(self)
+        own = super().arrangement
         column = {name: d for d, name in enumerate(self.feature_names)}
         places = {(own.n_rows + n, column[name]): (name, term) for n, (name, term) in enumerate(self.concluded)}
         return own._replace(n_rows=own.n_rows + len(places), terms={**own.terms, **places})
@@ -296,7 +296,8 @@ def _limits(
     others = dataclasses.replace(constraints, conclusions=(-np.inf, np.inf))
     limits = limits_of(joint, frozen, others, start, axes)
     box = box_of(joint, frozen, others, start, axes)
-    assert limits.bounds is not None and box is not None
+    assert limits.bounds is not None
+    assert box is not None
     for (row, d), (name, term) in joint.arrangement.terms.items():
         if name not in ends:
             continue
@@ -341,9 +342,10 @@ def _touched(
         if output is not None and entry.what == "peak":
             own = given.get(output.name) if isinstance(given, Mapping) else given
             places = {"range": (output.low, output.high), "conclusions": (-np.inf, np.inf) if own is None else own}
+            room = float(output.high or 0.0) - float(output.low or 0.0)
             for what, ends in places.items():
                 for side, end in zip(("lower", "upper"), ends, strict=True):
-                    if end is not None and abs(entry.value - end) <= _TOUCHING * (output.high - output.low):
+                    if end is not None and abs(entry.value - end) <= _TOUCHING * room:
                         word = f"{side} end of the range" if what == "range" else f"{side} bound of conclusions"
                         entry = entry._replace(bound=word)
         found.append(entry)

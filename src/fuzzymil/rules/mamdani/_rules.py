@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.membership import Ramp
-from fuzzymil.rules import json
+from fuzzymil.rules import editing, json
 from fuzzymil.rules._formats import system, tables
 from fuzzymil.rules._formats.system import Output, System
 from fuzzymil.rules._rule_base import RuleBase
@@ -88,6 +88,12 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
     _format, _sugeno = "fuzzymil.mamdani", False
 
+    edit = editing.edit_mamdani
+    over = editing.over_mamdani
+    simplify = editing.simplify
+    diagnose = editing.diagnose
+    diff = editing.diff
+
     # ------------------------------------------------------------------ text
 
     def to_text(self, max_terms: int | None = None, digits: int | None = 4) -> str:
@@ -100,12 +106,21 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         digits : int or None
             Significant digits of weights; None writes them exactly.
         """
-        return "\n".join(
-            f"{source.title(rule, r)}: IF {source.premise_text(self.premises, rule, max_terms)} THEN "
-            + ", ".join(_concluded(name, said) for name, said in concluded.items())
+        titles = (source.title(rule, r) for r, rule in enumerate(self.rules))
+        statements = self.statements(max_terms, digits)
+        return "\n".join(f"{title}: {said}" for title, said in zip(titles, statements, strict=True))
+
+    def statements(self, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+        """Return each rule as text, without its number or label; the parameters are those of `to_text`."""
+        return [
+            f"IF {source.premise_text(self.premises, rule, max_terms)} THEN {self.concluded_text(r)}"
             + printer.with_weight(rule.weight, digits)
-            for r, (rule, concluded) in enumerate(zip(self.premises.rules, self.conclusions, strict=True))
-        )
+            for r, rule in enumerate(self.rules)
+        ]
+
+    def concluded_text(self, rule: int) -> str:
+        """Return the conclusion of a rule, counted from 0, as text: ``risk is great``."""
+        return ", ".join(_concluded(name, said) for name, said in self.conclusions[rule].items())
 
     def to_source(self) -> str:
         """Return everything as text that `parse` reads back exactly: terms, operators and rules.
@@ -178,7 +193,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         --------
         >>> score = RuleBase.parse('''
         ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
-        ... DEFAULT sky = -1
+        ... Default: sky = -1
         ... IF SOME hue is blue THEN sky += 4
         ... IF SOME hue is red THEN sky -= 2
         ... ''')
