@@ -193,13 +193,16 @@ class MamdaniMember(Member):
         firing = self.inferred.log_firing[[b]]
         membership, log_unit = joined_set(self.rules, firing, target)
         cuts = np.exp(log_cuts(self.rules, firing, target)[0])
-        output = self.rules.outputs[target]
+        output, values = self.rules.outputs[target], self.rules.values(target)
+        curves = {term: tuple(chosen(values).tolist()) for term, chosen in output.terms.items()}
+        concluding = self.rules.rules_by_term(target).items()
         return JoinedSet(
             output=output.name,
             unit=output.unit,
-            values=tuple(self.rules.values(target).tolist()),
+            values=tuple(values.tolist()),
             membership=tuple((np.exp(log_unit) * membership)[0].tolist()),
-            cuts={r: tuple(cuts[r].tolist()) for r, said in enumerate(self.rules.conclusions) if output.name in said},
+            sets={r: curves[term] for term, rules in concluding for r in rules},
+            cuts={r: tuple(cuts[r].tolist()) for _, rules in concluding for r in rules},
             point=float(self.inferred.output[b, target]),
         )
 

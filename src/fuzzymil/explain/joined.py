@@ -20,9 +20,11 @@ class JoinedSet:
         The values of the output at which sets are evaluated.
     membership : tuple of float
         Of these values in the joined set.
+    sets : dict of int to tuple of float
+        For each rule that says something about the output, by position from 0: the membership of these values in the
+        term that it concludes.
     cuts : dict of int to tuple of float
-        For each rule that says something about the output, by position from 0: the membership of these values in its
-        set, cut off or scaled by the strength of the rule.
+        The same, cut off or scaled by the strength of the rule.
     point : float
         The defuzzified value: the output.
 
@@ -45,6 +47,7 @@ class JoinedSet:
     unit: str
     values: tuple[float, ...]
     membership: tuple[float, ...]
+    sets: dict[int, tuple[float, ...]]
     cuts: dict[int, tuple[float, ...]]
     point: float
 

@@ -2,6 +2,7 @@
 
 from fuzzymil.rules.mamdani._activations import MamdaniActivations
 from fuzzymil.rules.mamdani._conversion import TERMS
+from fuzzymil.rules.mamdani._numeric import numeric_view
 from fuzzymil.rules.mamdani._rule_set import PREMISE_SETTINGS
 from fuzzymil.rules.mamdani._rules import MamdaniRules
 from fuzzymil.rules.mamdani._shares import joined_set, log_cuts, shares
@@ -15,5 +16,6 @@ __all__ = [
     "MamdaniRules",
     "joined_set",
     "log_cuts",
+    "numeric_view",
     "shares",
 ]
