@@ -157,7 +157,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     >>> from fuzzymil.datasets import make_planted
     >>> bags = make_planted("pair", n_bags=100, n_noise=2, random_state=0)
     >>> print(MIMamdani(n_rules=2, random_state=0).fit(bags).rules_)
-    Rule 1: IF SOME (A is high AND B is medium) THEN y is positive
+    Rule 1: IF A is high AND B is medium THEN y is positive
     Rule 2: IF anything THEN y is negative WITH 0...
     """
 
@@ -385,6 +385,23 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             outputs=tuple(rules.outputs[k] for k in order),
             default=tuple(rules.default[k] for k in order),
         )
+
+    def _probability(self, output: Array) -> Array:
+        """Return probabilities: 0 and 1 at the ends of an output's range, one half at the threshold."""
+        ends = [(o.low, o.high) for o in self.rules_.outputs]
+        if any(low is None or high is None for low, high in ends):  # of averages; others have a range
+            return super()._probability(output)
+        low, high = np.array(ends, float).T
+        middle = (low + high) / 2 if self.threshold is None or len(ends) > 1 else np.array([self.threshold])
+        inside = (low < middle) & (middle < high)
+        if not inside.all():  # every output is on one side
+            return super()._probability(output)
+        likely = np.clip(np.where(output < middle, output - low, output + high - 2 * middle), 0.0, None)
+        likely = np.clip(likely / (2 * np.where(output < middle, middle - low, high - middle)), 0.0, 1.0)
+        if likely.shape[1] > 1:
+            total = likely.sum(axis=1, keepdims=True)
+            return np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1])
+        return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
 
     def _set_fitted(self, rules: MamdaniRules, classes: Array | None, positive: int) -> None:
         super()._set_fitted(rules, classes, positive)

@@ -246,7 +246,7 @@ def train(
     premises = dataclasses.replace(rules.premises, variables=moved.variables[:n_inputs])
     return Trained(
         rules=dataclasses.replace(rules, premises=premises, outputs=moved.variables[n_inputs:]),
-        history=result.history[0],
+        history={name: values for name, values in result.history[0].items() if name != "validation_loss"},
         touched=_touched(rules, moved, names, constraints, box),
         diverged=bool(result.diverged[0]),
         interrupted=result.interrupted,

@@ -199,8 +199,8 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         ... ''')
         >>> rules = MamdaniRules.from_additive(score)
         >>> print(rules)
-        Rule 1: IF SOME hue is blue THEN sky is positive
-        Rule 2: IF SOME hue is red THEN sky is negative WITH 0.5
+        Rule 1: IF hue is blue THEN sky is positive
+        Rule 2: IF hue is red THEN sky is negative WITH 0.5
         Rule 3: IF anything THEN sky is negative WITH 0.25
         >>> bags = [[[0.6]], [[0.1]], [[0.6], [0.1]], [[0.9]]]
         >>> (rules.infer(bags).output > 0.5).ravel().tolist(), (score.infer(bags).output > 0).ravel().tolist()
