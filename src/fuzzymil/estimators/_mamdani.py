@@ -400,7 +400,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         likely = np.clip(likely / (2 * np.where(output < middle, middle - low, high - middle)), 0.0, 1.0)
         if likely.shape[1] > 1:
             total = likely.sum(axis=1, keepdims=True)
-            return np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1])
+            return np.asarray(np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1]))
         return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
 
     def _set_fitted(self, rules: MamdaniRules, classes: Array | None, positive: int) -> None:

@@ -201,9 +201,9 @@ def _check(n_folds: int, max_bags: int) -> None:
 
 def _learned(model: Any) -> bool:
     """Return whether a fit learned rules or moved their sets, so that its bags are no test."""
-    return isinstance(model, Network) or (
-        isinstance(model, MIMamdani) and (model.rules is None or model.max_epochs > 0)
-    )
+    if isinstance(model, MIMamdani):
+        return model.rules is None or model.max_epochs > 0
+    return isinstance(model, Network)
 
 
 def _performance(
