@@ -17,6 +17,7 @@ from fuzzymil.plots._rules import mamdani_of
 from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct, shortened
 
 _MOST_RULES = 8
+_POINTS = 250  # of a curve
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,16 +132,19 @@ class JoinedSetDisplay:
         """Draw the figure and return it."""
         figure, axis = plt.subplots(figsize=(6.2, 3.0 + 0.2 * len(self.cuts)), layout="constrained")
         handles: list[Any] = []
+        some = slice(None, None, max(len(self.values) // _POINTS, 1))
+        x = self.values[some]
         for style, cut in zip(distinct(len(self.cuts)), self.cuts, strict=True):
-            axis.plot(self.values, cut.whole, color=style["color"], linewidth=1.0, linestyle="--", alpha=0.7)
-            handles.append(axis.fill_between(self.values, cut.cut, color=style["color"], alpha=0.3, linewidth=0))
-        handles += axis.plot(self.values, self.membership, color="#222222", linewidth=1.6)
+            axis.plot(x, cut.whole[some], color=style["color"], linewidth=1.0, linestyle="--", alpha=0.7)
+            handles.append(axis.fill_between(x, cut.cut[some], color=style["color"], alpha=0.3, linewidth=0))
+        handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)
         handles.append(axis.axvline(self.point, color="#222222", linewidth=1.6, linestyle="-."))
         names = [*(shortened(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
         if self.threshold is not None:
             handles.append(axis.axvline(self.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
             names.append(f"threshold: {number(self.threshold)}")
-        axis.set_xlim(float(self.values[0]), float(self.values[-1]))
+        half = float(self.values[1] - self.values[0]) / 2  # values are in the middle of their cells
+        axis.set_xlim(float(self.values[0]) - half, float(self.values[-1]) + half)
         axis.set_ylim(0, 1.05 * max(1.0, float(self.membership.max(initial=0.0))))  # sums may exceed 1
         axis.set_xlabel(as_written(self.axis))
         axis.set_ylabel("membership")

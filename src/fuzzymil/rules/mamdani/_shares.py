@@ -32,7 +32,15 @@ class Shares(NamedTuple):
 
 
 def log_cuts(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Array:
-    """Return the log-memberships (b, r, c) of concluded sets, cut off or scaled by the strengths of their rules."""
+    """Return the log-memberships (b, r, c) of concluded sets, cut off or scaled by the strengths of their rules.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import MamdaniRules
+    >>> text = "VARIABLE x: any = Ramp(0, 1) OUTPUT y FROM 0 TO 4: all = Rectangle(0, 9) IF x is any THEN y is all"
+    >>> np.exp(log_cuts(MamdaniRules.parse(text, resolution=2), np.log([[0.5]]), 0)).tolist()
+    [[[0.5, 0.5]]]
+    """
     values, strengths = rules.values(output), rules.strengths(log_firing, output)
     found = np.full((*log_firing.shape, len(values)), -np.inf)
     terms = rules.outputs[output].terms
@@ -44,7 +52,16 @@ def log_cuts(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Array:
 
 
 def joined_set(rules: MamdaniRuleSet, log_firing: Array, output: int) -> tuple[Array, Array]:
-    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `joined`."""
+    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `joined`.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import MamdaniRules
+    >>> text = "VARIABLE x: any = Ramp(0, 1) OUTPUT y FROM 0 TO 4: all = Rectangle(0, 9) IF x is any THEN y is all"
+    >>> membership, log_unit = joined_set(MamdaniRules.parse(text, resolution=2), np.log([[0.5]]), 0)
+    >>> membership.tolist(), np.exp(log_unit).tolist()
+    ([[1.0, 1.0]], [[0.5]])
+    """
     log_degrees, log_mu = rules.concluded_sets(log_firing, output)
     if not len(log_mu):  # no rule says anything about the output
         return np.zeros((len(log_firing), len(rules.values(output)))), np.full((len(log_firing), 1), -np.inf)
@@ -55,7 +72,15 @@ def joined_set(rules: MamdaniRuleSet, log_firing: Array, output: int) -> tuple[A
 
 
 def shares(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Shares:
-    """Return the share and the conclusion of each rule for each bag."""
+    """Return the share and the conclusion of each rule for each bag.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import MamdaniRules
+    >>> text = "VARIABLE x: any = Ramp(0, 1) OUTPUT y FROM 0 TO 4: all = Rectangle(0, 9) IF x is any THEN y is all"
+    >>> shares(MamdaniRules.parse(text), np.log([[0.5]]), 0).conclusions.round(6).tolist()
+    [[2.0]]
+    """
     n_bags, n_rules = log_firing.shape
     if rules.setting("defuzzify", output) in WEIGHTED:
         return _of_numbers(rules, log_firing, output)
