@@ -396,8 +396,12 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         inside = (low < middle) & (middle < high)
         if not inside.all():  # every output is on one side
             return super()._probability(output)
-        likely = np.clip(np.where(output < middle, output - low, output + high - 2 * middle), 0.0, None)
-        likely = np.clip(likely / (2 * np.where(output < middle, middle - low, high - middle)), 0.0, 1.0)
+        below, above = (output - low) / (2 * (middle - low)), 1 - (high - output) / (2 * (high - middle))
+        # Between 0 and 1, with the threshold in the middle, the output itself is the probability.
+        even = middle - low == high - middle
+        likely = np.clip(
+            np.where(even, (output - low) / (high - low), np.where(output < middle, below, above)), 0.0, 1.0
+        )
         if likely.shape[1] > 1:
             total = likely.sum(axis=1, keepdims=True)
             return np.asarray(np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1]))
