@@ -90,7 +90,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     max_epochs : int, default 0
         Epochs of training: gradient descent on the squared error of the defuzzified output, which moves the sets of
         inputs and outputs. The targets of classes are the ends of the output's range. Training also stops after 50
-        epochs without a lower loss, and keeps the best sets. 0: sets stay as they are.
+        epochs without a lower loss, and keeps the best sets (with ``stay``, the last ones). 0: sets stay as they are.
     learning_rate : float, default 0.05
         Step size of training (Adam), on standardized inputs and outputs from 0 to 1.
     frozen : sequence of str, default ()

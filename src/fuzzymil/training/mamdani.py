@@ -188,7 +188,8 @@ def train(
     learning_rate : float
         Of the optimizer Adam, on standardized inputs and outputs from 0 to 1.
     max_epochs : int
-        Training also stops after 50 epochs without a lower loss. The sets with the lowest loss are kept.
+        Training also stops after 50 epochs without a lower loss, and keeps the sets with the lowest loss; but with
+        ``stay``, the last ones.
     seed : int
     title : str, optional
         Of a progress bar.
@@ -226,13 +227,14 @@ def train(
         bags=pack(bags.instances, bags.offsets, np.float32, -of_inputs.shift / of_inputs.scale, of_inputs.apply),
         targets=(np.asarray(targets, float) - low) / span,
         weights=shares,
-        held_out=shares,  # the least loss on the training bags counts: a step may push a set over an edge
+        held_out=None if constraints.stay else shares,
         seeds=[seed],
         limits=limits,
     )
     (result,) = train_groups(
         [group],
-        Plan(operators, validate=True),
+        # The least loss counts, since a step may push a set over an edge; but it leaves out a pull to the start.
+        Plan(operators, validate=not constraints.stay),
         learning_rate=learning_rate,
         max_epochs=max_epochs,
         n_iter_no_change=_PATIENCE,
