@@ -8,7 +8,7 @@ BENCH  := .venv-bench
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all fuzz soak check docs bench coverage clean
+.PHONY: demo test test-slow test-all fuzz round-trips soak check docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -30,6 +30,10 @@ soak: $(VENV)/.dev
 # Mutates every kind of file N times and reads it; fails on a crash, hang, internal exception or silent difference.
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/fuzz/run.py -n $(or $(N),1000) --seed $(or $(SEED),0)
+
+# Writes and reads N random systems in every format; the answers must stay the same.
+round-trips: $(VENV)/.dev
+	$(BIN)/python tests/reference/round_trips.py -n $(or $(N),1000) --seed $(or $(SEED),0)
 
 # `make test-all coverage COVERAGE=1` measures which lines the tests run.
 coverage: $(VENV)/.dev

@@ -6,9 +6,11 @@
 Every ``.fll`` and ``.fis`` file below FOLDER is read by both, and every output is compared at random inputs.
 pyfuzzylite does not read ``.fis`` files: a short reader here, which shares no code with fuzzymil, builds its engines.
 MATLAB's sampling of output sets (101 points) is replaced by pyfuzzylite's (cells) on both sides, so that only the
-systems are compared. Where a change of degrees in their last digit moves pyfuzzylite's answer further than fuzzymil's
-differs from it, the two are equal but for rounding. Files of other formats, which pyfuzzylite does not read, are
-opened and written as FLL for it.
+systems are compared. pyfuzzylite's bisector is a cell, fuzzymil's a point in it: pyfuzzylite's definition is applied to
+fuzzymil's joined set. Where a change of degrees in their last digit moves pyfuzzylite's answer further than fuzzymil's
+differs from it, or where both have the same joined set but find its maximum in other cells, they are equal but for
+rounding. Files of other formats, which pyfuzzylite does not read, are opened and written as FLL
+for it; of an FCL file with several function blocks, each block is compared.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import argparse
 import collections
 import dataclasses
 import itertools
+import math
 import re
 import warnings
 from pathlib import Path
@@ -102,6 +105,11 @@ def fll_of_fis(text: str) -> str:
         else:
             sections[name].append(line)
     system = dict(re.split(r"\s*=\s*", line, maxsplit=1) for line in sections["System"])
+    names = {
+        re.search(r"Name\s*=\s*'(.*)'", "\n".join(entries))[1]: section.replace("Input", "i").replace("Output", "o")
+        for section, entries in sections.items()
+        if section.startswith(("Input", "Output"))
+    }
     about = {key: value.strip("'") for key, value in system.items()}
     lines = ["Engine: fis"]
     counts = {"Input": 0, "Output": 0}
@@ -111,7 +119,8 @@ def fll_of_fis(text: str) -> str:
             continue
         counts[kind] += 1
         pairs = [re.split(r"\s*=\s*", line, maxsplit=1) for line in entries]
-        low, high = next(value for key, value in pairs if key == "Range").strip("[]").split()
+        ends = next(value for key, value in pairs if key == "Range").strip("[]").split()
+        low, high = (repr(math.pi / 4 * (-1) ** ("-" in end)) if "pi/4" in end else end for end in ends)
         lines += [f"{kind}Variable: {kind[0].lower()}{counts[kind]}", f"  range: {low} {high}"]
         terms = [value for key, value in pairs if re.fullmatch(r"MF\d+", key)]
         numbers = any("'constant'" in term or "'linear'" in term for term in terms)
@@ -124,9 +133,10 @@ def fll_of_fis(text: str) -> str:
             ]
         for number, term in enumerate(terms, start=1):
             family, parameters = re.fullmatch(r"'[^']*'\s*:\s*'([^']*)'\s*,\s*\[([^\]]*)\]", term).groups()
-            lines.append(
-                f"  term: t{number} {fll_term(family, parameters, sum(s.startswith('Input') for s in sections))}"
-            )
+            written = fll_term(family, parameters, names)
+            lines.append(f"  term: t{number} {written}")
+            if kind == "Output" and re.search(rf"[ ,]-{number}\b", _conclusions(sections)):
+                lines.append(f"  term: not{number} Function 1 - ({_formula(written)})")
     lines += [
         "RuleBlock: rules",
         f"  conjunction: {NORMS[about['AndMethod']]}",
@@ -137,7 +147,7 @@ def fll_of_fis(text: str) -> str:
     for line in sections.get("Rules", []):
         asked, said, weight, joined = re.fullmatch(r"([^,]*),([^(]*)\(([^)]*)\)\s*:\s*(\S+)", line).groups()
         conditions = [f"i{n} is {term}" for n, term in chosen(asked)]
-        conclusions = [f"o{n} is {term}" for n, term in chosen(said)]
+        conclusions = [f"o{n} is {term.replace('not t', 'not')}" for n, term in chosen(said)]
         premise = (" and " if joined == "1" else " or ").join(conditions)
         if premise and conclusions:
             lines.append(f"  rule: if {premise} then {' and '.join(conclusions)} with {float(weight)}")
@@ -155,12 +165,23 @@ def chosen(text: str):
         yield n, f"{'not ' if number < 0 else ''}{hedge}t{int(abs(number))}"
 
 
-def fll_term(family: str, parameters: str, n_inputs: int) -> str:
+def _formula(term: str) -> str:
+    """Return a set as a formula for pyfuzzylite; only Gaussians are concluded with 'not' in public files."""
+    kind, *numbers = term.split()
+    assert kind == "Gaussian", kind
+    return f"exp(0 - ((x - {numbers[0]}) / {numbers[1]})^2 / 2)"
+
+
+def _conclusions(sections: dict[str, list[str]]) -> str:
+    return "\n".join(line.partition(",")[1] + line.partition(",")[2] for line in sections.get("Rules", []))
+
+
+def fll_term(family: str, parameters: str, names: dict[str, str]) -> str:
     if family == "function":
-        return f"Function {parameters}"
+        return "Function " + re.sub(r"\w+", lambda match: names.get(match[0], match[0]), parameters)
     values = re.split(r"[\s,]+", parameters.strip())
     if family == "linear":
-        return "Linear " + " ".join(values[: n_inputs + 1])
+        return "Linear " + " ".join(values[: sum(name.startswith("i") for name in names.values()) + 1])
     if family == "discretemf":
         return "Discrete " + " ".join(values)
     kind, order = ORDERS[family]
@@ -173,13 +194,19 @@ def fll_term(family: str, parameters: str, n_inputs: int) -> str:
 # ---------------------------------------------------------------------- comparison
 
 
-def compared(path: Path, n_points: int) -> tuple[str, str]:
-    """Return a word for the outcome ("equal", ...) and details."""
+def compared(path: Path, n_points: int) -> list[tuple[str, str]]:
+    """Return a word for the outcome ("equal", ...) and details, for each system in a file."""
+    named = re.findall(r"^\s*FUNCTION_BLOCK[ \t]+(\w+)", decoded(path), re.IGNORECASE | re.MULTILINE)
+    blocks: list[str | None] = [*named] if path.suffix.lower() == ".fcl" and len(named) > 1 else [None]
+    return [_compared(path, block, n_points) for block in blocks]
+
+
+def _compared(path: Path, block: str | None, n_points: int) -> tuple[str, str]:
     text = decoded(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            rules = read_rules(path)
+            rules = read_rules(path, block)
         except ParameterError as problem:
             return "not opened", str(problem).split(": ", 1)[-1].splitlines()[0]
         try:
@@ -196,6 +223,10 @@ def compared(path: Path, n_points: int) -> tuple[str, str]:
 
 def _theirs(path: Path, text: str, rules: RuleBase | MamdaniRules) -> str:
     ending = path.suffix.lower()
+    text = text.replace("accumulation:", "aggregation:").replace("lock-valid:", "lock-previous:")  # of version 5
+    if re.search(r"^ *activation: *(Minimum|AlgebraicProduct)", text, re.MULTILINE):
+        both = r"\1activation: General\n\1implication:"
+        text = re.sub(r"^( *)activation:", both, text, flags=re.MULTILINE)
     return text if ending == ".fll" else fll_of_fis(text) if ending == ".fis" else rules.to_fll()
 
 
@@ -218,12 +249,40 @@ def _difference(rules: RuleBase | MamdaniRules, engine: fl.Engine, n_points: int
         sizes = np.abs(expected[np.isfinite(expected[:, k]), k])
         scale = max(np.ptp([variable.minimum, variable.maximum]), sizes.max(initial=0.0))
         scale = scale if np.isfinite(scale) and scale else 1.0
-        apart = np.abs(found.output[~empty, k] - expected[~empty, k]) / scale
+        answers = found.output[:, k]
+        if isinstance(variable.defuzzifier, fl.Bisector):
+            answers = _bisectors(*found.joined_sets(k), variable.defuzzifier.resolution)
+        apart = np.abs(answers[~empty] - expected[~empty, k]) / scale
         unstable = apart <= 8 * rounding[~empty, k] / scale  # infinite answers count as unstable
+        for place, row in enumerate(np.flatnonzero(~empty)):
+            if apart[place] > TOLERANCE and not unstable[place]:
+                unstable[place] = _same_set(found, k, engine, x[row], row)
         rounded = rounded or bool((apart[unstable] > TOLERANCE).any())
         worst = max(worst, apart[~unstable].max(initial=0.0))
     outcome = "different" if worst > TOLERANCE else "equal but for rounding" if rounded else "equal"
     return outcome, f"{worst:.1e}"
+
+
+def _bisectors(values: np.ndarray, membership: np.ndarray, resolution: int) -> np.ndarray:
+    """Return the cells after which the area is nearest to half, as pyfuzzylite does; the mean of several."""
+    assert len(values) == resolution
+    share = np.cumsum(membership, axis=1)
+    off = np.abs(share / share[:, -1:] - 0.5)
+    nearest = off == off.min(axis=1, keepdims=True)
+    return (nearest * values).sum(axis=1) / nearest.sum(axis=1)
+
+
+def _same_set(found: object, k: int, engine: fl.Engine, row: np.ndarray, place: int) -> bool:
+    """Return whether both join the same set, so that only its highest or middle cell differs."""
+    variable = engine.output_variables[k]
+    if not isinstance(variable.defuzzifier, fl.IntegralDefuzzifier):
+        return False
+    for given, value in zip(engine.input_variables, row, strict=True):
+        given.value = value
+    engine.process()
+    values, membership = found.joined_sets(k)
+    theirs = np.asarray(variable.fuzzy.membership(values)).ravel()
+    return bool(np.abs(theirs - membership[place]).max() <= 1e-12 * theirs.max())
 
 
 def _answers(engine: fl.Engine, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -263,12 +322,12 @@ def main() -> None:
     for path in sorted(given.folder.rglob("*")):
         if path.suffix.lower() not in given.endings.split(","):
             continue
-        outcome, details = compared(path, given.points)
-        counts[path.suffix.lower(), outcome] += 1
-        if outcome.startswith("equal"):
-            worst = max(worst, float(details))
-        if given.list or outcome != "equal":
-            print(f"{outcome:28s} {path.name}: {details:.150}")
+        for outcome, details in compared(path, given.points):
+            counts[path.suffix.lower(), outcome] += 1
+            if outcome.startswith("equal"):
+                worst = max(worst, float(details))
+            if given.list or outcome != "equal":
+                print(f"{outcome:28s} {path.name}: {details:.150}", flush=True)
     for (ending, outcome), count in sorted(counts.items()):
         print(f"{ending} {outcome}: {count}")
     print(f"greatest difference among the equal: {worst:.1e} of an output's range")

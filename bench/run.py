@@ -38,6 +38,7 @@ QUESTIONS = (
     "memory",
     "processes",
     "latency",
+    "commands",
     "concepts",
     "expert",
     "stored",

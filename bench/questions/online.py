@@ -17,7 +17,7 @@ TORCH = Contestant(
 
 def measure(effort: Effort) -> list[Row]:
     times = race([OURS, TORCH], rounds=effort.pick(5, 15), say=effort.say)
-    rows = beside(times, OURS, [TORCH], "epoch", lambda name: ">= 100")
+    rows = beside(times, OURS, [TORCH], "epoch", lambda name: ">= 50")
     data = samples.musk1()
     a_bag = Row("fuzzymil, a bag", (rows[0].value or 0.0) / len(data[2]), note=data[3])
     return [*rows, a_bag]

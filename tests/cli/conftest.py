@@ -4,7 +4,6 @@ import csv
 import io
 import signal
 
-import jax
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -12,31 +11,13 @@ from runner import COLUMNS, SMALL, good, table
 
 from fuzzymil.training import trainer
 
-CACHE = (
-    "jax_compilation_cache_dir",
-    "jax_persistent_cache_min_compile_time_secs",
-    "jax_persistent_cache_min_entry_size_bytes",
-)
-
-
-@pytest.fixture(autouse=True)
-def _cache_as_before():
-    """The commands turn on a compilation cache for their process; other tests keep theirs."""
-    before = {name: getattr(jax.config, name) for name in CACHE}
-    yield
-    for name, value in before.items():
-        jax.config.update(name, value)
-
 
 @pytest.fixture(scope="session")
 def desk(tmp_path_factory):
     """A folder with data, a model that the command line fitted on them, and what it printed."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "boxes.csv").write_text(table())
-    before = {name: getattr(jax.config, name) for name in CACHE}
     result = good("fit", folder / "boxes.csv", *COLUMNS, *SMALL, "-o", folder / "model.json")
-    for name, value in before.items():
-        jax.config.update(name, value)
     (folder / "stdout.txt").write_text(result.stdout)
     (folder / "stderr.txt").write_text(result.stderr)
     return folder

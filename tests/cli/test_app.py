@@ -13,6 +13,7 @@ from fuzzymil.cli import _options, app, bench, data, evaluate, main
 from fuzzymil.datasets import FORMATS
 
 LISTED = ["fit", "evaluate", "launch", "predict", "explain", "rules", "plot", "report", "demo", "reproduce", "bench"]
+LISTED += ["cache"]
 COMMANDS = [[name] for name in LISTED] + [["data", name] for name in ("list", "fetch", "describe", "convert")]
 
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import fuzzymil
 from fuzzymil import MIANFISClassifier, RunOptions, Variant, load_model
-from fuzzymil.estimators import _network, model_from_dict, model_to_dict
+from fuzzymil.estimators import model_from_dict, model_to_dict, rule_model
 
 ESTIMATORS = [
     fuzzymil.MIANFISClassifier,
@@ -89,8 +89,8 @@ def test_predictions_come_from_one_inference(monkeypatch):
     model = MIANFISClassifier(2, max_epochs=1, random_state=0).fit(BAGS, LABELS)
     expected = model.predict(BAGS), model.decision_function(BAGS), model.predict_proba(BAGS)
     calls = []
-    infer = _network.infer_output
-    monkeypatch.setattr(_network, "infer_output", lambda rules, bags: calls.append(1) or infer(rules, bags))
+    infer = rule_model.infer_output
+    monkeypatch.setattr(rule_model, "infer_output", lambda rules, bags: calls.append(1) or infer(rules, bags))
     found = model.predictions(BAGS)
     assert len(calls) == 1
     for one, other in zip((found.labels, found.decisions, found.probabilities), expected, strict=True):

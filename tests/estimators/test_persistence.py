@@ -24,8 +24,9 @@ from fuzzymil import (
     load_model,
 )
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import SavedNetwork, model_to_dict
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
@@ -58,6 +59,29 @@ MODELS = {
 
 def score_of(model, bags):
     return model.decision_function(bags) if is_classifier(model) else model.predict(bags)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_saved_network_answers_as_its_estimator(name):
+    estimator, bags, labels = MODELS[name]
+    model = copy.deepcopy(estimator).fit(bags, labels)
+    saved = SavedNetwork.of(model_to_dict(model))
+    expected, found = model.predictions(bags), saved.predictions(bags)
+    for part in ("output", "labels", "decisions", "probabilities", "coverage"):
+        one, other = getattr(expected, part), getattr(found, part)
+        assert (one is None) == (other is None)
+        assert one is None or one.tolist() == other.tolist()
+    assert str(saved.explain(bags, bags.ids[0])) == str(model.explain(bags, bags.ids[0]))
+
+
+def test_a_saved_network_names_its_estimator_and_refuses_damage():
+    document = model_to_dict(MIANFISClassifier(**QUICK).fit(BAGS, Y))
+    with pytest.raises(InputError, match="MIANFISClassifier is expecting 2 features"):
+        SavedNetwork.of(document).predict([[[1.0]]])
+    for part, damage in (("classes", None), ("members", []), ("loss", "guess"), ("coverage", {"columns": [9]})):
+        with pytest.raises(ModelFileError):
+            SavedNetwork.of(document | {part: damage})
+    assert SavedNetwork.of({"estimator": "MISugeno"}) is None
 
 
 @pytest.fixture(scope="module")

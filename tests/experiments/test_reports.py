@@ -208,16 +208,7 @@ def test_benchmark_report(tmp_path):
 
 @pytest.fixture
 def command():
-    """The command turns a compilation cache on for its process; other tests keep theirs."""
-    names = (
-        "jax_compilation_cache_dir",
-        "jax_persistent_cache_min_compile_time_secs",
-        "jax_persistent_cache_min_entry_size_bytes",
-    )
-    before = {name: getattr(jax.config, name) for name in names}
-    yield lambda *arguments: CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
-    for name, value in before.items():
-        jax.config.update(name, value)
+    return lambda *arguments: CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 
 
 def one_sentence(result):

@@ -261,6 +261,11 @@ def test_every_witness_is_left_out_once():
     assert found.without(99) is None
 
 
+def test_an_instance_without_which_others_do_is_said_to_change_hardly_anything():
+    text = str(card([VISITS[0], VISITS[0], VISITS[1]], additive(Rule(Quantified("some", HIGH), [[2.2]]))))
+    assert "Without instance 0, the logit would hardly change." in text
+
+
 # ---------------------------------------------------------------------- text
 
 
@@ -294,7 +299,7 @@ def test_the_scorecard():
         "0.00 = 0.000 x -1    Rule 6: AT LEAST 8 instances",
         "the bag has only 5 instances",
         "-----",
-        "+0.70                 logit -> probability of yes 0.668",
+        "+0.70                 logit -> probability of yes: 0.668",
     ]
     assert without.splitlines()[0].startswith("Without instance 0, the logit would be ")
     assert "predicting no." in without.splitlines()[0]
@@ -319,7 +324,7 @@ def test_a_bag_on_which_nothing_fires_has_the_default():
     text = str(found)
     assert "no instance satisfies it at all" in text
     assert "the bag has only 1 instance\n" in text
-    assert re.search(r"\n  -2\.90 +logit -> probability of yes 0\.0522\n", text)
+    assert re.search(r"\n  -2\.90 +logit -> probability of yes: 0\.0522\n", text)
     assert "Without" not in text
     json.dumps(found.to_dict(), allow_nan=False)
 

@@ -4,6 +4,7 @@ A target makes some valid files, mutates one, reads it and checks what came out.
 are told about; anything else that is raised is a bug, and so is an accepted file whose content is not what it says.
 """
 
+import contextlib
 import dataclasses
 import gzip
 import io
@@ -247,7 +248,23 @@ def _rule_documents(folder):
 def _rule_texts(ending):
     def seeds(folder):
         paths = sorted((TESTS / "data" / "formats").glob(f"*{ending}"))[:12]
+        paths += sorted((TESTS / "data" / "systems").glob(f"*{ending}"))
         return [path.read_bytes() for path in paths]
+
+    return seeds
+
+
+def _converted(format):
+    """Our own files of a format, and those of FLL written in it, as far as it can hold them."""
+
+    def seeds(folder):
+        found = _rule_texts(f".{format}")(folder)
+        for content in _rule_texts(".fll")(folder):
+            path = folder / "seed.fll"
+            path.write_bytes(content)
+            with contextlib.suppress(ParameterError):
+                found.append(getattr(read_rules(path), f"to_{format}")().encode())
+        return found
 
     return seeds
 
@@ -335,6 +352,8 @@ TARGETS = {
     "rules": Target(_texts, mutate_text, _check_text),
     "fll": Target(_rule_texts(".fll"), mutate_text, _check_rules("a.fll")),
     "fis": Target(_rule_texts(".fis"), mutate_text, _check_rules("a.fis")),
+    "fcl": Target(_converted("fcl"), mutate_text, _check_rules("a.fcl")),
+    "fml": Target(_converted("fml"), mutate_text, _check_rules("a.fml")),
     "checkpoint": Target(_checkpoint, mutate_bytes, _check_checkpoint),
 }
 """Everything that is read from files."""

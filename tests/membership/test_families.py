@@ -246,7 +246,7 @@ def test_every_field_must_be_a_finite_number(name):
         (lambda: Discrete(1, 0.5, 2, 1.5), "Discrete: the degree of point 2 .*1.5"),
         (lambda: Discrete(2, 0.5, 1, 0.5), "Discrete: .*ascending.*1.0 follows 2.0"),
         (lambda: Discrete(math.inf, 0.5), "Discrete: .*finite"),
-        (lambda: Formula("1 - y"), "called x, found 'y'"),
+        (lambda: Formula("1 - y")(0.5), "called x, found 'y'"),
         (lambda: Formula("1 -"), "character 4.*found the end"),
         (lambda: Formula("__import__('os')"), "unknown function '__import__'"),
         (lambda: Formula("sni(x)"), "'sni'.*Did you mean 'sin'"),

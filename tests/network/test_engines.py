@@ -89,3 +89,46 @@ def test_the_environment_chooses(monkeypatch):
 def test_an_unknown_engine():
     with pytest.raises(ParameterError, match="numpy"), use_engine("torch"):
         pass
+
+
+FAMILIES_TEXT = """
+VARIABLE a: low = Gaussian(0, 1), high = Sigmoid(1, 3), wide = Bell(0, 2, 2)
+VARIABLE b: low = Triangular(-2, 0, 2), high = Trapezoidal(0, 1, 2, 4), step = Triangular(0, 0, 1)
+VARIABLE c: some = Discrete(-1, 0.2, 0, 1, 2, 0), odd = Formula("1 - abs(x)", 1, 3)
+USING t_norm = {t_norm}
+IF a is low AND b is low THEN y = 1 + 2*a - b
+IF a is low AND b is high AND c is odd THEN y = -1 + a
+IF c is some AND b is step THEN y = 0.5
+IF a is wide THEN y = 2 - c
+IF anything THEN y = 0.1 WITH 0.2
+"""
+
+
+@pytest.mark.parametrize("t_norm", ["min", "product", "einstein"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_many_rows_set_by_set_are_the_same_as_few(t_norm, gaps):
+    rules = RuleBase.parse(FAMILIES_TEXT.format(t_norm=t_norm))
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 1.5, (9000, 3))
+    if gaps:
+        x[rng.uniform(size=x.shape) < 0.1] = np.nan
+    with use_engine("numpy"):
+        many, few = rules.infer(x), [rules.infer(x[start : start + 5]) for start in (0, 4000, 8995)]
+    for start, some in zip((0, 4000, 8995), few, strict=True):
+        rows = slice(start, start + 5)
+        np.testing.assert_allclose(many.log_truth[rows], some.log_truth, rtol=1e-13)
+        np.testing.assert_allclose(many.normalized[rows], some.normalized, rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(many.output[rows], some.output, rtol=1e-12)
+    check(rules, Bags(x[:500], np.arange(501)))
+
+
+def test_many_rows_that_no_rule_covers_get_the_default():
+    rules = RuleBase.parse(
+        "VARIABLE a: low = Triangular(-1, 0, 1)\nVARIABLE b: low = Triangular(-1, 0, 1)\n"
+        "USING t_norm = min, default = 7\nIF a is low AND b is low THEN y = 1\nIF a is low THEN y = 2"
+    )
+    with use_engine("numpy"):
+        found = rules.infer(np.full((40_000, 2), 5.0))
+    assert found.uncovered.all()
+    assert (found.output == 7).all()
+    assert (found.normalized == 0).all()

@@ -51,8 +51,8 @@ def test_numbers_that_are_not_finite_turn_the_products_away():
 
 
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("features", [1, 7, 8, 9, 20])
-def test_differences_added_up_in_slices_are_the_same(features, missing):
+@pytest.mark.parametrize("features", [1, 7, 8, 9, 20, 256, 257, 384])
+def test_differences_added_up_in_parts_are_the_same(features, missing):
     with jax.enable_x64():
         arguments = problem(0.5, features, missing=missing)
         np.testing.assert_allclose(gaussian._by_slices(*arguments), by_hand(*arguments), rtol=1e-13)
@@ -143,8 +143,8 @@ def test_gradients_of_many_rows_are_summed_up_in_parts(monkeypatch, missing):
         monkeypatch.setattr(gaussian, "_COPIED", 8 * x.shape[1])
         for rows in (40, 37):  # without and with a rest
             x, known = x[:rows], None if known is None else known[:rows]
-            monkeypatch.setattr(gaussian, "_UNCOPIED", x.size)
+            monkeypatch.setattr(gaussian, "_UNCOPIED_BY_CPU", x.size)
             expected = gradients()
-            monkeypatch.setattr(gaussian, "_UNCOPIED", 0)
+            monkeypatch.setattr(gaussian, "_UNCOPIED_BY_CPU", 0)
             for one, other in zip(gradients(), expected, strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)

@@ -78,7 +78,6 @@ def test_commands_do_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    monkeypatch.setattr("fuzzymil._utils.runtime.enable_compilation_cache", lambda *_: None)  # tests have their own
     checker = doctest.OutputChecker()
     for command, shown in commands(page):
         code, output = run(command)

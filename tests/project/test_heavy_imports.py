@@ -8,8 +8,10 @@ import pytest
 
 VISITS = Path(__file__).parents[2] / "examples" / "visits.csv"
 COLUMNS = ["--bag", "user", "--label", "converted"]
-HEAVY = ("jax", "matplotlib", "optax", "pandas", "scipy.stats", "sklearn")
-LEARNING = {"pandas", "scipy.stats", "sklearn"}  # scikit-learn loads SciPy, and pandas where it is installed
+HEAVY = ("jax", "matplotlib", "optax", "pandas", "rich", "scipy", "scipy.stats", "sklearn", "torch")
+LEARNING = {"pandas", "rich", "scipy", "scipy.stats", "sklearn"}  # scikit-learn loads SciPy, pandas and rich
+DRAWING = {*LEARNING, "matplotlib"}
+TRAINING = {*LEARNING, "jax", "optax"}
 
 
 def loaded(code, folder, *arguments):
@@ -39,17 +41,34 @@ def folder(tmp_path_factory):
     ("arguments", "may"),
     [
         (["--version"], set()),
-        (["--help"], set()),
+        (["--help"], {"rich"}),
+        (["cache"], set()),
         (["rules", "model.json"], set()),
         (["data", "describe", str(VISITS), *COLUMNS[:2], "--drop", "converted"], set()),
-        (["predict", "model.json", str(VISITS), *COLUMNS], LEARNING),
-        (["explain", "model.json", str(VISITS), *COLUMNS, "--id", "u001"], LEARNING),
-        pytest.param(["plot", "grid", "model.json"], {*LEARNING, "matplotlib"}, marks=pytest.mark.slow),
+        (["predict", "model.json", str(VISITS), *COLUMNS], set()),
+        (["explain", "model.json", str(VISITS), *COLUMNS, "--id", "u001"], set()),
+        pytest.param(["plot", "grid", "model.json"], DRAWING, marks=pytest.mark.slow),
+        pytest.param(["report", "model.json", str(VISITS), *COLUMNS, "--folds", "2"], DRAWING, marks=pytest.mark.slow),
+        pytest.param(["evaluate", str(VISITS), *COLUMNS, "--folds", "2"], LEARNING, marks=pytest.mark.slow),
+        pytest.param(
+            ["evaluate", str(VISITS), *COLUMNS, "--folds", "2", "--compare", "MINN"], TRAINING, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            ["fit", str(VISITS), *COLUMNS, "--max-epochs", "2", "-o", "net.json"], TRAINING, marks=pytest.mark.slow
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_a_command_loads_what_it_needs(folder, arguments, may):
     assert command(folder, *arguments) <= may
+
+
+@pytest.mark.parametrize("name", ["rules", "predict", "cache"])
+def test_a_command_does_not_load_the_others(name):
+    script = "import sys\nfrom fuzzymil.cli import _register\n" + f"_register({name!r})\n"
+    script += "print(*[m for m in sys.modules if m.startswith('fuzzymil.cli.') and '._' not in m])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [f"fuzzymil.cli.{name}"]
 
 
 def test_importing_the_library_loads_nothing(tmp_path):

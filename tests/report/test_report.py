@@ -11,7 +11,7 @@ from sklearn.metrics import brier_score_loss
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.report import Report, write_report
+from fuzzymil.report import Report, _figures, write_report
 from fuzzymil.report._performance import Basis
 
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details></template><!--"
@@ -132,6 +132,33 @@ def test_performance_names_folds_bags_and_spread(page, report, bags):
     expected = [brier_score_loss(fold.truth, fold.probabilities[:, 1]) for fold in report.performance.folds]
     np.testing.assert_allclose(report.performance.measures[name], expected)
     assert f"{np.mean(expected):.3f} ± {np.std(expected, ddof=1):.3f}" in page.text
+
+
+def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(monkeypatch):
+    text = "VARIABLE x: low = Gaussian(0, 1)\nIF x is low THEN diseased = 1\nIF x is not low THEN diseased = 0"
+    bags = Bags.from_list([[[0.1]], [[0.3]], [[3.0]], [[2.8]]], labels=["diseased", "diseased", "healthy", "healthy"])
+    model = MISugeno(rules=text).fit(bags)
+    assert model.positive_ == "diseased"  # which sorts first
+    drawn = {}
+    monkeypatch.setattr(_figures, "roc", lambda curves: drawn.update(curves) or b"")
+    monkeypatch.setattr(
+        _figures, "reliability", lambda folds, positive: drawn.update(reliable=(folds, positive)) or b""
+    )
+    report = Report.of(model, bags)
+    report.performance.roc_curve()
+    (truth, scores), *_ = drawn["diseased"]
+    assert scores[truth].min() > scores[~truth].max()
+    other = Report.of(model, bags, positive="healthy").performance
+    other.roc_curve()
+    (truth, scores), *_ = drawn["healthy"]
+    assert scores[truth].min() > scores[~truth].max()
+    if other.folds[0].probabilities is not None:
+        other.reliability()
+        (truth, likely), *_ = drawn["reliable"][0]
+        assert drawn["reliable"][1] == "healthy"
+        assert likely[truth == "healthy"].min() > likely[truth != "healthy"].max()
+    with pytest.raises(ParameterError, match=r"'helthy'.*Did you mean 'healthy'"):
+        Report.of(model, bags, positive="helthy")
 
 
 def test_folds_are_disjoint_stratified_and_left_out(report, bags):

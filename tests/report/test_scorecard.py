@@ -76,7 +76,7 @@ def test_bars_of_an_explanation_join_up(report):
         facts = explanation_facts(explanation, report.answers.sketchers)
         lines = facts["contributions"]
         assert lines[0]["text"] == "default"
-        assert lines[-1]["text"].startswith("decision value → probability of yes ")
+        assert lines[-1]["text"].startswith("decision value → probability of yes: ")
         shown = [float(line["amount"].replace("\N{MINUS SIGN}", "-")) for line in lines]
         assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=0.05)
         ends = None

@@ -3,14 +3,17 @@
 import ctypes
 import dataclasses
 import functools
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 from slow_sets import EDGED, EXAMPLES
 
 from fuzzymil import ParameterError, RuleBase
+from fuzzymil.datasets import read_bags
 from fuzzymil.membership import FAMILIES, Formula, Singleton
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
@@ -73,6 +76,21 @@ TEXT = """
     IF x is somewhat high OR z is extremely low THEN y = -1 + z, q = 2 - 0.5*x
     IF x is seldom low THEN y = 0.25, q = x
 """
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_rules_of_the_ward_tutorial_decide_as_bags_do(language, tmp_path):
+    """What the tutorial exports, on the patients that it checks with."""
+    repository = Path(__file__).parents[2]
+    page = (repository / "docs/tutorials/ward.md").read_text(encoding="utf-8")
+    text = re.search(r'>>> text = """\n(.*?)\n\.\.\. """', page, re.DOTALL)[1]
+    rules = RuleBase.parse("\n".join(line.removeprefix("...") for line in text.splitlines()))
+    later = read_bags(repository / "examples/ward_later.csv", bag="patient", label="outcome")
+    infer, infer_bag = functions(language, rules, tmp_path)
+    columns = [later.feature_names.index(name) for name in rules.feature_names]
+    found = [infer_bag(later[b][:, columns]) for b in range(later.n_bags)]
+    np.testing.assert_allclose(found, rules.infer(later).output, atol=1e-12)
+    assert infer(later[0][0, columns]) == pytest.approx(rules.infer([later[0][:1, columns]]).output[0], abs=1e-12)
 
 
 SETTINGS = [

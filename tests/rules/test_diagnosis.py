@@ -196,3 +196,17 @@ def test_a_rule_for_anything_else_may_always_have_a_say():
         "VARIABLE x FROM 0 TO 1: low = Gaussian(0, 0.01)\nIF x is low THEN y = 1\nIF anything THEN y = 0"
     )
     assert not [found for found in rules.diagnose([[[0.5]], [[0.8]], [[1.0]]]) if found.kind == "always fires"]
+
+
+def test_wide_sets_on_many_features_are_similar_but_their_rules_are_no_duplicates():
+    rng = np.random.RandomState(0)
+    bags, centers, widths = list(rng.normal(size=(60, 3, 50))), rng.normal(size=(2, 50)), np.full((2, 50), 5.0)
+    rules = RuleBase.from_arrays(centers, widths, [2, -1], normalize=False)
+    assert kinds(rules.diagnose(bags, similarity=0.5)) == []
+    twice = RuleBase.from_arrays([centers[0], centers[0] + 0.1], widths, [2, -1], normalize=False)
+    assert kinds(twice.diagnose(bags, similarity=0.5)) == [("duplicate", (1, 2))]
+
+
+def test_one_rule_on_one_bag_is_singular():
+    rules = rules_of(("low", 0.0), sets={"low": SETS["low"]})
+    assert str(rules.diagnose(BAGS[:1])) == "0 findings about 1 rule on 1 bag."

@@ -8,7 +8,7 @@ from slow_sets import EXAMPLES, fuzzy_sets
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import FAMILIES, Discrete, Ramp, Sigmoid, Singleton, Trapezoidal, Triangular
+from fuzzymil.membership import FAMILIES, Discrete, Formula, Ramp, Sigmoid, Singleton, Trapezoidal, Triangular
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
@@ -104,8 +104,8 @@ def test_numbers_and_linear_functions_of_the_inputs():
     ]
     assert (rules.default, rules.t_norm, rules.s_norm) == ((0.25, 0.0), "product", "algebraic")
     assert RuleBase.from_fcl(rules.to_fcl()) == rules
-    with pytest.raises(RuleSyntaxError, match="linear function of the inputs"):
-        MamdaniRules.from_fcl(NUMBERS)  # which keeps previous values
+    line = MamdaniRules.from_fcl(NUMBERS).outputs[0].terms["line"]  # with previous values, not a rule base
+    assert line == Formula("0.5 + 2 * a - 1 * b")
     plain = NUMBERS.replace("FUNCTION 2*a - b + 1/2", "2").replace("Linear 0 1 2", "3")
     held = MamdaniRules.from_fcl(plain)
     assert held.hold == (True, False)
@@ -144,10 +144,12 @@ def test_what_fcl_cannot_hold_is_told(tmp_path):
     assert "'é' is written as 'e'" in told
     assert "Spike" in told
     assert write_rules(rules, tmp_path / "a.fcl") == what_is_lost(rules, "fcl")
+    always = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  IF anything THEN y = 1", aggregation="max")
+    assert "'is any'" in " ".join(what_is_lost(always, "fcl"))
+    assert RuleBase.from_fcl(always.to_fcl()) == always
     assert read_rules(tmp_path / "a.fcl").variables[0].name == "e"
     for wrong, word in (
         ("VARIABLE x: low = Gaussian(0, 1)  IF SOME x is low THEN y = 1", "quantifiers"),
-        ("VARIABLE x: low = Gaussian(0, 1)  IF anything THEN y = 1", "no conditions"),
         ("VARIABLE x FROM 0 TO 1: low = Gaussian(0, 1)  USING limited = yes  IF x is low THEN y = 1", "limited"),
     ):
         with pytest.raises(ParameterError, match=word):

@@ -88,7 +88,6 @@ def test_systems_of_numbers_and_of_tsukamoto():
         ("<term>cheap", "<term>cheep", "Rule 1: unknown term 'cheep' of 'tip'.*Did you mean 'cheap'"),
         ("<variable>service", "<variable>servce", "Rule 1: unknown variable 'servce'.*Did you mean 'service'"),
         ('modifier="very"', 'modifier="plus"', "Rule 1: unknown modifier 'plus'"),
-        ('complement="false"', 'complement="true"', "'rancid' of 'food' is a complement"),
         ('andMethod="MIN"', 'andMethod="MEAN"', "Unknown andMethod 'MEAN'"),
         ('connector="or"', 'connector="xor"', "Rule 1 .*'xor'"),
         ('type="output"', 'type="input"', "found 3 inputs, 0 outputs"),

@@ -169,8 +169,8 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("Gaussian 1.000 0.300", "Function 1 - hour", "called x, found 'hour'"),
         ("Gaussian 1.000 0.300", "Constant 1", "Unknown kind of term.*'Constant'"),
         ("Triangle 0.000 0.000 0.500", "Triangle 1 0 2", "left <= peak_at <= right"),
-        ("Constant 1.000", "Function ambient*2", "called x, found 'ambient'"),
-        ("Constant 1.000", "Sigmoid 1 2", "'rising' of 'power' is a linear function"),
+        ("Constant 1.000", "Function ambent*2", "uses 'ambent'.* neither an input .*Did you mean 'ambient'"),
+        ("Constant 1.000", "Function x*2", "uses 'x'.* neither an input"),
         ("Linear -0.500 0.1 0.800", "Triangle 0 1 2", "'rising' of 'power' is a Triangular.*Singleton"),
         ("Constant 1.000", "Constant 1 2", "Constant .*1 number"),
         ("Linear -0.500 0.1 0.800", "Linear -0.500 0.800", "Linear .*3 number"),
@@ -184,7 +184,6 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("activation: General", "activation: Some 1", "Unknown activation.*'Some'.*General"),
         ("activation: General", "activation: First 1 x", "activation must be 'general', 'first 1 0'"),
         ("activation: General", "activation: Threshold", "activation must be .*'threshold >= 0.5'"),
-        ("is rising with", "is high and power is not rising with", "concludes 'power' twice"),
         ("if ambient is not dark", "if power is very high", "condition about an output .*without hedges"),
         ("if ambient is very", "ambient is very", "Expected 'if', found 'ambient'"),
         ("if ambient is very", "if ambent is very", "Unknown variable.*'ambent'.*Did you mean 'ambient'"),
@@ -196,7 +195,6 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("then power is high", "then", "Expected output, found the end"),
         ("power is high", "power is hihg", "Unknown term 'hihg' of 'power'.*Did you mean 'high'"),
         ("power is high", "light is high", "Unknown output.*'light'.*power"),
-        ("power is high", "power is high and power is high", "concludes 'power' twice"),
         ("with 0.5", "with", "Expected the weight of the rule, found ''"),
         ("with 0.5", "with -1", "weight .*at least 0"),
         ("with 0.5", "with 0.5 0.5", "Expected 'and', 'with' or the end of the rule"),
@@ -227,11 +225,7 @@ def test_mamdani_fll_that_is_wrong_or_not_supported(old, new, message):
         to_rules(fll.read(changed(MAMDANI_FLL, old, new)))
 
 
-def test_what_outputs_and_blocks_must_share():
-    second = "OutputVariable: heat\n  defuzzifier: WeightedSum\n  term: on Constant 1\nRuleBlock: rules"
-    for method in ("WeightedSum", "WeightedAverage"):
-        with pytest.raises(RuleSyntaxError, match=r"Line 25.*linear function of the inputs.*one conclusion per output"):
-            to_rules(fll.read(changed(FLL, "RuleBlock: rules", second.replace("WeightedSum", method))))
+def test_what_blocks_must_share():
     block = "RuleBlock: more\n  conjunction: EinsteinProduct\n  rule: if hour is late then power is high\n"
     with pytest.raises(RuleSyntaxError, match=r"Line 25, .*same conjunction"):
         fll.read(FLL + block)
@@ -267,14 +261,13 @@ def test_what_outputs_and_blocks_must_share():
         ("'gaussmf',[0.3 1]", "'gaussmf',[0.3]", "gaussmf .*2 parameters, got 1"),
         ("'gaussmf',[0.3 1]", "'gaussmf',[0 1]", "Line 16, .*Gaussian: width must be greater than 0"),
         ("'constant',[1]", "'constant',[1 2]", "constant .*1 number"),
-        ("'constant',[1]", "'trimf',[0 1 2]", "linear function of the inputs"),
+        ("'constant',[1]", "'trimf',[0 1 2]", "'high' of 'power' is a Triangular"),
         ("'linear',[-0.5 0.1 0.8]", "'linear',[-0.5 0.8]", "linear .*3 number"),
         ("1 -1, 1 (1) : 1", "1 -1 1 (1) : 1", "Line 30, .*Expected a rule: '1 0 -2, 1"),
         ("1 -1, 1 (1) : 1", "1, 1 (1) : 1", r"Expected 2 number\(s\) here, found 1"),
         ("1 -1, 1 (1) : 1", "1 -2, 1 (1) : 1", "There is no term 2: the variable has 1"),
         ("1 -1, 1 (1) : 1", "1.7 -1, 1 (1) : 1", "fraction.*hedge: 0.01, 0.05"),
-        ("1 -1, 1 (1) : 1", "1 -1, -1 (1) : 1", "'not'.* is not supported"),
-        ("1 -1, 1 (1) : 1", "1 -1, 0 (1) : 1", "Line 31, .*linear function of the inputs"),
+        ("1 -1, 1 (1) : 1", "1 -1, -1 (1) : 1", "Line 30, .*'not' .*'power', a number"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 (-1) : 1", "weight .*at least 0"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 () : 1", "Expected the weight of the rule"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 (1) : 3", "Expected 1 .*or 2"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from fuzzymil import MIANFISClassifier, RuleBase
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.formats import what_is_lost
 from fuzzymil.rules.mamdani import MamdaniRules
 
 TEXT = """
@@ -87,6 +88,15 @@ def test_training_keeps_them():
     assert model.rules_ != rules
     assert labels(model.rules_) == labels(rules)
     assert (model.rules_.comment, model.rules_.variables[0].comment) == (rules.comment, rules.variables[0].comment)
+
+
+@pytest.mark.parametrize("format", ["fll", "fis", "fcl", "fml"])
+def test_other_formats_tell_that_they_lose_them(format):
+    rules = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)\nSafe: IF x is low THEN y = 1  # always", t_norm="min")
+    told = " ".join(what_is_lost(rules, format))
+    assert "Labels of rules are not kept: 'Safe'" in told
+    assert "Comments are not kept" in told
+    assert what_is_lost(rules, "json") == []
 
 
 def test_mamdani_rules_keep_them():

@@ -1,5 +1,7 @@
 """What the errors of the rule language say, and the character they point at."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,9 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import MamdaniRules
+from fuzzymil.rules._formats import sets
+from fuzzymil.rules._formats.syntax import whole
+from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable
 
@@ -49,7 +54,7 @@ ERRORS = {
     "no output": ("IF depth is low THEN risk is low", "'risk'|OUTPUT", "risk is"),
     "unknown family": (
         "VARIABLE x: low = gaussian(0, 1)",
-        "family|'gaussian'|Bell, Discrete|Gaussian|Did you mean 'Gaussian'?",
+        "family|'gaussian'|Gaussian, Triangular, Trapezoidal|Did you mean 'Gaussian'?",
         "gaussian(",
     ),
     "unknown statement": ("VARIABEL x: low = Gaussian(0, 1)", "'VARIABEL'|Did you mean 'VARIABLE'?", "VARIABEL x"),
@@ -80,7 +85,7 @@ ERRORS = {
     "division": ("IF depth is low THEN y = depth / 2", "'/'|sum of numbers times variables", "/ 2"),
     "whole division": ("IF depth is low THEN y = 3 // 2", "Comments begin with '#'|'//'", "// 2"),
     "power": ("IF depth is low THEN y = depth^2", "'^'", "^2"),
-    "power by stars": ("IF depth is low THEN y = depth**2", "a number|'*'|'0.3 + 2*depth'", "*2"),
+    "power by stars": ("IF depth is low THEN y = depth**2", "'**'|'0.3 + 2*depth'", "**2"),
     "function": ("IF depth is low THEN y = 1 + sin(depth)", "Function|sum of numbers times variables", "sin("),
     "function times": ("IF depth is low THEN y = 2*exp(depth)", "Function", "exp("),
     "variable times variable": (
@@ -107,7 +112,7 @@ ERRORS = {
     "infinite conclusion": ("IF depth is low THEN y = inf", "finite|'inf'", "inf"),
     "open bracket": (
         "IF (depth is low AND (size is low) THEN y = 1",
-        "Expected AND, OR or ')', found 'THEN'.",
+        "AND, OR or ')'|'(' at character 4|found 'THEN'",
         "THEN y",
     ),
     "closing bracket": ("IF depth is low) THEN y = 1", "')'|closes no|remove", ") THEN"),
@@ -163,11 +168,11 @@ ERRORS = {
     "else": ("IF depth is low THEN y = 1 ELSE y = 0", "ELSE|IF NOT|IF anything", "ELSE"),
     "more than one number": ("IF depth is low THEN y = 1 2", "'2'|WITH", "2"),
     "no rule after a label": ("Rule 1: depth is low THEN y = 1", "IF is missing", "depth"),
-    "negative weight": ("IF depth is low THEN y = 1 WITH -1", "weight|at least 0|'-'", "-1"),
+    "negative weight": ("IF depth is low THEN y = 1 WITH -1", "weight|at least 0|'-1'", "-1"),
     "no weight": ("IF depth is low THEN y = 1 WITH", "weight|found the end", ""),
     "infinite weight": ("IF depth is low THEN y = 1 WITH 1e400", "1e400|too large", "1e400"),
     "no parameters": ("VARIABLE x: low = Gaussian", "'('|Gaussian|center, width|the end of the text", ""),
-    "empty parameters": ("VARIABLE x: low = Gaussian()", "Gaussian|center, width|')'", ")"),
+    "empty parameters": ("VARIABLE x: low = Gaussian()", "a number|Gaussian|center, width|')'", ")"),
     "named parameters": ("VARIABLE x: low = Gaussian(center=0, width=1)", "without names|center, width", "center"),
     "too few parameters": ("VARIABLE x: low = Bell(0, 1)", "Bell|center, width, slope|got 2", "Bell"),
     "bad parameters": ("VARIABLE x: low = Gaussian(0, -1)", "Gaussian|width|-1.0", "Gaussian"),
@@ -178,7 +183,7 @@ ERRORS = {
         "Expected a fuzzy set|Bell, Discrete|found '3'",
         "3",
     ),
-    "term without a set": ("VARIABLE x: low, high", "Expected '=' and a fuzzy set, found ','.", ", high"),
+    "term without a set": ("VARIABLE x: low, high", "'=' and a fuzzy set|'low = Gaussian(0, 1)'|found ','", ", high"),
     "no terms": ("VARIABLE x:", "name of a term|'low = Gaussian(0, 1)'|the end of the text", ""),
     "no name": ("VARIABLE", "Expected the name of a variable, found the end of the text.", ""),
     "number as a name": ("VARIABLE 3", "Expected the name of a variable, found '3'.", "3"),
@@ -296,7 +301,7 @@ ERRORS = {
     "assignment": ("IF depth is low THEN y := 1", "'='|':='", ":= 1"),
     "double equals in a conclusion": ("IF depth is low THEN y == 1", "'y = 1'|'=='", "== 1"),
     "is before a number": ("IF depth is low THEN y is 1", "'y = 1'|'is'", "is 1"),
-    "is before a negative number": ("IF depth is low THEN y is -1", "'y = 1'|'is'", "is -1"),
+    "is before a negative number": ("IF depth is low THEN y is -1", "'y = -1'|'is'", "is -1"),
     "colon before a number": ("IF depth is low THEN y: 1", "'y = 1'|':'", ": 1"),
     "OR in a conclusion": ("IF depth is low THEN a = 1 OR b = 1", "OR|commas", "OR b"),
     "number as a term": ("IF depth is 3 THEN y = 1", "term|number|'depth is low'|around 3", "3 THEN"),
@@ -334,6 +339,19 @@ ERRORS = {
     "braces": ("VARIABLE x: {low = Gaussian(0, 1)}", "'{'|parentheses", "{low"),
     "MATLAB's family": ("VARIABLE x: low = gaussmf(1, 0)", "'gaussmf'|Gaussian(c, sigma)", "gaussmf"),
     "MATLAB's family and brackets": ("VARIABLE x: low = trimf [0 1 2]", "'trimf'|Triangular(a, b, c)", "trimf"),
+    **{
+        f"{name} of MATLAB": (f"VARIABLE x: low = {name}(1, 0)", f"'{name}'|{said}", name)
+        for name, said in {
+            "gauss2mf": "TwoSidedGaussian(c1, s1, c2, s2)",
+            "smf": "SShape(a, b)",
+            "zmf": "ZShape(a, b)",
+            "pimf": "PiShape(a, b, c, d)",
+            "dsigmf": "SigmoidDifference(c1, a1, a2, c2)",
+            "psigmf": "SigmoidProduct(c1, a1, a2, c2)",
+            "linsmf": "Ramp(a, b)",
+            "linzmf": "Ramp(b, a)",
+        }.items()
+    },
     "INPUT for VARIABLE": ("INPUT x: low = Gaussian(0, 1)", "'INPUT'|'VARIABLE'", "INPUT"),
     "SET for USING": ("SET t_norm = min", "'SET'|'USING'", "SET"),
     "WHEN for IF": ("WHEN depth is low THEN y = 1", "'WHEN'|'IF'", "WHEN"),
@@ -591,3 +609,14 @@ def test_a_shortened_print_says_how_to_get_all_of_it():
     assert "to_source()" in error_of(str(rules), rules.variables)
     again = RuleBase.parse(rules.to_text(max_terms=None, digits=None), rules.variables, aggregation="softmax")
     assert again == rules
+
+
+@pytest.mark.parametrize("name", [name for name in cures.FAMILIES_ELSEWHERE if name.endswith("mf")])
+def test_the_advice_on_a_family_of_matlab_is_what_its_files_mean(name):
+    """Numbers for MATLAB's parameters, and for ours as the advice orders them."""
+    given, ours = re.search(r"\[(.*)\] is (\w+\(.*\)) here", cures.FAMILIES_ELSEWHERE[name]).groups()
+    values = dict(zip(given.split(), (1.0, 2.0, 3.0, 4.0), strict=False))
+    numbers = [values[word] for word in given.split()]
+    written = re.sub(r"\b(\w+)\b(?=[,)])", lambda match: str(values[match[1]]), ours)
+    meant = RuleBase.parse(f"VARIABLE x: low = {written}\nIF x is low THEN y = 1").variables[0].terms["low"]
+    assert meant == sets.read(whole(name), name, numbers, sets.FIS)

@@ -72,6 +72,22 @@ def test_both_needed_and_either_suffices_read_differently():
         assert all((default + gain > 0) == (needed == 1) for gain in gains)
 
 
+def test_no_rule_is_idle():
+    bags = make_planted("shift", 60, random_state=7)
+    model = chosen(bags, None)
+    assert model.rules_.n_rules > 5  # so many that some may be left with nothing to say
+    assert not model.rules_.diagnose(bags).of("never matters")
+    assert not model.rules_.diagnose(bags).of("always fires")
+
+
+def test_no_rule_says_the_same_twice():
+    bags, labels = threshold_bags(60, seed=0)
+    bags = [np.column_stack([bag, bag[:, :1], bag[:, :1]]) for bag in bags]  # copies tempt to use x1 twice
+    for rule in chosen(bags, labels).rules_.rules:
+        asked = [(condition.variable, condition.term) for condition in rule.conditions]
+        assert len(asked) == len(set(asked))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_noise_gives_few_rules(seed):
     bags = make_planted("some", 100, random_state=seed)

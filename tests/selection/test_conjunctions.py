@@ -122,3 +122,14 @@ def test_joint_statements_are_those_of_brute_force():
     worth = {pair for pair, value in pairs.items() if value > 1.1 * max(alone[pair[0]], alone[pair[1]])}
     assert set(found) == worth
     assert [pairs[pair] for pair in found] == sorted((pairs[pair] for pair in found), reverse=True)
+
+
+def test_statements_that_say_the_same_are_not_joined():
+    rng = np.random.default_rng(4)
+    columns = (rng.random((60, 9)) > 0.5).astype(float)
+    target = columns[:, 2] * columns[:, 7]
+    residuals, curvature = target - target.mean(), np.full(60, 0.2)
+    found = joint_statements(columns, residuals, curvature, differ=lambda one, two: (one, two) != (2, 7), keep=3)
+    everything = joint_statements(columns, residuals, curvature, keep=4)
+    assert found == [pair for pair in everything if pair != (2, 7)]
+    assert len(found) == 3

@@ -1,4 +1,4 @@
-"""Settings for compiled programs: the on-disk cache, thread limits, memory maps, and processes that cannot run them."""
+"""What compiled programs need of their process: threads, memory maps, and that it is not a fork."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+
+from fuzzymil._utils import programs
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
@@ -32,34 +34,6 @@ def granted_cores() -> int:
     if granted.isdigit() and int(granted) > 0:
         return int(granted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def enable_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Cache compiled programs on disk, so that the next process need not compile them again.
-
-    The command line calls this; in a script or notebook, call it before the first fit.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Default: ``JAX_COMPILATION_CACHE_DIR``, or ``fuzzymil`` in the user's cache folder.
-
-    Returns
-    -------
-    Path
-        The folder in use.
-    """
-    chosen = Path(folder or os.environ.get("JAX_COMPILATION_CACHE_DIR") or _user_cache() / "fuzzymil" / "compiled")
-    for name, value in (
-        ("jax_compilation_cache_dir", str(chosen)),
-        ("jax_persistent_cache_min_compile_time_secs", 0.0),
-        ("jax_persistent_cache_min_entry_size_bytes", -1),
-    ):
-        if "jax" in sys.modules:
-            sys.modules["jax"].config.update(name, value)
-        else:  # read on import, for which commands that compile nothing should not wait
-            os.environ[name.upper()] = str(value)
-    return chosen
 
 
 def in_64_bit() -> contextlib.AbstractContextManager[Any]:
@@ -91,10 +65,11 @@ def make_room() -> None:
     """Drop compiled programs before the process runs out of memory maps on Linux.
 
     Each new data shape takes a few hundred maps, and the compiler crashes beyond the limit (65,530 by default).
-    Dropped programs are compiled again when needed. Called before each fit and each inference, which `check_process`
-    allows first.
+    Dropped programs are compiled again when needed. Called before each computation with JAX, whose programs are kept on
+    disk (`programs.keep`).
     """
     check_process()
+    programs.keep()
     if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
         return
     with _MAPS.open("rb") as maps:
@@ -103,11 +78,3 @@ def make_room() -> None:
         import jax
 
         jax.clear_caches()  # type: ignore[no-untyped-call]
-
-
-def _user_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

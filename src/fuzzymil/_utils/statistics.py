@@ -1,12 +1,15 @@
-"""Tests of the difference between two methods that were measured on the same folds."""
+"""The Brier score, and tests of the difference between two methods that were measured on the same folds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+
+from fuzzymil._utils.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ def t_test(mean: float, error: float, n: int) -> PairedTest:
     """Return the t-test of the mean of n differences with this standard error, and its interval."""
     if error == 0:
         return PairedTest(mean, mean, mean, 1.0 if mean == 0 else 0.0, n)
+    from scipy import stats  # deferred: slow to import
+
     reach = float(stats.t.ppf(0.975, n - 1)) * error
     p = 2 * float(stats.t.sf(abs(mean / error), n - 1))
     return PairedTest(mean, mean - reach, mean + reach, p, n)
@@ -63,3 +68,25 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(raised, 1.0)
     return adjusted
+
+
+def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:
+    """Return the Brier score: the mean squared error of the probabilities, 0 if they are certain and right.
+
+    It is half the sum of the squared errors of all classes, so that a coin's probabilities score 0.25 for two classes.
+
+    Parameters
+    ----------
+    truth : array of shape (n_bags,)
+    probabilities : array of shape (n_bags, n_classes)
+    classes : sequence of labels
+        In the order of the columns.
+
+    Examples
+    --------
+    >>> round(brier_score(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]], ["no", "yes"]), 3)
+    0.145
+    """
+    hit = np.asarray(truth)[:, None] == np.asarray(classes)[None, :]
+    errors = np.square(np.asarray(probabilities, float) - hit).sum(axis=1) / 2
+    return float(errors.mean())

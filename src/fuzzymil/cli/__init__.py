@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.discovery import import_modules
-from fuzzymil.cli._app import app
 from fuzzymil.cli._streams import OutputError, open_streams
 
-# Importing a module registers its command. The help lists the commands in this order, and then any others.
-# isort: off
-from fuzzymil.cli import fit, evaluate, launch  # noqa: F401
-from fuzzymil.cli import predict, explain, rules, plot, report  # noqa: F401
-from fuzzymil.cli import demo, reproduce, bench, data  # noqa: F401
-
-# isort: on
-from fuzzymil.cli.reproduce import Experiment
+if TYPE_CHECKING:
+    from fuzzymil.cli._app import app
+    from fuzzymil.cli.reproduce import Experiment
 
 __all__ = ["Experiment", "app", "main"]
 
-import_modules(__name__)
+_IN_ORDER = (
+    *("fit", "evaluate", "launch"),
+    *("predict", "explain", "rules", "plot", "report"),
+    *("demo", "reproduce", "bench", "data", "cache"),
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("Experiment", "app"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _register()
+    return getattr(import_module(f"{__name__}.{'_app' if name == 'app' else 'reproduce'}"), name)
+
+
+def _register(command: str = "") -> None:
+    """Import the module of a command, which registers it; or without a known name, those of all commands.
+
+    The help lists the commands in the order of `_IN_ORDER`, and then any others.
+    """
+    if command.isidentifier() and not command.startswith("_") and find_spec(f"{__name__}.{command}"):
+        import_module(f"{__name__}.{command}")
+        return
+    for name in _IN_ORDER:
+        import_module(f"{__name__}.{name}")
+    import_modules(__name__)
 
 
 def main() -> None:
@@ -27,6 +48,9 @@ def main() -> None:
     if not open_streams():
         print("Error: Standard output is closed: redirect it to a file.", file=sys.stderr)
         sys.exit(1)
+    _register(*sys.argv[1:2])  # a command should not wait for the others
+    from fuzzymil.cli._app import app
+
     try:
         app()
     except OutputError as problem:  # while printing the help

@@ -112,6 +112,9 @@ def is_terminal() -> bool:
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function to call with a title, the steps done and their total; on a terminal it shows a progress bar."""
+    if not is_terminal():
+        yield lambda title, done, total: None
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -131,7 +134,7 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_terminal()) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def show(title: str, done: int, total: int) -> None:

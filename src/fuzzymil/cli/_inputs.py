@@ -120,11 +120,17 @@ def read_data(
 
 
 def read_both(
-    model: Path, data: Path, columns: Columns, format: str | None = None, *, labels: bool = False
+    model: Path,
+    data: Path,
+    columns: Columns,
+    format: str | None = None,
+    *,
+    labels: bool = False,
+    to_answer: bool = False,
 ) -> tuple[Any, Source, Bags]:
-    """Return a model, the data given with it, and the bags with the model's features."""
+    """Return a model, the data given with it, and the bags with the model's features; see `read_model`."""
     check_apart(model, data)
-    fitted, remembered = read_model(model)
+    fitted, remembered = read_model(model, to_answer=to_answer)
     source = read_data(data, columns, format, remembered=remembered, labels=labels)
     return fitted, source, source.usable(fitted)
 

@@ -35,15 +35,32 @@ class Columns:
         return cls(found[0], found[1], tuple(drop or ()))
 
 
-def read_model(path: Path) -> tuple[Any, Columns]:
-    """Return a fitted model, and the columns of its training data as far as the file has them."""
-    from fuzzymil.estimators import model_from_dict, persistence
+def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
+    """Return a fitted model, and the columns of its training data as far as the file has them.
+
+    Parameters
+    ----------
+    path : Path
+    to_answer : bool
+        Whether the model is only to predict and explain: a network then does not load scikit-learn.
+    """
+    from fuzzymil.rules import json
 
     _check_file(path, "model")
     with local_copy(path) as file:
-        document = _document(file, {persistence.FORMAT: persistence.FORMAT_VERSION})
-        model = model_from_dict(document, name=str(file))
+        document = _document(file, json.MODEL)
+        model = _answering(document, str(file)) if to_answer else None
+        if model is None:
+            from fuzzymil.estimators import model_from_dict
+
+            model = model_from_dict(document, name=str(file))
     return model, _columns_of(document.get("extra"))
+
+
+def _answering(document: dict[str, Any], name: str) -> Any:
+    from fuzzymil.estimators import SavedNetwork
+
+    return SavedNetwork.of(document, name=name)
 
 
 def _columns_of(extra: Any) -> Columns:

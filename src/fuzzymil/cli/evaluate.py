@@ -148,9 +148,6 @@ def _run(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, seed: in
     import numpy as np
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-    from fuzzymil._utils.runtime import enable_compilation_cache
-
-    enable_compilation_cache()
     splitter = RepeatedStratifiedKFold if kind is Task.classification else RepeatedKFold
     repeated = splitter(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
     splits = [*repeated.split(np.zeros(bags.n_bags), bags.labels)]
@@ -181,7 +178,7 @@ def _scores(fold: Fold, kind: Task) -> dict[str, float]:
     """Return accuracy, AUC and, for probabilities, the Brier score on the test bags; or R² and mean absolute error."""
     from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
 
-    from fuzzymil.plots import brier_score
+    from fuzzymil._utils.statistics import brier_score
 
     truth, found = fold.truth, fold.predictions
     if kind is Task.regression:

@@ -45,7 +45,7 @@ def explain(
         check_figure(figure, model, data)
         if output is not None and output.resolve() == figure.resolve():
             raise ParameterError(f"{output} cannot be both --output and --figure: choose another name for one of them.")
-    fitted, source, bags = read_both(model, data, Columns.from_options(bag, label), format)
+    fitted, source, bags = read_both(model, data, Columns.from_options(bag, label), format, to_answer=True)
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")
     found = fitted.explain(bag_with_id(bags, id, source.name))

@@ -182,9 +182,6 @@ def _to_resume(path: Path, chosen: dict[str, Any], settings: list[str] | None, i
 
 def _train(model: Any, bags: Any, *, verbose: bool) -> bool:
     """Fit the model and return whether Ctrl-C interrupted it."""
-    from fuzzymil._utils.runtime import enable_compilation_cache
-
-    enable_compilation_cache()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model.set_params(verbose=verbose).fit(bags, getattr(bags, "labels", None))  # a stream carries its labels

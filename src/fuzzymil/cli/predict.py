@@ -55,7 +55,7 @@ def predict(
     if holds_rules(model):
         tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, format)
     else:
-        fitted, remembered = read_model(model)
+        fitted, remembered = read_model(model, to_answer=True)
         tables = _tables(fitted, read_parts(data, columns, format, remembered=remembered, model=fitted))
     if as_json:
         rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]
@@ -113,7 +113,6 @@ def _table(model: Any, bags: Bags, found: Predictions) -> dict[str, list[Any]]:
 def _quality(model: Any, found: Any, labels: Any) -> str:
     """Return how good predictions are, if they can be compared with the labels."""
     import numpy as np
-    from sklearn.metrics import r2_score
 
     if hasattr(model, "classes_"):
         if not np.isin(labels, model.classes_).all():
@@ -124,4 +123,7 @@ def _quality(model: Any, found: Any, labels: Any) -> str:
         return "No R2: the labels are not numbers like the predictions."
     if len(labels) < 2:
         return f"Error {abs(float(found[0] - labels[0])):.4g}."
-    return f"R2 {r2_score(labels, found):.3f} ({len(labels)} bags)."
+    error, spread = ((labels - found) ** 2).sum(), ((labels - labels.mean()) ** 2).sum()
+    if not spread:
+        return f"No R2: all labels are {labels[0]:g}. Greatest error {abs(labels - found).max():.4g}."
+    return f"R2 {1 - error / spread:.3f} ({len(labels)} bags)."

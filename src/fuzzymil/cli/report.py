@@ -28,6 +28,13 @@ def report(
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Of two classes, the one that curves are about (default: the one that rules speak for).",
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 10,
     cross_validate: Annotated[
         bool,
@@ -46,10 +53,8 @@ def report(
         raise InputError("The report cannot be written to standard output: name a file with -o.")
     check_target(output, model, data)
     fitted, _, bags = read_both(model, data, Columns.from_options(bag, label), format)
-    from fuzzymil._utils.runtime import enable_compilation_cache
     from fuzzymil.report import write_report
 
-    enable_compilation_cache()
     with progress() as show:
         write_report(
             fitted,
@@ -60,6 +65,7 @@ def report(
             n_folds=folds,
             held_out=held_out,
             progress=show,
+            positive=positive,
         )
     note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
     if as_json:

@@ -72,11 +72,9 @@ def reproduce(
     n_bags = None if sizes is None else _training_bags(sizes)
     from rich.console import Console
 
-    from fuzzymil._utils.runtime import enable_compilation_cache
     from fuzzymil.experiments import EXPERIMENTS, Options, Stopped
     from fuzzymil.experiments import reproduce as run
 
-    enable_compilation_cache()
     names = list(EXPERIMENTS) if experiment is Experiment.all else [experiment.value]
     try:
         results = run(names, output, Options(seed, quick, repeats, data, jobs, n_bags), Console(quiet=as_json))

@@ -1,22 +1,17 @@
-"""The basis of the neural comparators: layers as plain arrays, and one compiled training loop over packed bags.
+"""The basis of the neural comparators: the estimator interface of networks on packed bags.
 
-A network is a function ``forward(weights, x, grouping) -> Outputs``; everything else (padding, loss, optimizer, the
-estimator interface) is here. The whole training is one compiled program that folds of similar size share. Training uses
-32 bits, prediction 64.
+Training uses 32 bits, prediction 64. Networks import JAX when they are used: who compares with another method should
+not wait for it.
 """
 
 from __future__ import annotations
 
-import functools
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
@@ -24,104 +19,10 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.runtime import make_room
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
+from fuzzymil.comparators._layers import Forward, Weights, glorot
 from fuzzymil.estimators.parameters import check_integer, integer, real
-from fuzzymil.network.engines.jax import grouping_of
 from fuzzymil.network.packing import pack
-from fuzzymil.network.segments import Grouping
 from fuzzymil.training.losses import LOSSES
-
-Weights = dict[str, Any]  # a pytree of arrays
-
-
-class Outputs(NamedTuple):
-    """Outputs of a network for bags (b,) and, if it has them, for instances (i,)."""
-
-    bags: jax.Array
-    instances: jax.Array | None = None
-
-
-Forward = Callable[[Weights, jax.Array, Grouping], Outputs]
-
-# ---------------------------------------------------------------------- layers
-
-
-def glorot(rng: np.random.RandomState, n_in: int, n_out: int) -> tuple[Array, Array]:
-    """Draw a layer: weights (n_in, n_out), uniform with variance ``2 / (n_in + n_out)``, and zero biases (n_out,)."""
-    reach = np.sqrt(6.0 / (n_in + n_out))
-    return rng.uniform(-reach, reach, (n_in, n_out)), np.zeros(n_out)
-
-
-def linear(layer: tuple[jax.Array, jax.Array], x: jax.Array) -> jax.Array:
-    """Apply one layer to rows ``x`` (n, n_in)."""
-    weights, biases = layer
-    return x @ weights + biases
-
-
-def hidden(
-    layers: Sequence[tuple[jax.Array, jax.Array]], x: jax.Array, activation: Callable[[jax.Array], jax.Array]
-) -> jax.Array:
-    """Apply layers one after another, each followed by ``activation``."""
-    for layer in layers:
-        x = activation(linear(layer, x))
-    return x
-
-
-# ---------------------------------------------------------------------- training, compiled
-
-
-def mean_loss(loss: str, output: jax.Array, targets: jax.Array, real: jax.Array) -> jax.Array:
-    """Return the mean loss of the bags (b,) that are not padding."""
-    costs = LOSSES[loss].per_bag(output[:, None], targets[:, None])
-    return jnp.sum(jnp.where(real, costs, 0.0)) / jnp.sum(real)
-
-
-@functools.partial(jax.jit, static_argnames=("forward", "loss", "n_epochs"))
-def train(
-    forward: Forward,
-    loss: str,
-    n_epochs: int,
-    weights: Weights,
-    constants: Weights,
-    x: jax.Array,
-    bag_index: jax.Array | None,
-    targets: jax.Array,
-    real: jax.Array,
-    learning_rate: jax.Array,
-    weight_decay: jax.Array,
-) -> tuple[Weights, jax.Array]:
-    """Minimize the mean loss of the bags with Adam, in full batches.
-
-    The network ``forward`` receives ``weights``, which are learned, and ``constants`` as one dict. ``x`` (i, d) and
-    ``bag_index`` (i,) are packed and padded instances, as returned by `fuzzymil.network.segments.pack`; ``targets`` and
-    ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights (not
-    the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss before
-    each step (n_epochs,).
-    """
-    grouping = grouping_of(bag_index, len(x), len(targets))
-    optimizer = optax.adamw(
-        learning_rate, weight_decay=weight_decay, mask=lambda tree: jax.tree.map(lambda values: values.ndim > 1, tree)
-    )
-
-    def cost(weights: Weights) -> jax.Array:
-        output = forward(weights | constants, x, grouping).bags
-        return mean_loss(loss, output, targets, real)
-
-    def step(state: tuple[Weights, Any], _: None) -> tuple[tuple[Weights, Any], jax.Array]:
-        weights, memory = state
-        value, gradient = jax.value_and_grad(cost)(weights)
-        updates, memory = optimizer.update(gradient, memory, weights)
-        return (optax.apply_updates(weights, updates), memory), value
-
-    (weights, _), losses = jax.lax.scan(step, (weights, optimizer.init(weights)), length=n_epochs)
-    return weights, losses
-
-
-@functools.partial(jax.jit, static_argnames=("forward", "n_bags"))
-def _apply(forward: Forward, weights: Weights, x: jax.Array, bag_index: jax.Array | None, n_bags: int) -> Outputs:
-    return forward(weights, x, grouping_of(bag_index, len(x), n_bags))
-
-
-# ---------------------------------------------------------------------- estimators
 
 
 def _layer_sizes(name: str, value: Any) -> None:
@@ -162,6 +63,10 @@ class BagNetwork(BagClassifier):
         return {}
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
+        import jax
+
+        from fuzzymil.comparators._programs import train
+
         make_room()
         loss = LOSSES[self._loss]
         with np.errstate(over="ignore"):  # values beyond 32 bits end in the error below
@@ -191,9 +96,13 @@ class BagNetwork(BagClassifier):
 
     def _outputs(self, bags: Bags) -> tuple[Array, Array | None]:
         """Return the outputs of the trained network for bags (b,) and for instances (i,)."""
+        import jax
+
+        from fuzzymil.comparators._programs import apply
+
         data = pack(bags.instances, bags.offsets, np.float64)
         with jax.enable_x64():
-            outputs = _apply(self._forward(), self.weights_, data.x, data.bag_index, n_bags=len(data.offsets) - 1)
+            outputs = apply(self._forward(), self.weights_, data.x, data.bag_index, n_bags=len(data.offsets) - 1)
             of_bags = np.asarray(outputs.bags)[: data.n_bags]
             of_instances = None if outputs.instances is None else np.asarray(outputs.instances)[: data.n_instances]
         return of_bags, of_instances
@@ -210,5 +119,7 @@ class InstanceNetwork(BagNetwork, InstanceScores):
 
 
 def _converted(weights: Weights, dtype: Any) -> Weights:
+    import jax
+
     converted: Weights = jax.tree.map(lambda values: np.asarray(values, dtype), weights)
     return converted

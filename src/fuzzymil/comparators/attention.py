@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._neural import BagNetwork, Forward, Outputs, Weights, glorot, hidden, linear
+from fuzzymil.comparators._layers import Forward, Outputs, Weights, glorot, hidden, linear
+from fuzzymil.comparators._neural import BagNetwork
 from fuzzymil.estimators.parameters import integer
 from fuzzymil.network.segments import Grouping, log_sum_exp
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["GatedAttention"]
 
 
 def attended(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     """Return the logits of bags, and the weights of their instances, which sum to 1 in each bag."""
+    import jax
+    import jax.numpy as jnp
+
     features = hidden(weights["hidden"], x, jax.nn.relu)
     content = jnp.tanh(linear(weights["content"], features))
     gate = jax.nn.sigmoid(linear(weights["gate"], features))

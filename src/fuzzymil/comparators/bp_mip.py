@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
-
-import jax
-import jax.numpy as jnp
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fuzzymil.comparators._base import comparator
-from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
+from fuzzymil.comparators._neural import InstanceNetwork
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import Grouping
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["BPMIP"]
 
 
 def maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     """Return the outputs in (0, 1) of instances, and the maximum of each bag."""
+    import jax
+    import jax.numpy as jnp
+
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
     log_pooled = AGGREGATIONS["max"](log_o, grouping, jnp.zeros(()))
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))

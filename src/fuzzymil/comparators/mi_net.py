@@ -4,47 +4,52 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import jax
-import jax.numpy as jnp
-
+from fuzzymil._utils.arrays import namespace
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._neural import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
+from fuzzymil.comparators._neural import BagNetwork, InstanceNetwork
 from fuzzymil.estimators.parameters import choice
 from fuzzymil.network.aggregation import COMBINERS
 from fuzzymil.network.segments import Grouping, log_sum_exp
 
+if TYPE_CHECKING:
+    import jax
+
 __all__ = ["MINet", "MiNet"]
 
-Pool = Callable[[jax.Array, Grouping], jax.Array]
+Pool = Callable[[Any, Grouping], Any]
 
 # ---------------------------------------------------------------------- pools
 # Each takes values (i, k) and returns (b, k), with 0 for bags without instances, which only occur as padding.
 
 
 def _zero_if_empty(pooled: jax.Array, grouping: Grouping) -> jax.Array:
-    return jnp.where(grouping.sizes()[:, None] == 0, 0.0, pooled)
+    return namespace(pooled).where(grouping.sizes()[:, None] == 0, 0.0, pooled)
 
 
 def maximum(values: jax.Array, grouping: Grouping) -> jax.Array:
     """Return the maximum over each bag."""
-    return COMBINERS["max"](values[:, :, None], grouping, jnp.zeros(()))[:, :, 0]
+    return COMBINERS["max"](values[:, :, None], grouping, namespace(values).zeros(()))[:, :, 0]
 
 
 def mean(values: jax.Array, grouping: Grouping) -> jax.Array:
     """Return the mean over each bag."""
-    return COMBINERS["mean"](values[:, :, None], grouping, jnp.zeros(()))[:, :, 0]
+    return COMBINERS["mean"](values[:, :, None], grouping, namespace(values).zeros(()))[:, :, 0]
 
 
 def log_mean_exp(values: jax.Array, grouping: Grouping) -> jax.Array:
     """Return ``log(mean(exp(values)))`` over each bag, between the mean and the maximum."""
-    log_n = jnp.log(jnp.maximum(grouping.sizes(), 1.0).astype(values.dtype))
+    xp = namespace(values)
+    log_n = xp.log(xp.maximum(grouping.sizes(), 1.0).astype(values.dtype))
     return _zero_if_empty(log_sum_exp(values, grouping) - log_n[:, None], grouping)
 
 
 def mean_probability(logits: jax.Array, grouping: Grouping) -> jax.Array:
     """Return the logit of the mean probability over each bag."""
+    import jax
+
     for_it, against = (log_sum_exp(jax.nn.log_sigmoid(sign * logits), grouping) for sign in (1.0, -1.0))
     return _zero_if_empty(for_it - against, grouping)
 
@@ -54,12 +59,16 @@ def mean_probability(logits: jax.Array, grouping: Grouping) -> jax.Array:
 
 def pooled_logits(weights: Weights, x: jax.Array, grouping: Grouping, *, pool: Pool) -> Outputs:
     """Return the logits of instances, and of bags by pooling them."""
+    import jax
+
     logits = linear(weights["output"], hidden(weights["hidden"], x, jax.nn.relu))
     return Outputs(pool(logits, grouping)[:, 0], logits[:, 0])
 
 
 def pooled_features(weights: Weights, x: jax.Array, grouping: Grouping, *, pool: Pool) -> Outputs:
     """Return the logits of bags from the pooled features of their instances."""
+    import jax
+
     features = pool(hidden(weights["hidden"], x, jax.nn.relu), grouping)
     return Outputs(linear(weights["output"], features)[:, 0])
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._neural import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
+from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
+from fuzzymil.comparators._neural import InstanceNetwork
 from fuzzymil.estimators.parameters import real
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.segments import Grouping
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["MINN"]
 
 
 def soft_maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
     """Return the outputs ``o`` in (0, 1) of instances, and ``log(mean(exp(alpha * o))) / alpha`` of bags."""
+    import jax
+    import jax.numpy as jnp
+
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
     log_pooled = AGGREGATIONS["lse"](log_o, grouping, weights["alpha"])
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))

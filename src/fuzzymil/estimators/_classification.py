@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
@@ -21,7 +20,7 @@ from fuzzymil.estimators._jobs import Job
 from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.inputs import class_labels, one_positive, output_names, positive_class
 from fuzzymil.estimators.parameters import Check, either, instance, label
-from fuzzymil.explain import Reading
+from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.rules import RuleBase
 from fuzzymil.training.losses import LOSSES
 
@@ -162,31 +161,12 @@ class NetworkClassifier(ClassifierMixin, Network):
         """
         return self._decision(self._infer(X)[0])
 
-    def _threshold(self) -> float:
-        """Return what is subtracted from an output to get the decision value."""
-        return LOSSES[self._loss].threshold if len(self.classes_) == 2 else 0.0
-
-    def _decision(self, output: Array) -> Array:
-        decision = output - self._threshold()
-        if len(self.classes_) != 2:
-            return decision
-        return decision[:, 0] if self._positive_place else -decision[:, 0]
-
     def _classifies(self) -> bool:
         return True
 
-    def _reading(self) -> Reading:
-        scale = "logit" if self._loss == "cross_entropy" else "decision value"
-        order = [0, 1] if self._positive_place else [1, 0]  # an explanation is about the rules' own class
-        if len(self.classes_) != 2:
-            return Reading(self._labels_of, self._probability, self.classes_, self._threshold(), scale)
-        return Reading(
-            self._labels_of,
-            lambda output: self._probability(output)[:, order],
-            self.classes_[order],
-            self._threshold(),
-            scale,
-        )
+    def _class_reading(self) -> ClassReading:
+        calibration = getattr(self, "calibration_", None)
+        return ClassReading.of_network(self.classes_, self._loss, calibration, self._positive_place)
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.
@@ -200,18 +180,6 @@ class NetworkClassifier(ClassifierMixin, Network):
         array of shape (n_bags, n_classes)
         """
         return self._probability(self._infer(X)[0])
-
-    def _probability(self, output: Array) -> Array:
-        probability = LOSSES[self._loss].probability
-        if probability is not None:
-            likely = probability(output)
-        else:
-            likely = expit(self.calibration_[:, 0] * output + self.calibration_[:, 1])
-            if len(self.classes_) > 2:
-                likely = likely / likely.sum(axis=1, keepdims=True)
-        if len(self.classes_) != 2:
-            return likely
-        return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value of each instance, treated as a bag of its own.

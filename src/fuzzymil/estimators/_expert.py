@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed, warn_user
 from fuzzymil.bags import Bags
+from fuzzymil.estimators._estimator import RuleEstimator
 from fuzzymil.estimators.inputs import (
     bag_labels,
     class_labels,
@@ -29,8 +29,7 @@ from fuzzymil.estimators.inputs import (
     warn_if_worse_than_chance,
 )
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, label, real
-from fuzzymil.estimators.rule_model import RuleModel
-from fuzzymil.explain import NUMBERS, Reading
+from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import RuleBase, inference
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -90,7 +89,7 @@ def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class ExpertSystem(BaseEstimator, RuleModel):
+class ExpertSystem(RuleEstimator):
     """Base of `MISugeno` and `MIMamdani`."""
 
     kind_of_rules: ClassVar[type]
@@ -238,35 +237,25 @@ class ExpertSystem(BaseEstimator, RuleModel):
         bags = self._bags(X)
         return self._reported(rules.infer(bags), bags)
 
-    def _decision(self, output: Array) -> Array:
-        if output.shape[1] == 1:
-            return (output[:, 0] - self.threshold) * (1.0 if self._positive_place else -1.0)
-        return output[:, 1] - output[:, 0] if output.shape[1] == 2 else output
-
-    def _probability(self, output: Array) -> Array:
-        limit = LOSSES["squared_error"].probability
-        assert limit is not None
-        # Around the threshold, so that the predicted class is the more probable one.
-        middle = 0.5 if self.threshold is None or output.shape[1] > 1 else self.threshold
-        likely = limit(output + (0.5 - middle))
-        if likely.shape[1] > 1:
-            return likely
-        return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
-
     def _classifies(self) -> bool:
         return self.threshold is not None
 
-    def _reading(self) -> Reading:
+    def _n_outputs(self) -> int:
+        return len(self.rules_.outputs)
+
+    def _class_reading(self) -> ClassReading | None:
         if self.threshold is None:
-            return NUMBERS
-        if len(self.rules_.outputs) > 1:
-            return Reading(self._labels_of, self._probability, self.classes_, 0.0)
-        order = [0, 1] if self._positive_place else [1, 0]  # an explanation is about the rules' own class
-        return Reading(
-            self._labels_of,
-            lambda output: self._probability(output)[:, order],
-            self.classes_[order],
-            self.threshold,
+            return None
+        limited = LOSSES["squared_error"].probability
+        assert limited is not None
+        single = len(self.rules_.outputs) == 1
+        # Around the threshold, so that the predicted class is the more probable one.
+        shift = 0.5 - self.threshold if single else 0.0
+        return ClassReading(
+            classes=self.classes_,
+            likely=lambda output: limited(output + shift),
+            threshold=self.threshold if single else 0.0,
+            positive=self._positive_place,
         )
 
     def instance_scores(self, X: Any) -> Array:

@@ -96,7 +96,7 @@ def _trains(estimator: Any) -> bool:
     """Return whether the next fit trains a network, rather than choosing rules or anything else."""
     if not isinstance(estimator, Network):
         return False
-    return not estimator._selects or (bool(estimator.warm_start) and hasattr(estimator, "members_"))
+    return not estimator._selects or (bool(estimator.warm_start) and hasattr(estimator, "_learned"))
 
 
 def _prepared(network: Network, bags: Any, labels: Any) -> Job:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
+from fuzzymil.explain.coverage import used_features
 from fuzzymil.network.packing import pack
 from fuzzymil.rules import RuleBase
 from fuzzymil.training.limits import projected, unmoved
@@ -155,6 +156,22 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         limited=learned.scaling.limited,
         **alphas,
     )
+
+
+def features_in(learned: Learned, members: Sequence[Callable[[], RuleBase]]) -> list[int]:
+    """Return the features that the members use in their conditions or conclusions, in order.
+
+    ``members`` are what `rule_base` returned; they are only made where the arrays do not tell.
+    """
+    if learned.template is not None:
+        return used_features(make() for make in members)
+    used = np.zeros(next(iter(learned.masks[0].values())).shape[1], bool)
+    for params, masks in zip(learned.params, learned.masks, strict=True):
+        used |= np.any([np.any(mask > 0, axis=0) for mask in masks.values()], axis=0)
+        slopes = np.asarray(params.coefs)[:, :, 1:]
+        if slopes.shape[2]:
+            used |= (slopes != 0).any(axis=(0, 1))
+    return np.flatnonzero(used).tolist()
 
 
 def _number_or_tuple(values: Any) -> float | tuple[float, ...]:

@@ -409,7 +409,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
 
     def _set_fitted(self, rules: MamdaniRules, classes: Array | None, positive: int) -> None:
         super()._set_fitted(rules, classes, positive)
-        self.members_ = [rules]
+        self._members = [rules]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,15 +17,24 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags, BagStream
+from fuzzymil.estimators._estimator import RuleEstimator
 from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, limits_on, structure
-from fuzzymil.estimators._jobs import Job, best_of, dropout_factor, group_of, plan_of, rule_base, training_weights
+from fuzzymil.estimators._jobs import (
+    Job,
+    best_of,
+    dropout_factor,
+    features_in,
+    group_of,
+    plan_of,
+    rule_base,
+    training_weights,
+)
 from fuzzymil.estimators._look import Look, as_stream, common_generator
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.estimators.rule_model import ExplainableModel
+from fuzzymil.estimators.rule_model import Committee
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import asked_of_instances, infer_output
 from fuzzymil.selection import choose_rules
 from fuzzymil.training.constraints import Touched
 from fuzzymil.training.distributed.census import take_census
@@ -40,14 +49,14 @@ if TYPE_CHECKING:
     from fuzzymil.training.distributed.feed import Feed
 
 
-class Network(NetworkSettings, ExplainableModel):
+class Network(NetworkSettings, Committee, RuleEstimator):
     """Base of all estimators that train the network."""
 
     # ------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._check_settings()
-        resumes = bool(self.warm_start) and hasattr(self, "members_")
+        resumes = bool(self.warm_start) and hasattr(self, "_learned")
         if self._selects and not resumes:
             return self._choose(X, y, sample_weight)
         if isinstance(X, BagStream) or self._run.distributed:
@@ -65,7 +74,7 @@ class Network(NetworkSettings, ExplainableModel):
                 "partial_fit takes bags in the memory of one process: for a stream, or with distributed=True, use fit "
                 "(warm_start=True resumes training)."
             )
-        if self._selects and not hasattr(self, "members_"):
+        if self._selects and not hasattr(self, "_learned"):
             return self._choose(X, y, sample_weight, classes)
         job = self._prepare(X, y, sample_weight, resume=True, classes=classes)
         job, result = self._train_jobs([job], 1)[0]
@@ -119,6 +128,10 @@ class Network(NetworkSettings, ExplainableModel):
         return self._learned.loss
 
     @abstractmethod
+    def _classifies(self) -> bool:
+        """Return whether this is a classifier."""
+
+    @abstractmethod
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool, classes: Any) -> Coding:
         """Turn labels into targets of the network."""
 
@@ -133,7 +146,7 @@ class Network(NetworkSettings, ExplainableModel):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
         """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
-        resumes = resume and hasattr(self, "members_")
+        resumes = resume and hasattr(self, "_learned")
         bags = self._bags_to_fit(X, resumes=resumes)
         _require_bags(bags.n_bags, resumes=resumes)
         coding = self._encode(bags, y, sample_weight, resumes=resumes, classes=classes)
@@ -202,7 +215,7 @@ class Network(NetworkSettings, ExplainableModel):
         """
         from fuzzymil.training.distributed.feed import Feed
 
-        resumes = bool(self.warm_start) and hasattr(self, "members_")
+        resumes = bool(self.warm_start) and hasattr(self, "_learned")
         stream, processes, census, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
         learned = self._start(census.sample, sample, rng, overview, resumes=resumes)
         weights, held_out = training_weights(self, len(learned.params), coding, rng)
@@ -285,12 +298,12 @@ class Network(NetworkSettings, ExplainableModel):
         kept, best = best_of(dataclasses.replace(job.learned, masks=job.group.masks), result)
         kept.remembers = (plan_of(self, kept), self._run.precision)
         initial = rule_base(self, job.learned, best[0], trained=job.resumes)
-        members = [rule_base(self, kept, place, trained=True)() for place in range(len(kept.params))]
+        members = [rule_base(self, kept, place, trained=True) for place in range(len(kept.params))]
         if not job.resumes:
             record_features(self, job.bags)
         if not job.partial or self.coverage_ is None:  # part of the data is not what is usual
-            self.coverage_ = Coverage.of(job.bags, used_features(members))
-        self._set_fitted(kept, members, initial, result.history[best[0]])
+            self.coverage_ = Coverage.of(job.bags, features_in(kept, members))
+        self._set_fitted(kept, [*members], initial, result.history[best[0]])
         if not job.resumes:
             self.__dict__.pop("choice_", None)  # of an earlier fit
         return self
@@ -298,13 +311,12 @@ class Network(NetworkSettings, ExplainableModel):
     def _set_fitted(
         self,
         learned: Learned,
-        members: list[RuleBase],
+        members: list[RuleBase | Callable[[], RuleBase]],
         initial: RuleBase | Callable[[], RuleBase],
         history: dict[str, Array],
     ) -> None:
         self._learned = learned
-        self.members_ = members
-        self.rules_ = members[0]
+        self._members = members
         self._initial = initial
         self.history_ = history
         self.n_iter_ = max(len(history["loss"]), 1)
@@ -358,7 +370,7 @@ class Network(NetworkSettings, ExplainableModel):
             template=members[0] if given else None,
             **(limits_on(self, members[0], params[0].coefs.shape[2], axes) if given else {}),
         )
-        self._set_fitted(learned, members, initial, history)
+        self._set_fitted(learned, [*members], initial, history)
 
     def with_rules(self, rules: RuleBase) -> Self:
         """Return a fitted copy that predicts with other rules, for example edited or simplified ones.
@@ -390,28 +402,11 @@ class Network(NetworkSettings, ExplainableModel):
         )
         return model
 
-    # ------------------------------------------------------------------ prediction
-
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
-        if isinstance(X, BagStream):
-            outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
-            return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
-        bags = self._bags_to_read(X)
-        known = None if by_instance else self.coverage_
-        return self._output(bags, by_instance=by_instance), None if known is None else known.measure(bags).coverage
-
-    def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
-        """Return the members' mean output (b, k)."""
-        plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
-        members = map(asked_of_instances, self.members_) if by_instance else self.members_
-        return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
+    # ------------------------------------------------------------------ for scikit-learn
 
     def _bags_to_read(self, X: Any) -> Bags:
         check_is_fitted(self)
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
-        compare_features(self, bags)
-        # Names are compared; rules of unnamed features must not look for "x1".
-        return Bags(bags.instances, bags.offsets, ids=bags.ids)
+        return super()._bags_to_read(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -419,7 +414,7 @@ class Network(NetworkSettings, ExplainableModel):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "members_")
+        return hasattr(self, "_learned")
 
 
 def warn_interrupted(results: Iterable[Result]) -> None:

@@ -15,7 +15,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.inputs import bag_labels
-from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.training.scaling import Measures, Scaling
 
 
@@ -81,8 +80,8 @@ class NetworkRegressor(RegressorMixin, Network):
     def _classifies(self) -> bool:
         return False
 
-    def _reading(self) -> Reading:
-        return NUMBERS
+    def _class_reading(self) -> None:
+        return None
 
     def instance_scores(self, X: Any) -> Array:
         """Return the prediction for each instance, treated as a bag of its own.

@@ -166,7 +166,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
     def _set_fitted(self, rules: RuleBase, classes: Array | None, positive: int) -> None:
         super()._set_fitted(rules, classes, positive)
-        self.members_ = [rules]
+        self._members = [rules]
 
     def _with_outputs(self, rules: RuleBase, order: list[int]) -> RuleBase:
         def sorted_as(values: Any) -> Any:

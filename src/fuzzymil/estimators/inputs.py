@@ -6,9 +6,6 @@ import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from fuzzymil._utils.arrays import Array, is_missing
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
@@ -51,7 +48,7 @@ def record_features(estimator: Any, bags: Bags) -> None:
 
 def compare_features(estimator: Any, bags: Bags) -> None:
     """Raise `InputError` unless the bags have the features the estimator was fitted on."""
-    kind = type(estimator).__name__
+    kind = getattr(estimator, "kind", type(estimator).__name__)  # a saved model answers for another
     known = getattr(estimator, "feature_names_in_", None)
     names = bags.feature_names
     if known is None and names is not None:
@@ -96,6 +93,8 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
         labels = np.asarray(y)
     _check_alignment(bags, y)
     if labels.dtype.kind == "f":
+        from sklearn.utils import assert_all_finite
+
         assert_all_finite(labels, input_name="y")
     if labels.ndim == 0 or len(labels) != bags.n_bags:
         count = "one" if labels.ndim == 0 else str(len(labels))
@@ -122,6 +121,9 @@ def _check_alignment(bags: Bags, y: Any) -> None:
 
 def class_labels(bags: Bags, y: Any, kind: str) -> Array:
     """Return the class of each bag: ``y``, or the labels of the bags; raise if they are not classes."""
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
     labels: Array = column_or_1d(bag_labels(bags, y, kind), warn=True)
     _check_labels(labels, bags)
     check_classification_targets(labels)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
@@ -254,7 +253,7 @@ _OF_ALL = frozenset(
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class NetworkSettings(BaseEstimator):
+class NetworkSettings:
     """Parameters that all network estimators share; stored as given, and checked when fitting."""
 
     n_rules: int | None = dataclasses.field(default=None, kw_only=False)

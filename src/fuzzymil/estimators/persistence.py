@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.arrays import Array, first_repeated
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.discovery import import_modules
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._version import __version__
 from fuzzymil.estimators.options import Variant
-from fuzzymil.explain import Coverage
+from fuzzymil.estimators.saved import SavedNetwork, check, decode_features, decode_labels, decode_positive, decoded
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
 from fuzzymil.training.constraints import Constraints, Touched
-from fuzzymil.training.losses import LOSSES
 from fuzzymil.training.scaling import Scaling
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dict", "model_to_dict", "save_model"]
 
 ((FORMAT, FORMAT_VERSION),) = json.MODEL.items()
-
-_DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 
 # Parameters whose values are objects of this library: type, to plain values, and back.
 _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -46,7 +42,6 @@ _LOADABLE: dict[str, Any] = {}
 
 _Kind = TypeVar("_Kind", bound=type)
 
-_LABEL_TYPE = re.compile(r"object|[<>|=]?(?:b1|[iu][1248]|f[248]|(?P<text>U\d{1,9}))", re.ASCII)
 _SCALING = ("shift", "scale", "ranges", "varies", "target_shift", "target_scale")
 
 
@@ -92,6 +87,8 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
     >>> model_from_dict(document).predict([[[0.9]]]).tolist()
     [1]
     """
+    from sklearn.utils.validation import check_is_fitted
+
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
     settings = {name: value for name, value in model.get_params(deep=False).items() if name not in _NEVER_SAVED}
@@ -194,54 +191,43 @@ def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> 
     ModelFileError
         If something is missing or does not fit together.
     """
-    try:
-        known = document["estimator"]
-        kind = _LOADABLE.get(known) if isinstance(known, str) else None
-        if kind is None:
-            raise ModelFileError(f"{name} contains a {known!r}, which this version does not support.")
-        model = kind(**_decode_settings(document["settings"], kind))
-        model._check_settings()
-        n_features, names = int(document["features"]["n"]), document["features"]["names"]
-        _check(names is None or len(names) == n_features, "the number of feature names")
-        model.n_features_in_ = n_features
-        if names is not None:
-            model.feature_names_in_ = np.array([*map(str, names)], dtype=object)
-        if "members" in document:
-            _restore_network(model, document)
-        else:
-            _restore_expert(model, document)
-    except ModelFileError:
-        raise
-    except MemoryError:
-        raise ModelFileError(f"{name} does not fit in memory.") from None
-    except _DAMAGE as problem:
-        raise ModelFileError(storage.damaged(name, problem) + " Save the model again.") from None
+    return decoded(lambda: _rebuilt(document, name), name)
+
+
+def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
+    import_modules("fuzzymil.estimators", private=True)  # each registers its classes
+    known = document["estimator"]
+    kind = _LOADABLE.get(known) if isinstance(known, str) else None
+    if kind is None:
+        raise ModelFileError(f"{name} contains a {known!r}, which this version does not support.")
+    model = kind(**_decode_settings(document["settings"], kind))
+    model._check_settings()
+    model.n_features_in_, names = decode_features(document)
+    if names is not None:
+        model.feature_names_in_ = names
+    if "members" in document:
+        _restore_network(model, document)
+    else:
+        _restore_expert(model, document)
     return model
 
 
 def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     """Set the state of a trained network, from which training can resume."""
-    members = [RuleBase.from_dict(content) for content in document["members"]]
-    n_features = model.n_features_in_
-    _check(bool(members) and all(rules.n_features == n_features for rules in members), "the number of variables")
-    n_outputs = len(members[0].outputs)
-    loss = document.get("loss", model.loss)
-    _check(loss in LOSSES, "the loss")
+    saved = SavedNetwork(document, classifies=hasattr(model, "class_weight"), loss=model.loss)
+    members, n_features, n_outputs = saved.members_, saved.n_features_in_, len(saved.rules_.outputs)
     if hasattr(model, "class_weight"):
-        model.classes_ = _decode_labels(document["classes"])
-        _check(len(model.classes_) == (2 if n_outputs == 1 else n_outputs), "the number of classes")
-        model.positive_ = model.classes_.tolist()[_decode_positive(document)] if n_outputs == 1 else None
-        model.calibration_ = _decode_calibration(document["calibration"], loss, n_outputs)
+        model.classes_, model.positive_, model.calibration_ = saved.classes_, saved.positive_, saved.calibration_
     history = _decode_history(document["history"])
     scaling = _decode_scaling(document["scaling"], n_features, n_outputs)
     keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
-    _check(keep_prob is None or 0 < keep_prob <= 1, "the probability of Rule Dropout")
+    check(keep_prob is None or 0 < keep_prob <= 1, "the probability of Rule Dropout")
     initial = RuleBase.from_dict(document["initial"])
-    model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, loss)
+    model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, saved.loss)
     if "choice" in document:
         model.choice_ = {str(name): storage.decode_number(cost) for name, cost in document["choice"].items()}
-        _check(bool(np.isfinite([*model.choice_.values()]).all()), "the choice")
-    model.coverage_ = _decode_coverage(document["coverage"], n_features)
+        check(bool(np.isfinite([*model.choice_.values()]).all()), "the choice")
+    model.coverage_ = saved.coverage_
 
 
 def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
@@ -249,16 +235,16 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
     rules = model.kind_of_rules.from_dict(document["rules"])
     names = getattr(model, "feature_names_in_", None)
     known = len(rules.feature_names) == model.n_features_in_ if names is None else {*rules.feature_names} <= {*names}
-    _check(known, "the feature names of the rules")
+    check(known, "the feature names of the rules")
     classes = None
     if model.threshold is not None:
-        classes = _decode_labels(document["classes"])
+        classes = decode_labels(document["classes"])
         n_outputs = len(rules.outputs)
-        _check(classes.shape == (2 if n_outputs == 1 else n_outputs,), "the number of classes")
-    model._set_fitted(rules, classes, _decode_positive(document))
+        check(classes.shape == (2 if n_outputs == 1 else n_outputs,), "the number of classes")
+    model._set_fitted(rules, classes, decode_positive(document))
     if "history" in document:
         model.initial_rules_ = model.kind_of_rules.from_dict(document["initial"])
-        _check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
+        check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
         model.history_ = _decode_history(document["history"])
         model.touched_ = [
             Touched(str(where), str(what), storage.decode_number(value), str(bound))
@@ -266,41 +252,13 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         ]
 
 
-def _decode_positive(document: Mapping[str, Any]) -> int:
-    """Return which of two classes a single output is about."""
-    place = document.get("positive", 1)
-    _check(place in (0, 1), "the positive class")
-    return int(place)
-
-
-def _check(good: bool, what: str) -> None:
-    if not good:
-        raise ModelFileError(f"The model file is damaged: {what} does not match the rest. Save the model again.")
-
-
-def _decode_calibration(content: Any, loss: str, n_outputs: int) -> Array | None:
-    if LOSSES[loss].probability is not None:
-        return None
-    values = np.asarray(content, float)
-    _check(values.shape == (n_outputs, 2) and bool(np.isfinite(values).all()), "the calibration")
-    return values
-
-
-def _decode_coverage(content: Any, n_features: int) -> Coverage | None:
-    if content is None:
-        return None
-    found = Coverage.from_dict(content)
-    _check(max(found.columns, default=0) < n_features, "the coverage")
-    return found
-
-
 def _decode_scaling(content: Mapping[str, Any], n_features: int, n_outputs: int) -> Scaling:
     values = {name: np.asarray(content[name], float) for name in _SCALING}
     shapes = {"ranges": (n_features, 2), "target_shift": (n_outputs,), "target_scale": (n_outputs,)}
     for name, array in values.items():
         shape = shapes.get(name, (n_features,))
-        _check(array.shape in (shape, (1,)) if name.startswith("target") else array.shape == shape, name)
-        _check(bool(np.isfinite(array).all()) and (not name.endswith("scale") or bool((array > 0).all())), name)
+        check(array.shape in (shape, (1,)) if name.startswith("target") else array.shape == shape, name)
+        check(bool(np.isfinite(array).all()) and (not name.endswith("scale") or bool((array > 0).all())), name)
     values["varies"] = values["varies"] > 0
     return Scaling(**values, limited=bool(content["limited"]))
 
@@ -377,21 +335,3 @@ def _decode_setting(value: Any) -> Any:
 def _encode_labels(labels: Array) -> dict[str, Any]:
     kind = "object" if labels.dtype == object else labels.dtype.str
     return {"dtype": kind, "values": [_plain(label) for label in labels.tolist()]}
-
-
-def _decode_labels(content: Mapping[str, Any]) -> Array:
-    """Return class labels: numbers, text or booleans, all different and none missing."""
-    kind, values = str(content["dtype"]), content["values"]
-    if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
-        raise ModelFileError("The class labels must be a list of numbers or text: the file is damaged.")
-    known = _LABEL_TYPE.fullmatch(kind)
-    if known is None:
-        raise ModelFileError(f"The class labels have an unknown type {kind!r:.40}: the file is damaged.")
-    # The length of text is that of the labels; a file could state any.
-    labels = np.array(values, dtype=object if kind == "object" else str if known["text"] else np.dtype(kind))
-    missing = [value for value in values if isinstance(value, float) and not np.isfinite(value)]
-    if missing or first_repeated(values) is not None:
-        raise ModelFileError("The class labels are not all different, or one is missing: the file is damaged.")
-    if labels.tolist() != values:
-        raise ModelFileError(f"The class labels are not of their type {kind}: the file is damaged.")
-    return labels

@@ -1,22 +1,27 @@
-"""What all estimators share whose predictions come from fuzzy rules, learned or written: predict, explain, save."""
+"""What all models share whose predictions come from fuzzy rules, learned or written: predict and explain.
+
+Nothing here needs scikit-learn, so that a saved model can answer without loading it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, described
-from fuzzymil.bags import Bags, BagStream, as_bags
-from fuzzymil.estimators.inputs import bag_labels
-from fuzzymil.estimators.persistence import save_model
-from fuzzymil.explain import Coverage, Explanation, Reading, explain, explain_many
+from fuzzymil.bags import Bags, BagStream
+from fuzzymil.estimators.inputs import compare_features, complete_bags
+from fuzzymil.explain import NUMBERS, Coverage, Explanation, Reading, explain, explain_many
+from fuzzymil.network.engines.numpy import sigmoid
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.inference import asked_of_instances, infer_output
+from fuzzymil.training.losses import LOSSES
 
-__all__ = ["ExplainableModel", "Predictions", "RuleModel"]
+__all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,8 +50,88 @@ class Predictions:
     coverage: Array | None
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class ClassReading:
+    """How a classifier reads the output of its rules: one output for two classes, or one output per class.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes,)
+    likely : callable
+        Maps outputs (n_bags, n_outputs) to the probability of each output's class, of the same shape.
+    threshold : float
+        Subtracted from a single output to get the decision value.
+    positive : {0, 1}
+        Which of two classes a single output is about.
+    scale : str
+        See `fuzzymil.explain.Reading`.
+
+    Examples
+    --------
+    >>> reading = ClassReading.of_network(np.array(["no", "yes"]), "squared_error")
+    >>> reading.labels(np.array([[0.2], [0.9]])).tolist()
+    ['no', 'yes']
+    >>> reading.probability(np.array([[0.25]])).tolist()
+    [[0.75, 0.25]]
+    """
+
+    classes: Array
+    likely: Callable[[Array], Array]
+    threshold: float = 0.0
+    positive: int = 1
+    scale: str = "decision value"
+
+    @classmethod
+    def of_network(cls, classes: Array, loss: str, calibration: Array | None = None, positive: int = 1) -> ClassReading:
+        """Return how rules that were trained with a loss are read; `fuzzymil.training.losses` has the table."""
+        likely = LOSSES[loss].probability
+        if likely is None:
+            assert calibration is not None
+
+            def likely(output: Array) -> Array:
+                found = sigmoid(calibration[:, 0] * output + calibration[:, 1])
+                return found / found.sum(axis=1, keepdims=True) if found.shape[1] > 1 else found
+
+        threshold = LOSSES[loss].threshold if len(classes) == 2 else 0.0
+        scale = "logit" if loss == "cross_entropy" else "decision value"
+        return cls(classes=classes, likely=likely, threshold=threshold, positive=positive, scale=scale)
+
+    def decision(self, output: Array) -> Array:
+        """Return decision values: (n_bags,) for two classes, otherwise (n_bags, n_classes)."""
+        if output.shape[1] == 1:
+            decision = output[:, 0] - self.threshold
+            return decision if self.positive else -decision
+        return output[:, 1] - output[:, 0] if output.shape[1] == 2 else output
+
+    def labels(self, output: Array) -> Array:
+        """Return the class of each bag."""
+        decision = self.decision(output)
+        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return np.asarray(self.classes[chosen])
+
+    def probability(self, output: Array) -> Array:
+        """Return the probabilities (n_bags, n_classes)."""
+        likely = self.likely(output)
+        if likely.shape[1] > 1:
+            return likely
+        return np.column_stack([1 - likely, likely] if self.positive else [likely, 1 - likely])
+
+    def for_explanations(self, n_outputs: int) -> Reading:
+        """Return the reading of an explanation, which is about the rules' own class."""
+        if n_outputs > 1:
+            return Reading(self.labels, self.probability, self.classes, 0.0, self.scale)
+        order = [0, 1] if self.positive else [1, 0]
+        return Reading(
+            self.labels,
+            lambda output: self.probability(output)[:, order],
+            self.classes[order],
+            self.threshold,
+            self.scale,
+        )
+
+
 class RuleModel(ABC):
-    """Base of the estimators that predict with fuzzy rules."""
+    """Base of the models that predict with fuzzy rules, ``rules_``."""
 
     classes_: Array
     n_features_in_: int
@@ -56,28 +141,36 @@ class RuleModel(ABC):
         """Return output (b, k) and coverage (b,) of bags, if known; or the output of instances as bags of their own."""
 
     @abstractmethod
-    def _classifies(self) -> bool:
-        """Return whether this is a classifier."""
+    def _n_outputs(self) -> int:
+        """Return the number of outputs of the rules."""
 
     @abstractmethod
+    def _class_reading(self) -> ClassReading | None:
+        """Return how a classifier reads the output of its rules; None for a regressor."""
+
     def _reading(self) -> Reading:
-        """Return what the output means."""
+        """Return what the output means in an explanation."""
+        reading = self._class_reading()
+        return NUMBERS if reading is None else reading.for_explanations(self._n_outputs())
 
     def _decision(self, output: Array) -> Array:
         """Return a classifier's decision values, (b,) or (b, n_classes)."""
-        raise NotImplementedError
+        reading = self._class_reading()
+        assert reading is not None
+        return reading.decision(output)
 
     def _probability(self, output: Array) -> Array:
         """Return a classifier's probabilities, (b, n_classes)."""
-        raise NotImplementedError
+        reading = self._class_reading()
+        assert reading is not None
+        return reading.probability(output)
 
     def _labels_of(self, output: Array) -> Array:
         """Return predictions: classes, or the output itself."""
-        if not self._classifies():
-            return output[:, 0] if output.shape[1] == 1 else output
-        decision = self._decision(output)
-        chosen = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        reading = self._class_reading()
+        if reading is not None:
+            return reading.labels(output)
+        return output[:, 0] if output.shape[1] == 1 else output
 
     def predictions(self, X: Any) -> Predictions:
         """Return labels, decision values, probabilities and coverage of bags, all from one inference.
@@ -96,12 +189,12 @@ class RuleModel(ABC):
         ([0, 1, 0, 1], (4, 2), (4,))
         """
         output, coverage = self._infer(X)
-        reading = self._reading()
+        reading = self._class_reading()
         return Predictions(
             output=output,
             labels=self._labels_of(output),
-            decisions=self._decision(output) if self._classifies() else None,
-            probabilities=None if reading.probability is None else self._probability(output),
+            decisions=None if reading is None else reading.decision(output),
+            probabilities=None if reading is None else reading.probability(output),
             coverage=coverage,
         )
 
@@ -118,25 +211,22 @@ class RuleModel(ABC):
         """
         return self._labels_of(self._infer(X)[0])
 
-    def _truth_and_predictions(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """Return the labels, ``y`` or those of the bags, and the predictions."""
-        if isinstance(X, BagStream) and y is None:  # one pass for both
-            parts = [self._truth_and_predictions(part, None) for part in X]
-            return np.concatenate([truth for truth, _ in parts]), np.concatenate([found for _, found in parts])
-        found = self.predict(X)
-        return (np.asarray(y) if isinstance(X, BagStream) else bag_labels(as_bags(X), y, type(self).__name__)), found
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a JSON file; read it with `load_model`."""
-        save_model(self, path)
-
 
 class ExplainableModel(RuleModel):
-    """Base of the estimators whose output is the mean of that of rule bases, ``members_``."""
+    """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
-    members_: list[Any]  # RuleBase, or MamdaniRules
-    rules_: Any
+    _members: list[Any]  # RuleBase or MamdaniRules, or functions that make them
     coverage_: Coverage | None = None
+
+    @property
+    def members_(self) -> list[Any]:
+        """All members, whose outputs are averaged."""
+        made = [each() if callable(each) else each for each in self._members]
+        self._members = [*made]  # made on first use: naming the sets of many features takes longer than training them
+        return made
+
+    def _n_outputs(self) -> int:
+        return len(self.members_[0].outputs)
 
     @abstractmethod
     def _bags_to_read(self, X: Any) -> Bags:
@@ -199,28 +289,34 @@ class ExplainableModel(RuleModel):
         bags = self._bags_to_read(X)
         return explain_many(self.members_, bags, output=output, reading=self._reading(), coverage=self.coverage_)
 
-    def _suitable(self, rules: Any) -> Any:
-        """Return rules over the model's features, or raise if they cannot replace its own.
 
-        Features are matched by name where the model was fitted with names, otherwise by position; outputs are
-        matched by position.
-        """
-        check_is_fitted(self)
-        wanted = type(self.rules_)
-        if not isinstance(rules, wanted):
-            raise ParameterError(
-                f"rules must be a {wanted.__name__}, such as model.rules_.edit(...); got {described(rules)}."
-            )
-        kind, n_outputs = type(self).__name__, len(self.rules_.outputs)
-        if len(rules.outputs) != n_outputs:
-            raise InputError(f"These rules have {len(rules.outputs)} output(s), but this {kind} has {n_outputs}.")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            names = tuple(map(str, names))
-            return rules if rules.feature_names == names else rules.over(names)
-        n_features = self.n_features_in_
-        if rules.n_features != n_features:
-            raise InputError(
-                f"These rules have {rules.n_features} variables, but this {kind} was fitted on {n_features} features."
-            )
-        return rules
+class Committee(ExplainableModel):
+    """Base of the models whose members were learned from bags, which are averaged."""
+
+    missing: str
+
+    @property
+    def rules_(self) -> RuleBase:
+        """The rules of the first member."""
+        found: RuleBase = self.members_[0]
+        return found
+
+    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
+        if isinstance(X, BagStream):
+            outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
+            return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
+        bags = self._bags_to_read(X)
+        known = None if by_instance else self.coverage_
+        return self._output(bags, by_instance=by_instance), None if known is None else known.measure(bags).coverage
+
+    def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
+        """Return the members' mean output (b, k)."""
+        plain = Bags(bags.instances, np.arange(bags.n_instances + 1) if by_instance else bags.offsets)
+        members = map(asked_of_instances, self.members_) if by_instance else self.members_
+        return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
+
+    def _bags_to_read(self, X: Any) -> Bags:
+        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
+        compare_features(self, bags)
+        # Names are compared; rules of unnamed features must not look for "x1".
+        return Bags(bags.instances, bags.offsets, ids=bags.ids)

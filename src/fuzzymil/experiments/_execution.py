@@ -15,7 +15,6 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from fuzzymil._utils.runtime import enable_compilation_cache
 from fuzzymil.experiments._experiment import Results, Unit
 from fuzzymil.experiments._parts import Parts
 
@@ -93,11 +92,10 @@ def _one_by_one(works: Iterable[_Work], announce: Announce) -> Generator[tuple[i
 
 def _at_once(works: Iterable[_Work], jobs: int | None) -> Generator[tuple[int, Results]]:
     """Yield results as they come from processes with one thread each."""
-    cache = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
     ordered = _in_rounds(works)
     with parallel_config(backend="loky", inner_max_num_threads=1):
         pool = Parallel(n_jobs=jobs or -1, batch_size=1, return_as="generator_unordered")
-        found = pool(delayed(_elsewhere)(place, unit.work, given, cache) for place, unit, given in ordered)
+        found = pool(delayed(_elsewhere)(place, unit.work, given) for place, unit, given in ordered)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # joblib replaces those that have grown
         yield from found
@@ -119,21 +117,17 @@ def _in_rounds(works: Iterable[_Work]) -> list[_Work]:
     return [work for _, work in sorted(keyed, key=lambda entry: entry[0])]
 
 
-def _elsewhere(
-    place: int, work: Callable[..., Results], given: Sequence[Results], cache: str | None
-) -> tuple[int, Results]:
-    _settle(cache)
+def _elsewhere(place: int, work: Callable[..., Results], given: Sequence[Results]) -> tuple[int, Results]:
+    _settle()
     with _quiet():
         return place, work(*given)
 
 
 @functools.cache
-def _settle(cache: str | None) -> None:
+def _settle() -> None:
     """Set up this process, once, before it computes anything."""
     if "JAX_PLATFORMS" not in os.environ:
         jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]  # one GPU cannot serve them all
-    if cache is not None:
-        enable_compilation_cache(cache)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from fuzzymil.network.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
 from fuzzymil.rules.language import printer, source
-from fuzzymil.rules.mamdani import WEIGHTED, MamdaniActivations, MamdaniRules, joined_set, log_cuts, shares
+from fuzzymil.rules.mamdani import WEIGHTED, MamdaniActivations, MamdaniRules, joined_set, log_cuts
 from fuzzymil.rules.premise import Part, Quantified, conditions
 
 
@@ -147,7 +147,7 @@ class MamdaniMember(Member):
         super().__init__(rules.premises, found, bags=bags)  # only what premises infer is read
         self.rules, self.inferred = rules, found
         self.texts = rules.statements()
-        self.shares = [shares(rules, found.log_firing, k) for k in range(len(rules.outputs))]
+        self.shares = [found.contributions(k) for k in range(len(rules.outputs))]
 
     def infer(self, bags: Bags) -> Any:
         return self.rules.infer(bags)

@@ -9,7 +9,17 @@ from typing import Any
 from fuzzymil.explain._facts import Facts
 from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation, finite, plain
-from fuzzymil.explain.text import condition_table, degree, evenly, folded, named, number, percent, rest_in_words
+from fuzzymil.explain.text import (
+    chance,
+    condition_table,
+    degree,
+    evenly,
+    folded,
+    named,
+    number,
+    percent,
+    rest_in_words,
+)
 from fuzzymil.explain.words import rests_on, rule_in_words, score_name, scorecard, the_score
 
 _MOST_RULES, _MOST_LINES, _MOST_WITHOUT = 5, 12, 6
@@ -150,7 +160,7 @@ def _heading(explanation: Explanation) -> list[str]:
     lines = [f"{start}: predicted {explanation.prediction}"]
     if explanation.probability is not None:
         place = explanation.classes.index(explanation.prediction)
-        lines[0] += f", probability {number(explanation.probability[place])}"
+        lines[0] += f", probability {chance(explanation.probability[place])}"
     scale = explanation.scale.capitalize()
     if len(explanation.outputs) == 1:
         if not explanation.additive:  # the scorecard ends with it
@@ -251,8 +261,10 @@ def _without(explanation: Explanation, shown: list[RuleExplanation]) -> list[str
 
 
 def _would_be(explanation: Explanation, found: Counterfactual) -> str:
-    score = f"{number(found.score)} ({found.change:+.3g})"
-    text = f"Without instance {found.instance}, {the_score(explanation)} would be {score}"
+    text = f"Without instance {found.instance}, {the_score(explanation)} would "
+    if number(found.score) == number(explanation.score):
+        return f"{text}hardly change."
+    text += f"be {number(found.score)} ({found.change:+.3g})"
     if found.uncovered:
         text += ", the default, because no rule would fire"
     if explanation.classes is not None:

@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from fuzzymil.explain.parts import ConditionExplanation, RuleExplanation
 from fuzzymil.rules.language import printer
 
-__all__ = ["condition_table", "degree", "evenly", "folded", "named", "number", "percent", "rest_in_words", "value_of"]
+__all__ = [
+    "chance",
+    "condition_table",
+    "degree",
+    "evenly",
+    "folded",
+    "named",
+    "number",
+    "percent",
+    "rest_in_words",
+    "value_of",
+]
 
 _NEGLIGIBLE = 1e-3  # relative to the strongest rule and the greatest contribution; invisible in three digits
 
@@ -76,6 +87,19 @@ def number(value: float) -> str:
     ('0.123', '1.23e+06')
     """
     return printer.format_number(value, 3)
+
+
+def chance(probability: float) -> str:
+    """Return a probability with three digits; nothing that is merely rounded is called certain or impossible.
+
+    Examples
+    --------
+    >>> chance(0.12345), chance(0.99999), chance(1e-99), chance(1.0)
+    ('0.123', 'above 0.999', 'below 0.001', '1')
+    """
+    if probability in (0.0, 1.0):
+        return number(probability)
+    return "below 0.001" if probability < 0.001 else "above 0.999" if probability > 0.999 else number(probability)
 
 
 def named(names: Sequence[str], values: Sequence[float]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fuzzymil.explain._facts import Facts
 from fuzzymil.explain.parts import ConditionExplanation, PartExplanation, RuleExplanation, Witness
-from fuzzymil.explain.text import degree, evenly, number, percent, rest_in_words, value_of
+from fuzzymil.explain.text import chance, degree, evenly, number, percent, rest_in_words, value_of
 from fuzzymil.network.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
@@ -48,11 +48,11 @@ def the_score(explanation: Facts) -> str:
 
 
 def outcome(explanation: Facts) -> str:
-    """Return what the score means: ``probability of yes 0.67``; empty for numbers."""
+    """Return what the score means: ``probability of yes: 0.67``; empty for numbers."""
     if explanation.classes is None or explanation.probability is None:
         return ""
     place = explanation.target if len(explanation.outputs) > 1 else len(explanation.classes) - 1
-    return f"probability of {explanation.classes[place]} {number(explanation.probability[place])}"
+    return f"probability of {explanation.classes[place]}: {chance(explanation.probability[place])}"
 
 
 # ---------------------------------------------------------------------- rules and their parts

@@ -105,12 +105,16 @@ class MembershipFunction(ABC):
         hints = get_type_hints(cls, include_extras=True)
         return tuple(get_args(hints[field])[1] for field in cls.fields())
 
+    @classmethod
+    @functools.cache
+    def _numeric_fields(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that are numbers."""
+        return tuple(field for field, kind in zip(cls.fields(), cls._kinds(), strict=True) if kind != "text")
+
     @property
     def parameters(self) -> tuple[float, ...]:
         """The numbers that describe the set, in the order of `fields`."""
-        return tuple(
-            getattr(self, field) for field, kind in zip(self.fields(), self._kinds(), strict=True) if kind != "text"
-        )
+        return tuple([getattr(self, field) for field in self._numeric_fields()])
 
     @property
     def arguments(self) -> tuple[float | str, ...]:
@@ -202,6 +206,11 @@ class MembershipFunction(ABC):
     def _numeric_kinds(cls, parameters: Parameters) -> tuple[str, ...]:
         """Return what each of these parameters is."""
         del parameters
+        return cls._kinds_of_numbers()
+
+    @classmethod
+    @functools.cache
+    def _kinds_of_numbers(cls) -> tuple[str, ...]:
         return tuple(kind for kind in cls._kinds() if kind != "text")
 
     @classmethod
@@ -314,6 +323,9 @@ def log_width(width: Any) -> Any:
 def log_or_zero(mu: jax.Array) -> jax.Array:
     """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
     xp = namespace(mu)
+    if isinstance(mu, np.ndarray | np.generic):  # without derivatives, in fewer steps
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(mu, 0.0))
     outside = mu <= 0
     return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))
 
@@ -322,5 +334,7 @@ def ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
     """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
     xp = namespace(x)
     vertical = start == end
+    if isinstance(vertical, np.ndarray | np.generic) and not vertical.any():
+        return (x - start) / (end - start)
     step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
     return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))

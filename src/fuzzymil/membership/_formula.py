@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +23,9 @@ class Formula(MembershipFunction, name="formula"):
     Where the formula is below 0 the membership is 0, and where it is above 1 it is 1. Training shifts and stretches
     the set: ``shift`` and ``scale`` mean that ``x`` in the formula is ``(x - shift) / scale``.
 
+    As a term of an output that is an average or a sum, a formula is a number instead, computed from the features
+    and outputs that it names: ``Formula("2 * depth + sin(angle)")``; see `fuzzymil.rules.MamdaniRules`.
+
     Examples
     --------
     >>> Formula("1 - abs(x)")([-2, 0, 0.25]).tolist()
@@ -38,9 +42,28 @@ class Formula(MembershipFunction, name="formula"):
 
     def _check(self) -> None:
         super()._check()
-        others = [name for name in Arithmetic(self.text).names if name != "x"]
+        Arithmetic(self.text)  # raises an error if it is not a formula
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables in the formula, only ``x`` in that of a set."""
+        return Arithmetic(self.text).names
+
+    def check_set(self) -> None:
+        """Raise `ParameterError` if the formula has variables other than ``x``."""
+        others = [name for name in self.names if name != "x"]
         if others:
             raise ParameterError(f"Formula: the variable of a set is called x, found {others[0]!r} in {self.text!r}.")
+
+    def number(self, variables: Mapping[str, Any]) -> Any:
+        """Return the number that the formula means for these values of its variables, arrays or numbers.
+
+        Examples
+        --------
+        >>> Formula("2 * depth + 1").number({"depth": 1.5})
+        4.0
+        """
+        return Arithmetic(self.text).value(variables)
 
     @classmethod
     def takes(cls, count: int) -> bool:
@@ -77,6 +100,7 @@ class Formula(MembershipFunction, name="formula"):
 
     def log_mu(self, x: jax.Array, *parameters: jax.Array) -> jax.Array:  # type: ignore[override]
         """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
+        self.check_set()
         return _log_mu(Arithmetic(self.text), x, *parameters)
 
     @classmethod

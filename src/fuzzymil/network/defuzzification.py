@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.network import plain_sets
 from fuzzymil.network._numerics import held, namespace
 from fuzzymil.network.norms import S_NORMS, T_NORMS
 
@@ -200,11 +201,16 @@ def defuzzified(
     found = np.full(len(log_degrees), np.nan)
     if not len(log_mu):
         return found
-    for part in _chunks(len(log_degrees), max(_CHUNK_VALUES // len(y), 1)):
-        membership, log_unit = joined(log_degrees[part], log_mu, implication, accumulation)
+    plain = plain_sets.suits(log_degrees, log_mu, implication, accumulation)
+    if plain.any():
+        degrees = np.exp(log_degrees[plain])
+        found[plain] = plain_sets.defuzzified(degrees, np.exp(log_mu), y, implication, accumulation, defuzzifier)
+    rest = np.flatnonzero(~plain)
+    for part in _chunks(len(rest), max(_CHUNK_VALUES // len(y), 1)):
+        membership, log_unit = joined(log_degrees[rest[part]], log_mu, implication, accumulation)
         alive = ~np.isneginf(log_unit[:, 0])
         if alive.any():
-            found[part][alive] = defuzzifier(membership[alive], y)
+            found[rest[part][alive]] = defuzzifier(membership[alive], y)
     return found
 
 

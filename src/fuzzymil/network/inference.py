@@ -41,7 +41,8 @@ def use_engine(name: str) -> Iterator[None]:
     name : {"auto", "numpy", "jax"}
         NumPy answers at once. JAX must be imported and compiles a program for each size of the data, which takes
         seconds, but then it is several times faster and uses GPUs. "auto", the default, uses NumPy unless the data are
-        large (instances x rules x features above four million). The environment variable ``FUZZYMIL_ENGINE`` sets it
+        large (instances x rules x features above four million; conditions instead of features if sets are not all
+        Gaussian or joined by their product). The environment variable ``FUZZYMIL_ENGINE`` sets it
         for a whole process. Quantified rules always use NumPy; training always uses JAX.
 
     Examples
@@ -193,7 +194,12 @@ def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) ->
     """Yield the layers of some bags at a time, as many as fit in a chunk."""
     parts_of = operators.parts
     n_values = next(iter(masks.values())).size if parts_of is None else max(parts_of.n_conditions, 1)
-    if _in_numpy(operators, n_values * bags.n_instances):
+    quadratic = operators.t_norm == "product" and params.sets.keys() == {"gaussian"}
+    if operators.premises is None and parts_of is None and not quadratic:
+        cost = sum(int(np.count_nonzero(mask)) for mask in masks.values())  # NumPy evaluates the conditions alone
+    else:
+        cost = n_values
+    if _in_numpy(operators, cost * bags.n_instances):
         infer_part = _infer_part
     else:
         make_room()

@@ -138,7 +138,7 @@ def layers_1_and_2(
 
     - Gaussian sets joined by the product, the paper's rules: both layers at once, as a quadratic form
       (`fuzzymil.network.kernels.gaussian`), without the memberships (i, r, d) in between.
-    - Other families or T-norms: `layer1`, then `layer2`.
+    - Other families or T-norms: `layer1`, then `layer2`; many rows in NumPy set by set, since rules share sets.
     - Premises with OR, NOT or hedges: `layer1`, then `fuzzymil.network.premises.log_truth`.
     - Quantified premises: log-truths (i, p) by `fuzzymil.network.parts.log_truth`, group by group.
 
@@ -152,6 +152,13 @@ def layers_1_and_2(
         inverse = masks["gaussian"] / widths
         found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
         return found
+
+    if operators.premises is None:
+        shared: jax.Array | None = engine_of(x).log_truth_of_conjunctions(
+            params.sets, masks, operators.t_norm, x, known
+        )
+        if shared is not None:
+            return shared
 
     def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
         log_mu = layer1(params.sets, masks, x, known)
@@ -185,6 +192,8 @@ def strengths_of(
     xp = namespace(log_firing)
     if operators.weights is not None:
         log_firing = log_firing + xp.log(xp.asarray(operators.weights, log_firing.dtype))
+    if isinstance(grouping, Each):  # no bag is empty
+        return log_degrees, log_firing
     empty = (grouping.sizes() == 0)[:, None]
     return log_degrees, xp.where(empty, 0.0, log_firing)
 
@@ -194,15 +203,14 @@ def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
     xp = namespace(log_firing)
     if not operators.normalize:
         return xp.exp(log_firing)
-    fires = ~xp.isneginf(log_firing).all(axis=-1, keepdims=True)
-    strengths: jax.Array = engine_of(log_firing).softmax(xp.where(fires, log_firing, 0.0))
+    strengths: jax.Array = engine_of(log_firing).shares(log_firing)
     if operators.update_rule == "paper":
         # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
         # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
         value = held(strengths)
         moved = xp.where(xp.isneginf(log_firing), 0.0, log_firing)
         strengths = value * (1.0 + (1.0 - value) * (moved - held(moved)))
-    return xp.where(fires, strengths, 0.0)
+    return strengths
 
 
 def layer5(

@@ -1,5 +1,6 @@
 """Figures, as display objects in the style of scikit-learn."""
 
+from fuzzymil._utils.statistics import brier_score
 from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
 from fuzzymil.plots._data_diagnosis import DataDiagnosisDisplay
 from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
@@ -11,7 +12,7 @@ from fuzzymil.plots._membership import MembershipDisplay
 from fuzzymil.plots._outlines import RuleOutline
 from fuzzymil.plots._radar import CubeDisplay
 from fuzzymil.plots._ranks import RanksDisplay
-from fuzzymil.plots._reliability import ReliabilityCurve, ReliabilityDisplay, brier_score
+from fuzzymil.plots._reliability import ReliabilityCurve, ReliabilityDisplay
 from fuzzymil.plots._roc import RocCurve, RocDisplay, true_positive_rates
 from fuzzymil.plots._rule_grid import RuleGridDisplay
 from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay

@@ -24,28 +24,6 @@ _LINE = 68  # characters per line of the legend
 _Z = 1.96  # of a normal distribution, 95% are within this many standard deviations
 
 
-def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:
-    """Return the Brier score: the mean squared error of the probabilities, 0 if they are certain and right.
-
-    It is half the sum of the squared errors of all classes, so that a coin's probabilities score 0.25 for two classes.
-
-    Parameters
-    ----------
-    truth : array of shape (n_bags,)
-    probabilities : array of shape (n_bags, n_classes)
-    classes : sequence of labels
-        In the order of the columns.
-
-    Examples
-    --------
-    >>> round(brier_score(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]], ["no", "yes"]), 3)
-    0.145
-    """
-    hit = np.asarray(truth)[:, None] == np.asarray(classes)[None, :]
-    errors = np.square(np.asarray(probabilities, float) - hit).sum(axis=1) / 2
-    return float(errors.mean())
-
-
 @dataclasses.dataclass(frozen=True)
 class ReliabilityCurve:
     """The reliability of one method's probabilities.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.statistics import brier_score
 from fuzzymil.estimators import cross_validate
-from fuzzymil.plots import brier_score
 from fuzzymil.report import _figures
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import label
@@ -45,7 +46,7 @@ class Fold:
     ----------
     truth, predicted : arrays of shape (n_bags,), or (n_bags, n_outputs) of numbers
     scores : array of shape (n_bags,) or (n_bags, n_classes), or None
-        Decision values of a classifier.
+        Decision values of a classifier; of two classes, for the second.
     probabilities : array of shape (n_bags, n_classes), or None
         Of a classifier.
     """
@@ -69,6 +70,8 @@ class Performance:
         Of a classifier.
     outputs : tuple of str
         Names of the outputs.
+    positive : label or None
+        Of two classes, the one that curves are about; None means the second, which rules speak for.
 
     Examples
     --------
@@ -84,13 +87,14 @@ class Performance:
     folds: tuple[Fold, ...]
     classes: tuple[Any, ...] | None
     outputs: tuple[str, ...]
+    positive: Any = None
 
     @property
     def n_bags(self) -> int:
         """Number of bags in all folds."""
         return sum(len(fold.truth) for fold in self.folds)
 
-    @property
+    @functools.cached_property
     def measures(self) -> dict[str, Array]:
         """Each measure's value on each fold, shape (n_folds,); the one to quote comes first."""
         by_fold = [
@@ -106,10 +110,11 @@ class Performance:
         return np.asarray(confusion_matrix(truth, predicted, labels=list(self.classes)))
 
     def roc_curve(self) -> bytes:
-        """Draw ROC curves: for the second of two classes, or for each of several classes against the rest."""
+        """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
         if len(self.classes) == 2:
-            positive = {self.classes[1]: [fold.scores for fold in self.folds]}
+            sign = 1.0 if self._place == 1 else -1.0
+            positive = {self.classes[self._place]: [sign * np.asarray(fold.scores) for fold in self.folds]}
         else:
             positive = {name: [_column(fold, k) for fold in self.folds] for k, name in enumerate(self.classes)}
         return _figures.roc(
@@ -120,10 +125,15 @@ class Performance:
         )
 
     def reliability(self) -> bytes:
-        """Draw the reliability of the probabilities of the second of two classes."""
+        """Draw the reliability of the probabilities of the positive one of two classes."""
         assert self.classes is not None
-        pairs = [(fold.truth, np.asarray(fold.probabilities)[:, 1]) for fold in self.folds]
-        return _figures.reliability(pairs, self.classes[1])
+        pairs = [(fold.truth, np.asarray(fold.probabilities)[:, self._place]) for fold in self.folds]
+        return _figures.reliability(pairs, self.classes[self._place])
+
+    @property
+    def _place(self) -> int:
+        """Position of the positive class."""
+        return 1 if self.classes is None or self.positive is None else self.classes.index(self.positive)
 
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""
@@ -192,7 +202,7 @@ def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -
     """
     assert answers.truth is not None
     classifies, likely = answers.classes is not None, answers.reading.probability
-    scores = answers.model._decision(answers.output) if classifies else None
+    scores = _about_second(answers, answers.model._decision(answers.output)) if classifies else None
     probabilities = likely(answers.output) if classifies and likely is not None else None
     splits = _splits(answers, n_folds, check_random_state(random_state))
     parts = [test for _, test in splits] or [np.arange(answers.bags.n_bags)]
@@ -237,10 +247,26 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Perfor
     folds = tuple(
         Fold(fold.truth, fold.predictions, None, None)
         if answers.classes is None
-        else Fold(fold.truth, fold.predictions, fold.decisions, fold.probabilities)
+        else Fold(
+            fold.truth,
+            fold.predictions,
+            None if fold.decisions is None else _about_second(answers, fold.decisions),
+            None if fold.probabilities is None else fold.probabilities[:, _order(answers)],
+        )
         for fold in found
     )
     return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs)
+
+
+def _order(answers: Answers) -> list[int]:
+    """Return the places in the model's own list of the classes, in which the one that rules speak for comes last."""
+    own = np.asarray(answers.model.classes_).tolist()
+    return [own.index(name) for name in answers.classes or ()]
+
+
+def _about_second(answers: Answers, decisions: Array) -> Array:
+    """Return decision values of a model, of two classes for the second in the report's order."""
+    return -decisions if _order(answers) == [1, 0] else decisions
 
 
 def _splits(answers: Answers, n_folds: int, rng: Any) -> Sequence[tuple[Array, Array]]:

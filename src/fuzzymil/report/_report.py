@@ -8,7 +8,7 @@ import os
 from typing import Any, Self
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.estimators import MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
@@ -81,13 +81,17 @@ class Report:
         max_bags: int = 200,
         random_state: Any = 0,
         progress: Progress | None = None,
+        positive: Any = None,
     ) -> Self:
         """Compute a report; see `write_report` for the parameters."""
         _check(n_folds, max_bags)
         step = progress or (lambda name, done, total: None)
         answers = answers_of(model, bags, y)
+        about = _positive(answers, positive)
         step("performance", 0, 1)
-        performance, own, reason = _performance(answers, cross_validate, n_folds, held_out, random_state)
+        measures = _performance(answers, cross_validate, n_folds, held_out, random_state)
+        performance, own = (each and dataclasses.replace(each, positive=about) for each in measures[:2])
+        reason = measures[2]
         step("performance", 1, 1)
         places = chosen_bags(answers.certainty, max_bags)
         explanations: dict[int, Explanation] = {}
@@ -136,6 +140,7 @@ def write_report(
     max_bags: int = 200,
     random_state: Any = 0,
     progress: Progress | None = None,
+    positive: Any = None,
 ) -> None:
     """Write a report on a model and bags as one self-contained HTML file.
 
@@ -164,6 +169,8 @@ def write_report(
         Random seed of the folds and their models.
     progress : callable, optional
         Called as ``progress(step, done, total)`` to report progress.
+    positive : label, optional
+        Of two classes, the one that the curves are about. Default: the one that the model's rules speak for.
 
     Examples
     --------
@@ -189,6 +196,7 @@ def write_report(
         max_bags=max_bags,
         random_state=random_state,
         progress=progress,
+        positive=positive,
     )
     storage.write_atomically(path, report.to_html())
 
@@ -204,6 +212,19 @@ def _learned(model: Any) -> bool:
     if isinstance(model, MIMamdani):
         return model.rules is None or model.max_epochs > 0
     return isinstance(model, Network)
+
+
+def _positive(answers: Answers, given: Any) -> Any:
+    """Return the class that curves are about; None for the one that rules speak for, or for several classes."""
+    classes = answers.classes
+    if classes is None or len(classes) != 2:
+        if given is not None:
+            raise ParameterError(f"positive={given!r:.60} is for models of two classes, not for this one: omit it.")
+        return None
+    if given is None:
+        return None
+    known_name("class", str(given), [str(name) for name in classes])
+    return next(name for name in classes if str(name) == str(given))
 
 
 def _performance(

@@ -76,11 +76,13 @@ class RuleSet:
             raise ParameterError(f"default must have {len(self.outputs)} value(s), got {len(self.default)}.")
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError(f"Two outputs have the same name, got {listed(self.outputs)}.")
+        for variable in self.variables:
+            variable.check_sets()
         terms = {variable.name: variable.terms for variable in self.variables}
         if len(terms) < len(self.variables):
             raise ParameterError(f"Two variables have the same name, got {listed(self.feature_names)}.")
         if not np.isfinite(self.default).all():
-            raise ParameterError(f"default must be finite, got {self.default}.")
+            raise ParameterError(f"default must be finite, got {', '.join(map(str, self.default))}.")
         n_coefs = len(self.rules[0].coefs[0]) if self.rules[0].coefs else 0
         for position, rule in enumerate(self.rules, start=1):
             for condition in conditions(rule.premise):

@@ -193,8 +193,8 @@ class Serializable(ABC):
         Raises
         ------
         ParameterError
-            For rules that the format cannot express: ``limited``, hedges in conclusions, rules without conditions,
-            and membership families and norms that the format does not have.
+            For rules that the format cannot express: ``limited``, hedges in conclusions, and membership families and
+            norms that the format does not have.
 
         Examples
         --------
@@ -219,8 +219,10 @@ class Serializable(ABC):
         return self._exported("fcl")
 
     @classmethod
-    def from_fcl(cls, text: str) -> Self:
+    def from_fcl(cls, text: str, block: str | None = None) -> Self:
         """Parse FCL as the standard, jFuzzyLogic and fuzzylite write it; errors point at their line.
+
+        ``block`` is the name of the function block to read if there are several.
 
         The instances of a bag are joined by their maximum (``aggregation="max"``). An output without a range spans its
         terms.
@@ -229,7 +231,7 @@ class Serializable(ABC):
         ------
         RuleSyntaxError
         """
-        return cls._from_system(fcl.read(text))
+        return cls._from_system(fcl.read(text, block))
 
     def to_fml(self) -> str:
         """Return the rules as FML, the XML language of IEEE 1855; comments at the top list what is lost.

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxErr
 from fuzzymil.rules import json
 from fuzzymil.rules._formats import fcl, fis, fll, fml
 from fuzzymil.rules._formats.export import FORMATS
+from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -40,14 +41,14 @@ ENDINGS = {
 }
 """File endings and their formats."""
 
-READERS = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
+READERS: dict[str, Callable[[str], System]] = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
 """Readers of other programs' formats."""
 
 _OTHERS = (".fll", ".fis", ".fcl", ".fml", ".xml")
 """Endings of files that other programs write."""
 
 
-def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
+def read_rules(path: storage.Path_, block: str | None = None) -> RuleBase | MamdaniRules:
     """Read the rules in a file, Sugeno or Mamdani.
 
     Parameters
@@ -56,6 +57,8 @@ def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
         A file that ends in ``.json`` (`RuleBase.save`), ``.rules`` or ``.txt`` (the rule language), ``.fll``
         (fuzzylite), ``.fis`` (MATLAB), ``.fcl`` (IEC 61131-7) or ``.fml`` (IEEE 1855, also ``.xml``). Text is UTF-8;
         other programs' files may be UTF-16 or Windows-1252.
+    block : str, optional
+        Name of a function block, for FCL files with several of them.
 
     Returns
     -------
@@ -76,13 +79,17 @@ def read_rules(path: storage.Path_) -> RuleBase | MamdaniRules:
     True
     """
     format = _format_of(path)
+    if block is not None and format != "fcl":
+        raise ParameterError(
+            f"Only FCL files have function blocks: read {os.fspath(path)} without block={block!r:.60}."
+        )
     if format in ("markdown", "latex", "python", "c"):
         kind = "a table" if format in ("markdown", "latex") else "code"
         raise ParameterError(f"{os.fspath(path)} is {kind}, which cannot be read back: save the rules as .json.")
     if format == "json":
         return _from_json(path)
     try:
-        return _from_text(_text(path), format)
+        return _from_text(_text(path), format, block)
     except RuleSyntaxError as problem:
         raise RuleSyntaxError(f"{os.fspath(path)}: {problem}") from None
 
@@ -212,9 +219,9 @@ def _text(path: storage.Path_) -> str:
     return content.decode("cp1252", errors="replace")  # other programs write the encoding of Western Windows
 
 
-def _from_text(text: str, format: str) -> RuleBase | MamdaniRules:
+def _from_text(text: str, format: str, block: str | None) -> RuleBase | MamdaniRules:
     if format in READERS:
-        system = READERS[format](text)
+        system = READERS[format](text) if block is None else fcl.read(text, block)
         return (RuleBase if system.sugeno else MamdaniRules)._from_system(system)
     said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
     return MamdaniRules.parse(text) if said and isinstance(said[0], str | Is) else RuleBase.parse(text)

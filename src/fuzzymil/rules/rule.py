@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES, MembershipFunction
+from fuzzymil.membership import FAMILIES, Formula, MembershipFunction
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
 __all__ = ["Names", "Rule", "Variable", "tidy"]
@@ -91,6 +91,15 @@ class Variable:
                 f"The range of {self.name!r:.60} must be finite with low <= high (None means unknown), "
                 f"got {self.low} to {self.high}."
             )
+
+    def check_sets(self) -> None:
+        """Raise `ParameterError` if a term is not a set of this variable: a formula of others."""
+        for term, chosen in self.terms.items():
+            if isinstance(chosen, Formula):
+                try:
+                    chosen.check_set()
+                except ParameterError as problem:
+                    raise ParameterError(f"The term {term!r:.60} of {self.name!r:.60} is no set. {problem}") from None
 
     @property
     def title(self) -> str:

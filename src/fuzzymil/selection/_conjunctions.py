@@ -7,6 +7,8 @@ bags takes microseconds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
@@ -151,7 +153,13 @@ def _pairs(n_edges: int) -> list[tuple[int, int]]:
 
 
 def joint_statements(
-    columns: Array, residuals: Array, curvature: Array, *, beam: int = 60, keep: int = 12
+    columns: Array,
+    residuals: Array,
+    curvature: Array,
+    *,
+    differ: Callable[[int, int], bool] = lambda one, two: True,
+    beam: int = 60,
+    keep: int = 12,
 ) -> list[tuple[int, int]]:
     """Return pairs of statements whose conjunction reduces the loss most: each may hold in another instance.
 
@@ -161,6 +169,8 @@ def joint_statements(
         Truth of the statements.
     residuals, curvature : arrays of shape (b,)
         As in `Intervals.search`.
+    differ : callable
+        Whether two statements, given their columns, say different things; others are not joined.
     beam : int
         Number of statements that are joined with every other one.
     keep : int
@@ -181,9 +191,12 @@ def joint_statements(
     first = np.argsort(-alone, kind="stable")[:beam]
     together = gains(columns[:, first], columns)
     together[together <= _WORTH * np.maximum(alone[first][:, None], alone)] = 0.0
-    best = np.argsort(-together, axis=None, kind="stable")[: 2 * keep]
+    best = np.argsort(-together, axis=None, kind="stable")[: np.count_nonzero(together)]
     found: dict[tuple[int, int], None] = {}
     for place, other in zip(*np.unravel_index(best, together.shape), strict=True):
-        if together[place, other] > 0:
-            found[min(int(first[place]), int(other)), max(int(first[place]), int(other))] = None
-    return list(found)[:keep]
+        one, two = sorted((int(first[place]), int(other)))
+        if differ(one, two):
+            found[one, two] = None
+        if len(found) == keep:
+            break
+    return list(found)

@@ -159,8 +159,8 @@ class DataDiagnosis:
         ]
         if len(self.sizes) > 1:
             lines += [
-                f"{each.label}: {_counted(each.n_bags, 'bag')}, {_range(each.smallest, each.largest)} instances each "
-                f"(median {each.median:g})"
+                f"{each.label}: {_counted(each.n_bags, 'bag')}, {_range(each.smallest, each.largest)} "
+                f"{'instance' if each.largest == 1 else 'instances'} each (median {each.median:g})"
                 for each in self.sizes
             ]
         if self.n_constant:

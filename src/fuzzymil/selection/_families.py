@@ -132,6 +132,11 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
     if intervals is None:
         return dictionary
     part = problem.only(rows)
+    statement = dictionary.premise
+
+    def differ(one: int, two: int) -> bool:
+        return _differ(statement(one), statement(two))
+
     for number in range(_ROUNDS):
         found: dict[Premise, None] = {}
         for k, target in enumerate(part.targets.T):
@@ -145,10 +150,8 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
             needed, curve = part.weights * left, part.weights * curve
             found |= dict.fromkeys(intervals.search(part.bags, needed, curve, max_terms=max_terms))
             if number and max_terms > 1:  # what the sum of two statements leaves to explain
-                pairs = joint_statements(family.dictionary.columns[rows], needed, curve)
-                found |= {
-                    (*family.dictionary.premise(one), *family.dictionary.premise(two)): None for one, two in pairs
-                }
+                pairs = joint_statements(family.dictionary.columns[rows], needed, curve, differ=differ)
+                found |= {(*statement(one), *statement(two)): None for one, two in pairs}
         if not found:
             break
         new = list(found)
@@ -157,6 +160,15 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
         ease = np.power(_EASE_PER_CONDITION, lengths - 1)
         dictionary = joined([dictionary, Dictionary(columns, new.__getitem__, lengths, ease)])
     return dictionary
+
+
+def _differ(one: Premise, two: Premise) -> bool:
+    """Return whether two statements with one part each are about different things: x > 7 follows from x > 8."""
+    asks = [
+        (part.quantifier, [(condition.feature, condition.set.side) for condition in part.conditions])
+        for part in (*one, *two)
+    ]
+    return asks[0] != asks[1]
 
 
 def fitted(

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ _STANDARD_ERRORS = 0.5  # by which the cost may exceed the least, in favor of sh
 _HOPELESS = 4.0  # standard errors by which the first prototypes are worse than short rules
 _NEGLIGIBLE = 0.015  # the same, as a share of what the rules explain
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
+_IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags differ by less is left out
 _STEPS = 15  # of refinement: more would fit noise
 N_FOLDS = 5
 _LONGEST = 3  # conditions in a conjunction, unless max_terms is less
@@ -81,15 +83,31 @@ class Chosen:
     coefs: Array  # (r, k)
     default: Array  # (k,)
 
-    def cost(self, problem: Problem) -> float:
-        """Return the mean cost on the bags of a problem."""
-        output = np.tile(self.default, (problem.bags.n_bags, 1))
+    def truth(self, problem: Problem) -> Array:
+        """Return how true the premises are in the bags of a problem, (b, r)."""
+        found = np.empty((problem.bags.n_bags, len(self.premises)))
         for kind in (tuple, Prototype):
             places = [n for n, premise in enumerate(self.premises) if type(premise) is kind]
             if places:
-                truth = premises_of([self.premises[n] for n in places], problem).columns()
-                output = output + truth @ self.coefs[places]
+                found[:, places] = premises_of([self.premises[n] for n in places], problem).columns()
+        return found
+
+    def cost(self, problem: Problem) -> float:
+        """Return the mean cost on the bags of a problem."""
+        output = self.default + self.truth(problem) @ self.coefs
         return mean_cost(output, problem.targets, problem.weights, classes=problem.classes)[0]
+
+    def without_idle(self, problem: Problem) -> Chosen:
+        """Return the same without rules that add nearly the same to every bag; the default takes over what they add."""
+        truth = self.truth(problem)
+        output = truth @ self.coefs
+        added = np.ptp(truth, axis=0)[:, None] * np.abs(self.coefs)
+        kept = np.any(added >= _IDLE * np.ptp(output, axis=0), axis=1)
+        if not kept.any():
+            return self
+        mean = np.average(truth, axis=0, weights=problem.weights)
+        default = self.default + mean[~kept] @ self.coefs[~kept]
+        return Chosen(tuple(itertools.compress(self.premises, kept)), self.coefs[kept], default)
 
 
 def plan(
@@ -191,7 +209,7 @@ def chosen(problem: Problem, made: Plan, max_terms: int | None, everything: Prob
             start = Chosen(tuple(found[n] for n in order), coefs[order], start.default)
         before.append(start)
         after.append(_refined(start, everything, float(each.penalties[-1])))
-    return _averaged(before), _averaged(after)
+    return _averaged(before), _averaged(after).without_idle(everything)
 
 
 def _refined(start: Chosen, problem: Problem, penalty: float) -> Chosen:

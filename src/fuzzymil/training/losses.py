@@ -20,12 +20,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
-from scipy.special import softmax as scipy_softmax
 
 from fuzzymil._utils import registry
 from fuzzymil._utils.arrays import namespace
@@ -103,9 +101,14 @@ def _log_softmax(output: jax.Array) -> jax.Array:
     return engine_of(output).log_softmax(output)  # type: ignore[no-any-return]
 
 
-def _likelihood_of(output: jax.Array) -> jax.Array:
+def _likelihood_of(output: Any) -> Any:
     engine = engine_of(output)
-    return engine.sigmoid(output) if output.shape[-1] == 1 else engine.softmax(output)  # type: ignore[no-any-return]
+    return engine.sigmoid(output) if output.shape[-1] == 1 else engine.softmax(output)
+
+
+def _logit_of(mean: Array) -> Array:
+    likely = np.clip(mean, 0.02, 0.98)
+    return np.log(likely) - np.log1p(-likely)
 
 
 def _hinge(output: jax.Array, target: jax.Array) -> jax.Array:
@@ -125,17 +128,13 @@ def _clipped(output: Array) -> Array:
     return np.where(total > 0, limited / np.where(total > 0, total, 1.0), 1.0 / output.shape[1])
 
 
-def _likelihood(output: Array) -> Array:
-    return np.asarray(expit(output) if output.shape[1] == 1 else scipy_softmax(output, axis=1))
-
-
 register("squared_error", Loss(per_bag=_squared, threshold=0.5, probability=_clipped))
 register(
     "cross_entropy",
     Loss(
         per_bag=_cross_entropy,
-        start=lambda mean: np.asarray(logit(np.clip(mean, 0.02, 0.98))),
-        probability=_likelihood,
+        start=_logit_of,
+        probability=_likelihood_of,
         expected=_likelihood_of,
     ),
 )

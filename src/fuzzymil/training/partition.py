@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
-from sklearn.cluster import KMeans, kmeans_plusplus
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.runtime import check_process
@@ -66,6 +64,8 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     >>> sorted(kmeans(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(3).ravel().tolist())
     [0.1, 5.0]
     """
+    from sklearn.cluster import KMeans  # deferred, like all of scikit-learn here: slow to import
+
     check_process()  # its threads do not survive a fork either
     found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
     return np.asarray(found.cluster_centers_, np.float64)
@@ -105,6 +105,8 @@ def fcm(instances: Array, n_rules: int, rng: np.random.RandomState, max_iter: in
     >>> sorted(fcm(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(1).ravel().tolist())
     [0.1, 5.0]
     """
+    from sklearn.cluster import kmeans_plusplus
+
     spread = np.sqrt(instances.var(axis=0).sum())
     m = fuzzifier(len(instances), int((np.ptp(instances, axis=0) > 0).sum()))
     start, _ = kmeans_plusplus(instances, n_rules, random_state=rng)
@@ -134,6 +136,8 @@ def fuzzifier(n_instances: int, n_features: int) -> float:
 
 def fcm_memberships(instances: Array, centers: Array, m: float) -> Array:
     """Return the memberships (i, r) of fuzzy c-means; an instance on a center belongs to that center only."""
+    from scipy.special import logsumexp
+
     squared = _squared_distances(instances, centers)
     on_center = squared == 0
     with np.errstate(divide="ignore"):

@@ -4,8 +4,8 @@ The layers are written once: a function takes the plain functions from `namespac
 the arrays that it is given. NumPy serves small inference at once, without importing or compiling anything; JAX serves
 training, large data and GPUs.
 
-An engine defines ``held``, ``least``, ``softmax``, ``log_softmax``, ``sigmoid``, ``einsum``, ``sorted_within``,
-``in_chunks``, ``fast_softmax`` and ``log_truth_of_gaussians``.
+An engine defines ``held``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``, ``einsum``,
+``sorted_within``, ``in_chunks``, ``fast_softmax``, ``log_truth_of_conjunctions`` and ``log_truth_of_gaussians``.
 """
 
 from __future__ import annotations

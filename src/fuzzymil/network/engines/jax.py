@@ -22,7 +22,9 @@ __all__ = [
     "in_chunks",
     "least",
     "log_softmax",
+    "log_truth_of_conjunctions",
     "log_truth_of_gaussians",
+    "shares",
     "sigmoid",
     "softmax",
     "sorted_within",
@@ -51,6 +53,12 @@ def softmax(values: jax.Array) -> jax.Array:
     return jax.nn.softmax(values, axis=-1)
 
 
+def shares(log_values: jax.Array) -> jax.Array:
+    """Return `softmax`; all zero where every value is ``-inf``."""
+    some = ~jnp.isneginf(log_values).all(axis=-1, keepdims=True)
+    return jnp.where(some, softmax(jnp.where(some, log_values, 0.0)), 0.0)
+
+
 def log_softmax(values: jax.Array) -> jax.Array:
     """Return the logarithm of `softmax`."""
     return jax.nn.log_softmax(values, axis=-1)
@@ -66,6 +74,11 @@ def fast_softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.
     if isinstance(grouping, Packed) and is_short(grouping):
         return softmax_of_short_bags(log_r, grouping, alpha)
     return None
+
+
+def log_truth_of_conjunctions(sets: object, masks: object, t_norm: str, x: jax.Array, known: jax.Array | None) -> None:
+    """Return None: layer by layer is the fastest."""
+    del sets, masks, t_norm, x, known
 
 
 def einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:

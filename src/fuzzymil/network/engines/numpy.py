@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from fuzzymil.membership import family
 
 __all__ = [
     "Runs",
@@ -16,7 +19,9 @@ __all__ = [
     "in_chunks",
     "least",
     "log_softmax",
+    "log_truth_of_conjunctions",
     "log_truth_of_gaussians",
+    "shares",
     "sigmoid",
     "softmax",
     "sorted_within",
@@ -25,7 +30,9 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 _CACHED = 1 << 15  # numbers in a chunk of rows
+_CACHED_ROWS = 1 << 13  # of one column
 _LARGE = 1 << 16  # product of the sizes of two arrays
+_JOINS = {"min": np.minimum, "product": np.add}  # T-norms of logarithms that take two arrays
 
 
 class Runs:
@@ -69,6 +76,22 @@ def softmax(values: Array) -> Array:
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
+def shares(log_values: Array) -> Array:
+    """Return `softmax`; all zero where every value is ``-inf``.
+
+    Examples
+    --------
+    >>> shares(np.array([[0.0, 0.0], [-np.inf, -np.inf]])).tolist()
+    [[0.5, 0.5], [0.0, 0.0]]
+    """
+    top = log_values.max(axis=-1, keepdims=True)
+    none = np.isneginf(top)
+    found = log_values - np.where(none, 0.0, top)
+    np.exp(found, out=found)
+    found /= np.where(none, 1.0, found.sum(axis=-1, keepdims=True))
+    return np.asarray(found)
+
+
 def log_softmax(values: Array) -> Array:
     """Return the logarithm of `softmax`."""
     below = values - values.max(axis=-1, keepdims=True)
@@ -82,7 +105,7 @@ def sigmoid(values: Array) -> Array:
 
 def einsum(subscripts: str, a: Array, b: Array) -> Array:
     """Return the sum of products."""
-    large = a.size * b.size > _LARGE  # where matrix products make up for looking for them
+    large = a.size * b.size > _LARGE and b.shape[-1] > 1  # where matrix products make up for looking for them
     return np.asarray(np.einsum(subscripts, a, b, optimize=large))
 
 
@@ -92,14 +115,56 @@ def sorted_within(owners: Array, values: Array) -> Array:
 
 
 def in_chunks(function: Callable[[Any, Any], Any], n_values: int, x: Array, known: Array | None) -> Any:
-    """Call ``function`` on all rows: inference takes few bags at a time."""
-    del n_values
-    return function(x, known)
+    """Call ``function``, which computes ``n_values`` numbers for each row, as many rows at once as fit the cache."""
+    n_rows = max(_CACHED // max(n_values, 1), 1)
+    if len(x) <= n_rows:
+        return function(x, known)
+    chunks = [slice(first, first + n_rows) for first in range(0, len(x), n_rows)]
+    return np.concatenate([function(x[rows], None if known is None else known[rows]) for rows in chunks])
 
 
 def fast_softmax(log_r: Array, grouping: object, alpha: Array) -> None:
     """Return None: the general formula is the fastest."""
     del log_r, grouping, alpha
+
+
+def log_truth_of_conjunctions(
+    sets: Mapping[str, tuple[Array, ...]], masks: Mapping[str, Array], t_norm: str, x: Array, known: Array | None
+) -> Array | None:
+    """Return the log-truths (i, r) of conjunctions, given as for `layers.layer1`; None where that is the faster way.
+
+    A set that several rules share is evaluated once, and only for the feature that it belongs to. The result is stored
+    by columns, so that what follows adds up rules fast.
+
+    Examples
+    --------
+    >>> sets, masks = {"gaussian": (np.zeros((2, 3)), np.ones((2, 3)))}, {"gaussian": np.eye(2, 3)}
+    >>> x = np.ones((20_000, 3))
+    >>> log_truth_of_conjunctions(sets, masks, "min", x, None)[0].tolist()
+    [-0.5, -0.5]
+    """
+    shape = next(iter(masks.values())).shape
+    if t_norm not in _JOINS or len(x) * shape[0] * shape[1] < _LARGE:
+        return None
+    shared: dict[tuple[Any, ...], int] = {}
+    rules: list[list[int]] = [[] for _ in range(shape[0])]
+    for name, parameters in sets.items():
+        for rule, feature in zip(*np.nonzero(masks[name]), strict=True):
+            key = (feature, name, *(values[rule, feature] for values in parameters))
+            rules[rule].append(shared.setdefault(key, len(shared)))
+    found = np.empty((len(rules), len(x)))
+    join = _JOINS[t_norm]
+    for first in range(0, len(x), _CACHED_ROWS):
+        rows = slice(first, first + _CACHED_ROWS)
+        columns = np.ascontiguousarray(x[rows].T)
+        degrees = []
+        for feature, name, *numbers in shared:
+            log_mu = np.asarray(family(name).log_mu(columns[feature], *numbers))
+            degrees.append(log_mu if known is None else np.where(known[rows, feature] > 0, log_mu, 0.0))
+        for rule, conditions in enumerate(rules):
+            truths = [degrees[place] for place in conditions] or [np.zeros(columns.shape[1])]
+            found[rule, rows] = functools.reduce(join, truths)
+    return found.T
 
 
 def log_truth_of_gaussians(

@@ -27,7 +27,9 @@ _Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array | None, jax.Arr
 
 _GREATEST_ERROR = 1000  # allowed in a log-truth by matrix products, in units of the precision: 1e-4 in 32 bit
 _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size below which data are not split
+_UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
+_BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
 
 
 def log_truth_of_gaussians(
@@ -121,10 +123,26 @@ def _value(
 
 
 def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
-    z = (x[:, None, :] - centers) * inverse
-    if known is not None:
-        z = z * known[:, None, :]
-    return -0.5 * total(jnp.square(z))
+    def squares(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
+        z = (x[:, None, :] - centers) * inverse
+        return total(jnp.square(z if known is None else z * known[:, None, :]))
+
+    n_features = x.shape[1]
+    if n_features <= _MANY:
+        return -0.5 * squares(x, known, centers, inverse)
+
+    # The innermost loop is over features. Centers and widths of a block of them stay in a core's first cache; those of
+    # all features would not, and every instance would fetch them again.
+    def block(first: int | jax.Array, n: int) -> jax.Array:
+        def own(values: jax.Array) -> jax.Array:
+            return jax.lax.dynamic_slice_in_dim(values, first, n, 1)
+
+        return squares(own(x), None if known is None else own(known), own(centers), own(inverse))
+
+    whole, rest = divmod(n_features, _BLOCK)
+    start = block(whole * _BLOCK, rest) if rest else jnp.zeros((len(x), len(centers)), x.dtype)
+    found: jax.Array = jax.lax.fori_loop(0, whole, lambda k, before: before + block(k * _BLOCK, _BLOCK), start)
+    return -0.5 * found
 
 
 def _by_slices(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
@@ -217,13 +235,13 @@ def _backward(
     # offset, and no copy of x is needed.
     middle = centers.mean(axis=0)
 
-    def about_the_middle(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def about_the_middle(*arguments: jax.Array, uncopied: int = _UNCOPIED) -> tuple[jax.Array, jax.Array]:
         x, known, centers, inverse, g = arguments[:5]
 
         def of(x: jax.Array, known: Known, g: jax.Array) -> tuple[jax.Array, jax.Array]:
             return _moments(x - middle, known, centers - middle, inverse, g)
 
-        return _summed_up(of, x, known, g)
+        return _summed_up(of, x, known, g, uncopied)
 
     def either(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
         found: tuple[jax.Array, jax.Array] = jax.lax.cond(good, _moments_where_good, about_the_middle, *arguments)
@@ -233,7 +251,7 @@ def _backward(
         *(x, known, centers, inverse, g, squares),
         cuda=either,
         rocm=either,
-        default=either if anywhere else about_the_middle,
+        default=either if anywhere else functools.partial(about_the_middle, uncopied=_UNCOPIED_BY_CPU),
     )
     precision, c = jnp.square(inverse), centers - middle
     d_x = _product(g, precision * c) - (x - middle) * _product(g, precision)
@@ -243,12 +261,19 @@ def _backward(
 
 
 def _summed_up(
-    function: Callable[..., tuple[jax.Array, jax.Array]], x: jax.Array, known: Known, g: jax.Array
+    function: Callable[..., tuple[jax.Array, jax.Array]],
+    x: jax.Array,
+    known: Known,
+    g: jax.Array,
+    uncopied: int,
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the sum of ``function`` over chunks of rows; of large data it would copy too much at once."""
+    """Return the sum of ``function`` over chunks of rows, if there are more than ``uncopied`` values.
+
+    Of all data at once, it would copy too much.
+    """
     n_rows = 1 << max((_COPIED // x.shape[1]).bit_length() - 1, 0)  # a power of 2: divides padded sizes
     whole = len(x) // n_rows * n_rows
-    if x.size <= _UNCOPIED or whole <= n_rows:
+    if x.size <= uncopied or whole <= n_rows:
         return function(x, known, g)
     rows = (x, known, g)
     parts = jax.tree.map(lambda values: values[:whole].reshape(-1, n_rows, values.shape[1]), rows)

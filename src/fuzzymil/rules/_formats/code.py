@@ -150,6 +150,8 @@ class Program:
     def _number_of(self, term: Term, response: str) -> str:
         if isinstance(term, Singleton):
             return number(term.value)
+        if isinstance(term, Formula):
+            raise ParameterError(f"Code cannot express the number Formula({term.text!r:.60}).")
         if isinstance(term, MembershipFunction):
             return f"inverse_{term.name}({', '.join(['s', *map(number, term.parameters)])})"
         return number(term[0]) if len(term) == 1 else response

@@ -72,6 +72,12 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
         )
     if not base.normalize and any(base.default):
         found.append("The default, which is added to every output, is written as a rule without conditions.")
+    labels = [f"{rule.label!r:.60}" for rule in base.rules if rule.label]
+    if labels:
+        found.append(f"Labels of rules are not kept: {listed(labels)}.")
+    comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
+    if any(comments):
+        found.append("Comments are not kept.")
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
     if units:
         found.append(f"Units are not kept: {listed(units)}.")

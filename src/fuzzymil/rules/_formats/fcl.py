@@ -37,12 +37,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.membership import Arithmetic, Discrete, MembershipFunction, Ramp, Singleton, Trapezoidal, Triangular
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import sets
+from fuzzymil.rules._formats.fcl_blocks import Block, blocks_of, declared, said_in, statements
 from fuzzymil.rules._formats.fll_rules import RuleReader, Terms
 from fuzzymil.rules._formats.linear import linear_coefficients
 from fuzzymil.rules._formats.syntax import Piece, coefficients, fuzzy_set, interval, unused, whole
@@ -88,41 +88,26 @@ SETS = {
     "TRIAN": sets.FLL["Triangle"],
     "TRAPE": sets.FLL["Trapezoid"],
     "RECT": sets.FLL["Rectangle"],
+    "TRIANGULAR": sets.FLL["Triangle"],
+    "TRAPEZOIDAL": sets.FLL["Trapezoid"],
 }
-"""jFuzzyLogic's words; fuzzylite's are those of FLL."""
+"""jFuzzyLogic's words, then what people write; fuzzylite's are those of FLL."""
 
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.DOTALL)
-_TOKEN = re.compile(
-    r":=|\.\.|[+-]?(?:inf\b|nan\b)|[+-]?(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[^\W\d][\w]*|\S"
-)
-BLOCKS = {
-    "VAR_INPUT": "END_VAR",
-    "VAR_OUTPUT": "END_VAR",
-    "FUZZIFY": "END_FUZZIFY",
-    "DEFUZZIFY": "END_DEFUZZIFY",
-    "RULEBLOCK": "END_RULEBLOCK",
-    "OPTION": "END_OPTION",
-}
-_STARTS = {"TERM", "RANGE", "METHOD", "DEFAULT", "ACCU", "LOCK", "ENABLED"}
+_CALL = re.compile(r"\b[A-Z][A-Z0-9]*\b(?=\s*\()")  # functions in capitals, as jFuzzyLogic has them
 _SETTINGS = {"AND", "OR", "ACT", "ACCU", "ENABLED", "METHOD", "DEFAULT"}
 
 
-class _Block(NamedTuple):
-    kind: str
-    head: Piece
-    tokens: list[Piece]
-
-
-def read(text: str) -> System:
-    """Parse the text of an FCL file; raises `RuleSyntaxError`."""
+def read(text: str, block: str | None = None) -> System:
+    """Parse the text of an FCL file, or one of its function blocks; raises `RuleSyntaxError`."""
     given = whole(text)
-    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), given.text)
-    blocks = _blocks(whole(blank).words(_TOKEN), given)
-    inputs = _declared(blocks, "VAR_INPUT", "FUZZIFY")
+    blocks = blocks_of(given, block)
+    inputs = declared(blocks, "VAR_INPUT", "FUZZIFY")
     names = [block.head.text for block in inputs]
     variables = [Variable(block.head.text, _sets(block, names), *_range(block)) for block in inputs]
     shared = _settings([block for block in blocks if block.kind == "RULEBLOCK"])
-    outputs = [_output(block, names, shared) for block in _declared(blocks, "VAR_OUTPUT", "DEFUZZIFY")]
+    outputs: list[Output] = []
+    for described in declared(blocks, "VAR_OUTPUT", "DEFUZZIFY"):
+        outputs.append(_output(described, names, [output.name for output in outputs], shared))
     rules = _rules(blocks, variables, outputs)
     end = Piece(given.source, given.end, given.end)
     t_norm = _word(shared, "AND", T_NORMS) or "min"
@@ -136,90 +121,11 @@ def read(text: str) -> System:
     )
 
 
-# ---------------------------------------------------------------------- blocks
-
-
-def _blocks(tokens: list[Piece], text: Piece) -> list[_Block]:
-    """Return the blocks of the one function block."""
-    found: list[_Block] = []
-    place, opened = 0, 0
-    while place < len(tokens):
-        token = tokens[place]
-        word = token.text.upper()
-        if word == "FUNCTION_BLOCK":
-            opened += 1
-            if opened > 1:
-                raise token.error("The file has several function blocks: keep one of them in a file of its own.")
-            place += 1
-            while place < len(tokens) and tokens[place].text.upper() not in (*BLOCKS, "END_FUNCTION_BLOCK"):
-                place += 1
-        elif word == "END_FUNCTION_BLOCK":
-            place += 1
-        elif word in BLOCKS:
-            end = next((n for n in range(place, len(tokens)) if tokens[n].text.upper() == BLOCKS[word]), None)
-            if end is None:
-                raise token.error(f"{word} has no {BLOCKS[word]}.")
-            content = tokens[place + 1 : end]
-            named = word in ("FUZZIFY", "DEFUZZIFY")
-            if named and not content:
-                raise token.error(f"{word} needs the name of a variable.")
-            found.append(_Block(word, content[0] if named else token, content[1:] if named else content))
-            place = end + 1
-        else:
-            raise token.unknown("block", ("FUNCTION_BLOCK", *BLOCKS))
-    if not opened:
-        raise text.error("The text has no FUNCTION_BLOCK.")
-    return found
-
-
-def _declared(blocks: list[_Block], section: str, kind: str) -> list[_Block]:
-    """Return the blocks that describe the declared variables, in the order of their declaration."""
-    described = {block.head.text: block for block in blocks if block.kind == kind}
-    names: dict[str, Piece] = {}
-    for block in blocks:
-        if block.kind == section:
-            for n, token in enumerate(block.tokens[1:], start=1):
-                if token.text == ":":
-                    names[block.tokens[n - 1].text] = block.tokens[n - 1]
-    for name, block in described.items():
-        if name not in names:
-            raise block.head.error(f"{kind} describes {name!r:.60}, which {section} does not declare.")
-    if not names:
-        first = blocks[0].head if blocks else None
-        where = first or Piece("", 0, 0)
-        raise where.error(f"The text declares no variable in {section}.")
-    return [described.get(name, _Block(kind, token, [])) for name, token in names.items()]
-
-
-def _statements(block: _Block) -> list[list[Piece]]:
-    """Return the statements of a block that describes a variable."""
-    found: list[list[Piece]] = []
-    for token in block.tokens:
-        if token.text.upper() in _STARTS and (not found or found[-1][0].text.upper() != "TERM" or len(found[-1]) != 1):
-            found.append([token])
-        elif token.text != ";":
-            if not found:
-                raise token.unknown("statement", sorted(_STARTS))
-            found[-1].append(token)
-    return found
-
-
-def _said(block: _Block, key: str) -> list[Piece] | None:
-    """Return what follows the colon of a statement."""
-    for statement in _statements(block):
-        if statement[0].text.upper() == key:
-            rest = statement[1:]
-            while rest and rest[0].text in (":", ":=", "="):
-                rest = rest[1:]
-            return rest
-    return None
-
-
 # ---------------------------------------------------------------------- variables
 
 
-def _range(block: _Block) -> tuple[float | None, float | None]:
-    said = _said(block, "RANGE")
+def _range(block: Block) -> tuple[float | None, float | None]:
+    said = said_in(block, "RANGE")
     if said is None:
         return None, None
     numbers = [token.number("a number", finite=False) for token in said if token.text not in ("(", ")", "..", ",")]
@@ -228,26 +134,27 @@ def _range(block: _Block) -> tuple[float | None, float | None]:
     return interval(said[0], numbers)
 
 
-def _terms(block: _Block, inputs: list[str], *, weighted: bool) -> dict[str, Term]:
+def _terms(block: Block, inputs: list[str], before: list[str] | None) -> dict[str, Term]:
+    """Return the terms of a variable; those of a number may be computed from inputs, and from outputs ``before`` it."""
     found: dict[str, Term] = {}
-    for statement in _statements(block):
+    for statement in statements(block):
         if statement[0].text.upper() != "TERM":
             continue
         if len(statement) < 4 or statement[2].text != ":=":
             raise statement[0].error("Expected a term: 'TERM low := (0, 1) (5, 0);'.")
         name, value = statement[1], statement[3:]
-        found[unused(name.text, found)] = _term(value, inputs, weighted=weighted)
+        found[unused(name.text, found)] = _term(value, inputs, before)
     return found
 
 
-def _sets(block: _Block, inputs: list[str]) -> dict[str, MembershipFunction]:
+def _sets(block: Block, inputs: list[str]) -> dict[str, MembershipFunction]:
     """Return the terms of an input."""
-    found = _terms(block, inputs, weighted=False)
+    found = _terms(block, inputs, None)
     return {name: term for name, term in found.items() if isinstance(term, MembershipFunction)}
 
 
-def _term(tokens: list[Piece], inputs: list[str], *, weighted: bool) -> Term:
-    first = tokens[0]
+def _term(tokens: list[Piece], inputs: list[str], before: list[str] | None) -> Term:
+    first, weighted = tokens[0], before is not None
     word = first.text.upper()
     numbers = [token for token in tokens[1:] if token.text not in ("(", ")", ",")]
     if weighted and word in ("LINEAR", "CONSTANT"):
@@ -256,7 +163,7 @@ def _term(tokens: list[Piece], inputs: list[str], *, weighted: bool) -> Term:
         return coefficients(first, values, {first.text: len(inputs) + 1 if word == "LINEAR" else 1})
     if word == "FUNCTION" or (weighted and not _is_set(word)):
         start = tokens[1] if word == "FUNCTION" and len(tokens) > 1 else first
-        return _formula(Piece(first.source, start.start, tokens[-1].end), inputs, weighted=weighted)
+        return _formula(Piece(first.source, start.start, tokens[-1].end), inputs, before)
     if first.text == "(" or word == "SINGLETONS":
         return _points(tokens if first.text == "(" else tokens[1:])
     if len(tokens) == 1:
@@ -275,15 +182,17 @@ def _is_set(word: str) -> bool:
     return word == "(" or word in SETS or word in {name.upper() for name in sets.FLL}
 
 
-def _formula(where: Piece, inputs: list[str], *, weighted: bool) -> Term:
+def _formula(where: Piece, inputs: list[str], before: list[str] | None) -> Term:
+    """Return the set that a formula means; after outputs ``before`` this one, the number."""
+    where = whole(_CALL.sub(lambda match: match[0].lower(), where.source))._replace(start=where.start, end=where.end)
     try:
         formula = Arithmetic(where.text)
     except ParameterError as problem:
         raise where.error(str(problem)) from None
-    found = linear_coefficients(formula, inputs) if weighted else None
+    found = None if before is None else linear_coefficients(formula, inputs)
     if found is not None:
         return found if any(found[1:]) else found[:1]
-    return sets.read_formula(where, where.text)
+    return sets.read_formula(where, None if before is None else [*inputs, *before])
 
 
 def _points(tokens: list[Piece]) -> MembershipFunction:
@@ -303,22 +212,22 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
     return found
 
 
-def _output(block: _Block, inputs: list[str], shared: Mapping[str, Piece]) -> Output:
-    said = _said(block, "METHOD")
+def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[str, Piece]) -> Output:
+    said = said_in(block, "METHOD")
     word = "COG" if not said else said[0].text.upper()
     if said and word not in {**DEFUZZIFIERS, **WEIGHTED}:
         raise said[0].unknown("METHOD", (*DEFUZZIFIERS, *WEIGHTED))
     method = {**DEFUZZIFIERS, **WEIGHTED}[word]
-    terms = _terms(block, inputs, weighted=word in WEIGHTED)
+    terms = _terms(block, inputs, before if word in WEIGHTED else None)
     weighted = word in WEIGHTED or (bool(terms) and all(isinstance(term, Singleton) for term in terms.values()))
     method = "average" if weighted and word not in WEIGHTED else method  # the center of numbers
     low, high = _range(block)
     if not weighted and (low is None or high is None):
         low, high = _span(terms, low, high)
-    own = _said(block, "ACCU")
+    own = said_in(block, "ACCU")
     accumulation = _word({"ACCU": own[0]} if own else shared, "ACCU", ACCUMULATIONS)
     default, hold = _default(block)
-    lock = [token.text.upper() for token in _said(block, "LOCK") or ()]
+    lock = [token.text.upper() for token in said_in(block, "LOCK") or ()]
     return Output(
         block.head.text,
         {name: term.parameters if weighted and isinstance(term, Singleton) else term for name, term in terms.items()},
@@ -333,10 +242,10 @@ def _output(block: _Block, inputs: list[str], shared: Mapping[str, Piece]) -> Ou
     )
 
 
-def _default(block: _Block) -> tuple[float, bool]:
+def _default(block: Block) -> tuple[float, bool]:
     """Return the default (NaN if there is none), and whether the previous value is kept."""
     value, hold = math.nan, False
-    for token in _said(block, "DEFAULT") or ():
+    for token in said_in(block, "DEFAULT") or ():
         if token.text.upper() == "NC":
             hold = True
         elif token.text != "|":
@@ -362,7 +271,7 @@ def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> t
 # ---------------------------------------------------------------------- rules
 
 
-def _settings(blocks: list[_Block]) -> dict[str, Piece]:
+def _settings(blocks: list[Block]) -> dict[str, Piece]:
     """Return the settings that all blocks of rules share."""
     found: dict[str, Piece] = {}
     for block in blocks:
@@ -386,7 +295,7 @@ def _word(settings: Mapping[str, Piece], key: str, known: Mapping[str, str]) -> 
     return known[said.text.upper()]
 
 
-def _rules(blocks: list[_Block], inputs: list[Variable], outputs: list[Output]) -> list[Statement]:
+def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -> list[Statement]:
     found: list[Statement] = []
     known = ({v.name: v.terms for v in inputs}, {o.name: o.terms for o in outputs})
     for block in blocks:
@@ -399,7 +308,7 @@ def _rules(blocks: list[_Block], inputs: list[Variable], outputs: list[Output]) 
             if first is None:
                 raise tokens[0].error("Expected a rule: 'RULE 1 : IF a IS low THEN y IS high;'.")
             body = [token for token in tokens[first:] if token.text != ";"]
-            found.append(_FclRule(body, *known, found).rule())
+            found += _FclRule(body, *known, found).rules()
     return found
 
 

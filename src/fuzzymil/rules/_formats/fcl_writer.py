@@ -8,16 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import Discrete, MembershipFunction, Ramp, Rectangle, Singleton, Trapezoidal, Triangular
+from fuzzymil.membership import (
+    Discrete,
+    Formula,
+    MembershipFunction,
+    Ramp,
+    Rectangle,
+    Singleton,
+    Trapezoidal,
+    Triangular,
+)
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import fcl, sets
+from fuzzymil.rules._formats.fcl_blocks import BLOCKS
 from fuzzymil.rules._formats.fll_rules import RESERVED, written_rule
+from fuzzymil.rules._formats.formulas import spelled
 from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
 from fuzzymil.rules._formats.words import changed, distinct, plain_word, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Is, conditions
 
-_KEYWORDS = frozenset(word.lower() for pair in fcl.BLOCKS.items() for word in pair) | {
+_KEYWORDS = frozenset(word.lower() for pair in BLOCKS.items() for word in pair) | {
     *("function_block", "end_function_block", "term", "range", "method", "default", "accu", "lock", "enabled"),
     *("rule", "act", "real"),
 }
@@ -29,16 +40,20 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         what = "clip inputs to their ranges (limited=True)" if system.limited else f"have {system.activation!r} rules"
         raise ParameterError(f"FCL cannot {what}: change that, or save the rules as .json, .rules or .fll.")
     inputs, outputs = variable_names(system, identifier)
-    features = [inputs[variable.name] for variable in system.inputs]
+    names = inputs | outputs
     lines = [f"// {comment}" for comment in comments]
     lines += ["FUNCTION_BLOCK rules", "", "VAR_INPUT", *(f"  {name} : REAL;" for name in inputs.values()), "END_VAR"]
     lines += ["", "VAR_OUTPUT", *(f"  {name} : REAL;" for name in outputs.values()), "END_VAR"]
     for variable in system.inputs:
         lines += ["", f"FUZZIFY {inputs[variable.name]}", *_range(variable.low, variable.high)]
-        lines += [*_terms(variable.terms, features), "END_FUZZIFY"]
+        lines += [*_terms(variable.terms), "END_FUZZIFY"]
     for output in system.outputs:
+        if output.terms and not output.weighted and all(isinstance(t, Singleton) for t in output.terms.values()):
+            raise ParameterError(
+                f"The terms of {output.name!r:.60} are single numbers, which FCL averages: use defuzzify='average'."
+            )
         lines += ["", f"DEFUZZIFY {outputs[output.name]}", *_range(output.low, output.high)]
-        lines += [*_terms(output.terms, features, numbers=output.weighted), *_method(output), "END_DEFUZZIFY"]
+        lines += [*_terms(output.terms, names if output.weighted else None), *_method(output), "END_DEFUZZIFY"]
     lines += ["", "RULEBLOCK rules"]
     lines.append(f"  AND : {word_for('T-norm', system.t_norm, _swapped(fcl.T_NORMS), 'FCL')};")
     lines.append(f"  OR : {word_for('S-norm', system.s_norm, _swapped(fcl.S_NORMS), 'FCL')};")
@@ -56,10 +71,18 @@ def changes(system: System) -> list[str]:
     owned: list[Mapping[str, Term]] = [*(v.terms for v in system.inputs), *(o.terms for o in system.outputs)]
     terms = [distinct(own, identifier) for own in owned]
     found = changed((inputs | outputs, *terms))
-    words = {_set(term)[0] for own in owned for term in own.values()}
+    weighted = [output.terms for output in system.outputs if output.weighted]
+    words = {
+        _set(term)[0]
+        for own in owned
+        for term in own.values()
+        if own not in weighted or not isinstance(term, Formula)  # every reader knows formulas of inputs
+    }
     beyond = sorted(words - set(fcl.SETS) - {"", "points"})
     if beyond:
         found.append(f"The sets {listed(beyond)} are words of fuzzylite, which other readers of FCL may not know.")
+    if any(not list(conditions(rule.premise)) for rule in system.rules):
+        found.append("Rules without conditions ask whether an input 'is any', which only fuzzylite reads.")
     if any(not output.weighted for output in system.outputs):
         found.append("The resolution of outputs is not kept.")
     return found
@@ -90,20 +113,23 @@ def _range(low: float | None, high: float | None) -> list[str]:
     return [] if low is None or high is None else [f"  RANGE := ({_number(low)} .. {_number(high)});"]
 
 
-def _terms(terms: Mapping[str, Term], features: list[str], *, numbers: bool = False) -> list[str]:
+def _terms(terms: Mapping[str, Term], variables: Mapping[str, str] | None = None) -> list[str]:
+    """Return the terms of a variable; those of an output that is a number are computed from ``variables``."""
     words = distinct(terms, identifier)
-    return [f"  TERM {words[name]} := {_term(term, features, numbers=numbers)};" for name, term in terms.items()]
+    return [f"  TERM {words[name]} := {_term(term, variables)};" for name, term in terms.items()]
 
 
-def _term(term: Term, features: list[str], *, numbers: bool) -> str:
+def _term(term: Term, variables: Mapping[str, str] | None) -> str:
     if isinstance(term, Singleton):
         return _number(term.value)
+    if isinstance(term, Formula) and variables is not None:
+        return f"FUNCTION {spelled(term.text, variables)}"
     if isinstance(term, MembershipFunction):
         return _set(term)[1]
-    assert numbers
     if len(term) == 1:
         return _number(term[0])
-    parts = [f"{_number(slope)}*{name}" for slope, name in zip(term[1:], features, strict=True)]
+    assert variables is not None
+    parts = [f"{_number(slope)}*{name}" for slope, name in zip(term[1:], variables.values(), strict=False)]
     return f"FUNCTION {' + '.join([_number(term[0]), *parts])}".replace("+ -", "- ")
 
 
@@ -168,13 +194,9 @@ def _rule(
 ) -> str:
     if any(isinstance(said, Is) for said in rule.conclusions.values()):
         raise ParameterError(f"Rule {position} cannot be written to FCL: its conclusion has hedges.")
-    premise = negations_inside(rule.premise, dual=True)
-    if premise is None or not list(conditions(premise)):
-        raise ParameterError(f"Rule {position} cannot be written to FCL: it has no conditions.")
-    if system.s_norm != DUAL[system.t_norm] and premise != rule.premise:
-        premise = negations_inside(rule.premise, dual=False)
-        if premise is None:
-            raise ParameterError(f"Rule {position} has NOT before parentheses, and norms that are not dual.")
+    premise = negations_inside(rule.premise, dual=system.s_norm == DUAL.get(system.t_norm))
+    if premise is None:
+        raise ParameterError(f"Rule {position} has NOT before parentheses, and norms that are not dual.")
     said = {names[1][name]: terms[1][name][str(term)] for name, term in rule.conclusions.items()}
     text = written_rule(Statement(premise, said, rule.weight), names[0], terms[0])
     head, _, tail = text.partition(" then ")

@@ -39,13 +39,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Arithmetic, MembershipFunction
+from fuzzymil.membership import Arithmetic, Formula, MembershipFunction
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import sets
+from fuzzymil.rules._formats.formulas import formula_of
 from fuzzymil.rules._formats.syntax import Piece, coefficients, interval, lines, unused, whole
 from fuzzymil.rules._formats.system import Output, Statement, System, Term, without_rules
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, simplified
@@ -145,18 +146,22 @@ def read(text: str) -> System:
         Variable(section.text("Name").text, _terms(section, _set), *_range(section))
         for section in _numbered("Input", sections)
     ]
-    outputs = [_output(section, about, of_type, 1 + len(inputs)) for section in _numbered("Output", sections)]
+    outputs: list[Output] = []
+    for section in _numbered("Output", sections):
+        known = [*(variable.name for variable in inputs), *(output.name for output in outputs)]
+        outputs.append(_output(section, about, of_type, 1 + len(inputs), known))
     for what, found in (("NumInputs", inputs), ("NumOutputs", outputs), ("NumRules", rules)):
         about.check_count(what, len(found))
         if not found and what != "NumRules":
             raise about.head.error(f"The text has no {what.removeprefix('Num').lower()}.")
     names, asked = [variable.name for variable in inputs], [list(variable.terms) for variable in inputs]
     said = {output.name: list(output.terms) for output in outputs}
+    statements = [_rule(line, asked, names, said) for line in rules]
     t_norm, s_norm = about.chosen("AndMethod", T_NORMS, "min"), about.chosen("OrMethod", S_NORMS, "")
     return System(
         inputs=tuple(inputs),
-        outputs=tuple(outputs),
-        rules=tuple(_rule(line, asked, names, said) for line in rules) or (without_rules(outputs, about.head),),
+        outputs=tuple(_with_complements(output, statements) for output in outputs),
+        rules=tuple(statements) or (without_rules(outputs, about.head),),
         t_norm=t_norm,
         s_norm=s_norm or DUAL[t_norm],
         limited=False,
@@ -240,7 +245,7 @@ def _set(kind: Piece, numbers: Piece) -> MembershipFunction:
     if kind.text not in sets.FIS:
         raise kind.unknown("membership function", sets.FIS)
     if kind.text == "function":
-        return sets.read_formula(numbers, numbers.text)
+        return sets.read_formula(numbers)
     values = _values(kind, numbers)
     count = len(sets.FIS[kind.text].places)
     if count and len(values) > count:
@@ -265,10 +270,13 @@ def _number(word: Piece, what: str) -> float:
     return float(formula.value({}))
 
 
-def _output(section: _Section, about: _Section, of_type: str, n_coefs: int) -> Output:
+def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, known: list[str]) -> Output:
+    """Read an output; formulas in it may use the ``known`` names."""
     said = about.chosen("DefuzzMethod", {**WEIGHTED, **DEFUZZIFIERS})
 
     def term(kind: Piece, numbers: Piece) -> Term:
+        if kind.text == "function" and said in WEIGHTED.values():
+            return sets.read_formula(numbers, known)
         if of_type == "mamdani" or kind.text not in ("constant", "linear"):
             return _set(kind, numbers)
         values = _values(kind, numbers)
@@ -281,9 +289,9 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int) -> O
     terms = _terms(section, term)
     numbers = bool(terms) and all(isinstance(term, tuple) for term in terms.values())
     method = ("average" if said not in WEIGHTED.values() else said) if numbers or of_type == "tsukamoto" else said
-    known = WEIGHTED if numbers or of_type in ("sugeno", "tsukamoto") else DEFUZZIFIERS
-    if of_type != "hybrid" and said not in known.values():
-        raise about.text("DefuzzMethod").unknown("DefuzzMethod", known)
+    methods = WEIGHTED if numbers or of_type in ("sugeno", "tsukamoto") else DEFUZZIFIERS
+    if of_type != "hybrid" and said not in methods.values():
+        raise about.text("DefuzzMethod").unknown("DefuzzMethod", methods)
     weighted = method in WEIGHTED.values()
     if not weighted and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
@@ -329,11 +337,11 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
     conclusions: dict[str, str | Is] = {}
     modified: tuple[str, ...] = ()  # as in fuzzylite, a hedge also holds for the conclusions that follow
     for (name, terms), (number, hedges) in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
-        if number < 0:
-            raise said.error("A conclusion with 'not' (a negative number) is not supported.")
         if number:
-            modified = (*hedges, *modified)
-            conclusions[name] = Is(name, terms[number - 1], modified) if modified else terms[number - 1]
+            term = terms[abs(number) - 1]
+            modified = (*(hedges if number > 0 else hedges[1:]), *modified)
+            term = _complement_of(term, terms) if number < 0 else term
+            conclusions[name] = Is(name, term, modified) if modified else term
     strength = weight.number("the weight of the rule")
     if strength < 0:
         raise weight.error("The weight of a rule must be at least 0.")
@@ -341,6 +349,27 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
         raise joined.error("Expected 1 (conditions joined by AND) or 2 (by OR).")
     premise = And(conditions) if joined.text == "1" else Or(conditions) if conditions else Not(ANYTHING)
     return Statement(simplified(premise), conclusions, strength, line)
+
+
+def _complement_of(term: str, terms: Iterable[str]) -> str:
+    """Return the name of the complement of a term, which a negative number concludes."""
+    return unused(f"not {term}", set(terms))
+
+
+def _with_complements(output: Output, rules: Iterable[Statement]) -> Output:
+    """Return an output with those complements of its terms that rules conclude."""
+    found = dict(output.terms)
+    for term, chosen in output.terms.items():
+        name = _complement_of(term, output.terms)
+        concluding = [rule for rule in rules if rule.term(output.name) == name]
+        if concluding:
+            if output.weighted or not isinstance(chosen, MembershipFunction):
+                raise concluding[0].error(f"'not' (a negative number) is concluded for {output.name!r:.60}, a number.")
+            try:
+                found[name] = Formula(f"1 - ({formula_of(chosen)})")
+            except ParameterError as problem:
+                raise concluding[0].error(str(problem)) from None
+    return output._replace(terms=found)
 
 
 def _choices(said: Piece, terms: list[list[str]]) -> list[tuple[int, tuple[str, ...]]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import MembershipFunction, Singleton
+from fuzzymil.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import fis, sets
 from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
@@ -58,9 +58,11 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         text += _section("Input", position, inputs[variable.name], _input_range(variable), variable.terms)
     for position, output in enumerate(system.outputs, start=1):
         terms = {name: _constant(term) if output.weighted else term for name, term in output.terms.items()}
-        text += _section("Output", position, outputs[output.name], _output_range(output), terms)
+        ends = _output_range(output)
+        text += _section("Output", position, outputs[output.name], ends, terms, numbers=output.weighted)
         text += [f"{key}=1" for key, chosen in (("LockRange", output.clip), ("LockPrevious", output.hold)) if chosen]
-        if output.default != fis.middle(*_output_range(output)) and output.defuzzify == "average":
+        otherwise = 0.0 if output.defuzzify == "sum" else fis.middle(*ends)
+        if output.weighted and output.default != otherwise:
             text.append(f"Default={format_number(output.default, None)}")
     text += ["", "[Rules]"]
     asked = {variable.name: list(variable.terms) for variable in system.inputs}
@@ -92,10 +94,10 @@ def changes(system: System) -> list[str]:
     if beyond:
         found.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
     words = {
-        sets.written(term, sets.FIS, "A .fis file")[0]
-        for terms in (*(v.terms for v in system.inputs), *(o.terms for o in sampled))
+        sets.written(term, sets.FIS, "A .fis file", {})[0]
+        for terms in (*(v.terms for v in system.inputs), *(o.terms for o in system.outputs))
         for term in terms.values()
-        if isinstance(term, MembershipFunction)
+        if isinstance(term, MembershipFunction) and not isinstance(term, Singleton)
     }
     if words - sets.MATLAB:
         found.append(f"MATLAB does not support the sets {listed(sorted(words - sets.MATLAB))}; fuzzylite does.")
@@ -126,8 +128,8 @@ def _quotable(names: Iterable[str]) -> dict[str, str]:
 
 
 def _type(system: System) -> str:
-    numbers = all(isinstance(_constant(term), tuple) for output in system.outputs for term in output.terms.values())
-    return "sugeno" if numbers else "tsukamoto"
+    terms = [_constant(term) for output in system.outputs for term in output.terms.values()]
+    return "sugeno" if all(isinstance(term, tuple | Formula) for term in terms) else "tsukamoto"
 
 
 def _constant(term: Term) -> Term:
@@ -154,22 +156,32 @@ def _numbers(values: Iterable[float]) -> str:
     return f"[{' '.join(format_number(value, None) for value in values)}]"
 
 
-def _section(kind: str, position: int, name: str, ends: tuple[float, float], terms: Mapping[str, Term]) -> list[str]:
+def _section(
+    kind: str,
+    position: int,
+    name: str,
+    ends: tuple[float, float],
+    terms: Mapping[str, Term],
+    *,
+    numbers: bool = False,
+) -> list[str]:
+    """Return the section of a variable; formulas in the terms of one with ``numbers`` are computed from others."""
     words = _quotable(terms)
+    names: dict[str, str] | None = {} if numbers else None
     return [
         "",
         f"[{kind}{position}]",
         f"Name='{name}'",
         f"Range={_numbers(ends)}",
         f"NumMFs={len(terms)}",
-        *(f"MF{n}='{words[term]}':{_term(value)}" for n, (term, value) in enumerate(terms.items(), start=1)),
+        *(f"MF{n}='{words[term]}':{_term(value, names)}" for n, (term, value) in enumerate(terms.items(), start=1)),
     ]
 
 
-def _term(term: Term) -> str:
+def _term(term: Term, names: Mapping[str, str] | None) -> str:
     if not isinstance(term, MembershipFunction):
         return f"'constant',{_numbers(term)}" if len(term) == 1 else f"'linear',{_numbers((*term[1:], term[0]))}"
-    kind, values = sets.written(term, sets.FIS, "A .fis file")
+    kind, values = sets.written(term, sets.FIS, "A .fis file", names)
     return f"'{kind}',[{' '.join(values)}]"
 
 

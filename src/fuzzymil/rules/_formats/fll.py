@@ -123,7 +123,7 @@ def read(text: str) -> System:
     sections = _sections(everything)
     end = everything.part(everything.end, everything.end)
     inputs, limited = _inputs(sections["InputVariable"])
-    outputs = _outputs(sections["OutputVariable"], 1 + len(inputs), end)
+    outputs = _outputs(sections["OutputVariable"], [variable.name for variable in inputs], end)
     blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", True)]
     rules, s_norms = _rules(blocks, inputs, outputs)
     t_norm = _shared(blocks, "conjunction", T_NORMS)
@@ -234,7 +234,7 @@ def _set(kind: Piece, rest: Piece) -> MembershipFunction:
     if kind.text not in sets.FLL:
         raise kind.unknown("kind of term", sets.FLL)
     if kind.text == "Function":
-        return sets.read_formula(rest, rest.text)
+        return sets.read_formula(rest)
     values = [word.number(f"a parameter of {kind}", finite=False) for word in rest.words()]
     return sets.read(kind, kind.text, values, sets.FLL)
 
@@ -242,13 +242,15 @@ def _set(kind: Piece, rest: Piece) -> MembershipFunction:
 # ---------------------------------------------------------------------- outputs
 
 
-def _outputs(sections: list[_Section], n_coefs: int, end: Piece) -> list[Output]:
+def _outputs(sections: list[_Section], inputs: list[str], end: Piece) -> list[Output]:
     if not sections:
         raise end.error("The text has no OutputVariable.")
-    return [_output(section, n_coefs) for section in sections]
+    names = [section.name.text for section in sections]
+    return [_output(section, len(inputs) + 1, [*inputs, *names[:k]]) for k, section in enumerate(sections)]
 
 
-def _output(section: _Section, n_coefs: int) -> Output:
+def _output(section: _Section, n_coefs: int, known: list[str]) -> Output:
+    """Read an output; formulas in it may use the ``known`` names."""
     low, high = _range(section)
     default = section.one("default")
     value = math.nan if default is None else default.number("a number", finite=False)
@@ -260,6 +262,8 @@ def _output(section: _Section, n_coefs: int) -> Output:
         raise section.name.error("The output of a Mamdani system needs a finite range ('range: 0 1').")
 
     def term(kind: Piece, rest: Piece) -> Term:
+        if weighted and kind.text == "Function":
+            return sets.read_formula(rest, known)
         if not weighted or kind.text in sets.FLL:
             return _set(kind, rest)
         if kind.text not in ("Constant", "Linear"):
@@ -321,11 +325,13 @@ def _rules(
         own = []
         for line in block.entries.get("rule", []):
             reader = RuleReader(line, *known, before)
-            rule = reader.rule()
+            read = reader.rules()
             s_norms |= {joined[name]: line for name in reader.chained}
-            _needs_norms(rule.premise, block, line, chained=bool(reader.chained))
-            own.append(rule)
-            before.append(rule)
+            _needs_norms(read[0].premise, block, line, chained=bool(reader.chained))
+            if len(read) > 1 and _activation([block]) != "general":
+                raise line.error("The rule concludes an output twice, which only the activation General supports.")
+            own += read
+            before += read
         found.append(own)
     return found, s_norms
 

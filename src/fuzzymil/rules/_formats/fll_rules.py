@@ -72,24 +72,24 @@ class RuleReader:
         self.place += 1
         return token.text
 
-    def rule(self) -> Statement:
+    def rules(self) -> list[Statement]:
+        """Parse the rule; a conclusion on an output that has one already is returned as a rule of its own."""
         self.take("if")
         premise = self.premise()
         if depth(premise) > MAX_DEPTH:
             raise self.text.error(f"The rule has more than {MAX_DEPTH} levels of parentheses.")
         self.take("then", "and", "or")
-        conclusions: dict[str, str | Is] = {}
+        found: list[dict[str, str | Is]] = [{}]
         modified: tuple[str, ...] = ()
         while True:
-            where = self.token
             output = self.name("output", self.outputs)
-            if output in conclusions:
-                raise where.error(f"The rule concludes {output!r:.60} twice.")
+            if output in found[-1]:
+                found.append({})
             self.take("is")
-            hedges = self.hedges()
+            hedges = self.hedges(self.outputs[output])
             term = self.name("term", self.outputs[output], f" of {output!r:.60}")
             modified = (*hedges, *modified)  # the strength stays modified for the conclusions that follow
-            conclusions[output] = Is(output, term, modified) if modified else term
+            found[-1][output] = Is(output, term, modified) if modified else term
             if not self.skip("and"):
                 break
         weight = 1.0
@@ -100,7 +100,7 @@ class RuleReader:
             self.place += 1
         if self.token.text:
             raise self.token.error(f"Expected 'and', 'with' or the end of the rule, found {self.token.text!r:.60}.")
-        return Statement(premise, conclusions, weight, self.text)
+        return [Statement(premise, conclusions, weight, self.text) for conclusions in found]
 
     def premise(self) -> Expression:
         parts = [self.all_of()]
@@ -126,9 +126,13 @@ class RuleReader:
         self.level -= 1
         return found
 
-    def hedges(self) -> list[str]:
+    def hedges(self, terms: Mapping[str, object]) -> list[str]:
+        """Parse the hedges before one of these terms, which may be called like a hedge itself."""
         start, found = self.token, []
         while self.word() in HEDGES:
+            after = self.tokens[self.place + 1].text
+            if self.token.text in terms and after not in terms and after.lower() not in ("any", *HEDGES):
+                break
             found.append(self.word())
             self.place += 1
         if len(found) > MAX_DEPTH:
@@ -140,7 +144,7 @@ class RuleReader:
         known = self.outputs if start.text in self.outputs and start.text not in self.inputs else self.inputs
         variable = self.name("variable", known)
         self.take("is")
-        hedges = self.hedges()
+        hedges = self.hedges(known[variable])
         if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
         term = self.name("term", known[variable], f" of {variable!r:.60}")

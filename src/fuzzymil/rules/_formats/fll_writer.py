@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import MembershipFunction, Singleton
+from fuzzymil.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import fll, sets
 from fuzzymil.rules._formats.fll_rules import RESERVED, written_rule
@@ -15,6 +15,7 @@ from fuzzymil.rules._formats.system import Output, Statement, System, Term, nega
 from fuzzymil.rules._formats.words import changed, distinct, plain_word, single_numbers, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Is
+from fuzzymil.rules.rule import Variable
 
 
 def write(system: System, comments: Iterable[str] = ()) -> str:
@@ -41,7 +42,7 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
             f"  defuzzifier: {_defuzzifier(output)}",
             f"  default: {format_number(output.default, None)}",
             f"  lock-previous: {_yes(output.hold)}",
-            *_terms(output.terms, names.output_terms[output.name], constants=output.weighted),
+            *_terms(output.terms, names.output_terms[output.name], names.variables if output.weighted else None),
         ]
     implications = {output.implication for output in system.outputs if not output.weighted}
     for number, implication in enumerate(sorted(implications) or [""]):
@@ -90,7 +91,10 @@ class _Names(NamedTuple):
 
 
 def _names(system: System) -> _Names:
-    inputs, outputs = variable_names(system, identifier)
+    owners: list[Variable | Output] = [*system.inputs, *system.outputs]
+    formulas = any(isinstance(term, Formula) for owner in owners for term in owner.terms.values())
+    reserved = {"x"} if formulas else set()  # fuzzylite's own name in formulas
+    inputs, outputs = variable_names(system, lambda name: f"_{name}" if name in reserved else identifier(name))
     return _Names(
         inputs | outputs,
         inputs,
@@ -154,15 +158,18 @@ def _yes(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _terms(terms: Mapping[str, Term], names: Mapping[str, str], *, constants: bool = False) -> list[str]:
-    return [f"  term: {names[name]} {_term(term, constants=constants)}" for name, term in terms.items()]
+def _terms(
+    terms: Mapping[str, Term], names: Mapping[str, str], variables: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return the terms of a variable; formulas are numbers, computed from ``variables``, if these are given."""
+    return [f"  term: {names[name]} {_term(term, variables)}" for name, term in terms.items()]
 
 
-def _term(term: Term, *, constants: bool) -> str:
-    if constants and isinstance(term, Singleton):
+def _term(term: Term, variables: Mapping[str, str] | None) -> str:
+    if variables is not None and isinstance(term, Singleton):
         term = term.parameters
     if isinstance(term, MembershipFunction):
-        kind, values = sets.written(term, sets.FLL, "FLL")
+        kind, values = sets.written(term, sets.FLL, "FLL", variables)
         return " ".join((kind, *values))
     kind, numbers = ("Constant", term) if len(term) == 1 else ("Linear", (*term[1:], term[0]))
     return " ".join((kind, *(format_number(value, None) for value in numbers)))
@@ -177,8 +184,12 @@ def _accumulation(output: Output) -> str:
 def _defuzzifier(output: Output) -> str:
     if not output.weighted:
         return f"{_word('defuzzifier', fll.DEFUZZIFIERS, output.defuzzify)} {output.resolution}"
-    numbers = all(isinstance(term, tuple | Singleton) for term in output.terms.values())
-    return f"{_word('defuzzifier', fll.WEIGHTED, output.defuzzify)} {'TakagiSugeno' if numbers else 'Tsukamoto'}"
+    numbers = [isinstance(term, tuple | Singleton | Formula) for term in output.terms.values()]
+    if any(isinstance(term, Formula) for term in output.terms.values()) and not all(numbers):
+        raise ParameterError(
+            f"FLL cannot average formulas and fuzzy sets together: see the output {output.name!r:.60}."
+        )
+    return f"{_word('defuzzifier', fll.WEIGHTED, output.defuzzify)} {'TakagiSugeno' if all(numbers) else 'Tsukamoto'}"
 
 
 def _concluding(rule: Statement, implication: str, system: System) -> Statement:

@@ -43,9 +43,10 @@ from fuzzymil.membership import (
     Triangular,
     ZShape,
 )
+from fuzzymil.rules._formats.formulas import formula_of
 from fuzzymil.rules._formats.syntax import unused, whole
 from fuzzymil.rules._formats.system import Output, Statement, System, Term
-from fuzzymil.rules.premise import And, Is, Or, simplified
+from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, simplified
 from fuzzymil.rules.rule import Variable
 
 T_NORMS = {
@@ -88,6 +89,16 @@ SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
 }
 """Shapes: how many parameters they have, and the set that they mean."""
 
+_JOINS = {
+    "MIN": "min({a}, {b})",
+    "PROD": "{a} * {b}",
+    "BDIF": "max(0, {a} + {b} - 1)",
+    "MAX": "max({a}, {b})",
+    "PROBOR": "({a} + {b} - {a} * {b})",
+    "BSUM": "min(1, {a} + {b})",
+}
+"""How terms are joined to another one."""
+
 _VARIABLES = ("fuzzyVariable", "tskVariable", "tsukamotoVariable")
 _BASES = ("mamdaniRuleBase", "tskRuleBase", "tsukamotoRuleBase")
 
@@ -111,6 +122,7 @@ def read(text: str) -> System:
         )
     base = bases[0]
     implication = _word(base, "activationMethod", T_NORMS, "min")
+    norms = _word(base, "andMethod", T_NORMS, "min"), _word(base, "orMethod", S_NORMS, "max")
     variables = tuple(
         Variable(_name(element), _terms(element, _set), *_domain(element), element.get("scale", "") or "")
         for element in inputs
@@ -119,9 +131,11 @@ def read(text: str) -> System:
     return System(
         inputs=variables,
         outputs=said,
-        rules=tuple(_rules(base, {v.name: v.terms for v in variables}, {o.name: o.terms for o in said})),
-        t_norm=_word(base, "andMethod", T_NORMS, "min"),
-        s_norm=_word(base, "orMethod", S_NORMS, "max"),
+        rules=tuple(
+            _rules(base, _Premises(root, {v.name: v.terms for v in variables}, norms), {o.name: o.terms for o in said})
+        ),
+        t_norm=norms[0],
+        s_norm=norms[1],
         limited=False,
     )
 
@@ -165,21 +179,50 @@ def _domain(element: Element) -> tuple[float | None, float | None]:
     return ends[0], ends[1]
 
 
-def _terms(element: Element, value_of: Callable[[Element, str], T]) -> dict[str, T]:
+def _terms(element: Element, value_of: Callable[[Element, str, dict[str, T]], T]) -> dict[str, T]:
     found: dict[str, T] = {}
     for term in element:
         if term.tag in ("fuzzyTerm", "tskTerm", "tsukamotoTerm"):
             name = unused(_name(term), found)
-            found[name] = value_of(term, f"The term {name!r:.60} of {_name(element)!r:.60}")
+            found[name] = value_of(term, f"The term {name!r:.60} of {_name(element)!r:.60}", found)
     return found
 
 
-def _set(term: Element, where: str) -> MembershipFunction:
+def _set(term: Element, where: str, known: Mapping[str, MembershipFunction]) -> MembershipFunction:
+    """Return the set of a term, possibly joined from ``known`` sets."""
+    joined = next((part for part in term if part.tag == "circularDefinition"), None)
+    if joined is None:
+        found = _shape(term, where)
+    else:
+        found = _made(Formula, [_joined(next(iter(joined), joined), where, known)], where)
+    if term.get("complement", "false").lower() == "true":
+        return _made(Formula, [f"1 - ({formula_of(found)})"], where)
+    return found
+
+
+def _joined(element: Element, where: str, known: Mapping[str, MembershipFunction], level: int = 0) -> str:
+    """Return the formula of terms that are joined by <and> and <or>."""
+    if level > MAX_DEPTH:
+        raise RuleSyntaxError(f"{where} is nested more than {MAX_DEPTH} levels deep.")
+    if element.tag == "termName":
+        name = (element.text or "").strip()
+        if name not in known:
+            raise RuleSyntaxError(f"{where} refers to {name!r:.60}, which is not a term before it ({listed(known)}).")
+        return formula_of(known[name])
+    norm = element.get("t-norm", "MIN") if element.tag == "and" else element.get("t-conorm", "MAX")
+    if element.tag not in ("and", "or") or len(element) != 2 or norm not in _JOINS:
+        raise RuleSyntaxError(
+            f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found <{element.tag:.60}> "
+            f"with {norm!r:.60} and {len(element)} parts."
+        )
+    a, b = (_joined(part, where, known, level + 1) for part in element)
+    return _JOINS[norm].format(a=f"({a})", b=f"({b})")
+
+
+def _shape(term: Element, where: str) -> MembershipFunction:
     shape = next((part for part in term if part.tag.endswith("Shape")), None)
     if shape is None:
         raise RuleSyntaxError(f"{where} has no shape.")
-    if term.get("complement", "false").lower() == "true":
-        raise RuleSyntaxError(f"{where} is a complement, which is not supported: write 'not' in the rules.")
     if shape.tag == "pointSetShape":
         numbers = [_number(point.get(key), where) for point in shape if point.tag == "point" for key in ("x", "y")]
         return _made(Discrete, numbers, where)
@@ -192,7 +235,7 @@ def _set(term: Element, where: str) -> MembershipFunction:
     return _made(make, [_number(shape.get(f"param{n + 1}"), f"{where}, param{n + 1}") for n in range(count)], where)
 
 
-def _made(make: Callable[..., MembershipFunction], numbers: Iterable[float], where: str) -> MembershipFunction:
+def _made(make: Callable[..., MembershipFunction], numbers: Iterable[float | str], where: str) -> MembershipFunction:
     try:
         return make(*numbers)
     except ParameterError as problem:
@@ -204,7 +247,7 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
     value = math.nan if default is None else _number(default, f"The default of {_name(element)!r:.60}")
     low, high = _domain(element)
     if element.tag == "fuzzyVariable":
-        terms: Mapping[str, Term] = _terms(element, _set)
+        terms = _terms(element, _set)
         method = _word(element, "defuzzifier", DEFUZZIFIERS, "centroid")
         accumulation = _word(element, "accumulation", ACCUMULATIONS, "max")
         if terms and all(isinstance(term, Singleton) for term in terms.values()) and method == "centroid":
@@ -223,13 +266,24 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
     if combined != "WA":
         raise RuleSyntaxError(f"The combination of {_name(element)!r:.60} must be WA, got {combined!r:.60}.")
 
-    def numbers(term: Element, where: str) -> Term:
+    def numbers(term: Element, where: str, known: object) -> Term:
+        del known
         values = tuple(_number(part.text, where) for part in term if part.tag == "tskValue")
         if len(values) not in (1, n_coefs):
             raise RuleSyntaxError(f"{where} must have 1 or {n_coefs} values (constant first), got {len(values)}.")
         return values
 
-    chosen: Mapping[str, Term] = _terms(element, numbers if element.tag == "tskVariable" else _set)
+    chosen: Mapping[str, Term]
+    if element.tag == "tskVariable":
+        chosen = _terms(element, numbers)
+    else:
+        chosen = shapes = _terms(element, _set)
+        for name, shape in shapes.items():
+            if shape.inverse(0.5) is None:
+                raise RuleSyntaxError(
+                    f"The term {name!r:.60} of {_name(element)!r:.60} has a shape that is not supported in a Tsukamoto "
+                    "system: use leftLinearShape, rightLinearShape, sShape or zShape."
+                )
     return Output(_name(element), chosen, low, high, value, defuzzify="average", accumulation="sum")
 
 
@@ -249,10 +303,72 @@ def _word(element: Element, key: str, known: Mapping[str, str], default: str) ->
 Terms = Mapping[str, Mapping[str, object]]
 
 
-def _rules(base: Element, inputs: Terms, outputs: Terms) -> Iterable[Statement]:
+class _Premises:
+    """What conditions may be about: inputs, and terms that are joined from those of several inputs."""
+
+    def __init__(self, root: Element, inputs: Terms, norms: tuple[str, str]) -> None:
+        self.inputs, self.norms = inputs, norms
+        self.aggregated: dict[tuple[str, str], Expression] = {}
+        for variable in root.iter("aggregatedFuzzyVariable"):
+            for term in variable.iter("aggregatedFuzzyTerm"):
+                where = f"The term {_name(term)!r:.60} of {_name(variable)!r:.60}"
+                self.aggregated[_name(variable), _name(term)] = self._joined(next(iter(term), term), where)
+
+    def clause(self, element: Element, where: str) -> Expression:
+        """Return the condition that a clause asks for."""
+        variable, term, modifier = _parts(element, where)
+        if (variable, term) not in self.aggregated:
+            return _clause(element, self.inputs, where)
+        found = self.aggregated[variable, term]
+        if not modifier:
+            return found
+        if modifier == "not":
+            return Not(found)
+        if self.norms != ("min", "max"):
+            raise RuleSyntaxError(f"{where}: only 'not' can modify {variable!r:.60}, which is several conditions.")
+        return _modified(found, MODIFIERS[modifier])
+
+    def check(self, element: Element, where: str) -> None:
+        """Raise an error if an element has norms of its own that are not those of the rule base."""
+        t_norm, s_norm = self.norms
+        for key, known, shared in (
+            ("andMethod", T_NORMS, t_norm),
+            ("t-norm", T_NORMS, t_norm),
+            ("orMethod", S_NORMS, s_norm),
+            ("t-conorm", S_NORMS, s_norm),
+        ):
+            if _word(element, key, known, shared) != shared:
+                raise RuleSyntaxError(
+                    f"{where} has {key} {element.get(key)!r:.60}, which must be that of the whole rule base ({shared})."
+                )
+
+    def _joined(self, element: Element, where: str, level: int = 0) -> Expression:
+        if level > MAX_DEPTH:
+            raise RuleSyntaxError(f"{where} is nested more than {MAX_DEPTH} levels deep.")
+        self.check(element, where)
+        if element.tag == "clause":
+            return self.clause(element, where)
+        if element.tag not in ("and", "or"):
+            raise RuleSyntaxError(f"{where}: expected <and>, <or> or <clause>, found <{element.tag:.60}>.")
+        parts = tuple(self._joined(part, where, level + 1) for part in element)
+        return And(parts) if element.tag == "and" else Or(parts)
+
+
+def _modified(premise: Expression, hedge: str) -> Expression:
+    """Return a premise with a hedge on its conditions, which for minimum and maximum is the same as on the whole."""
+    if isinstance(premise, Is):
+        return Is(premise.variable, premise.term, (hedge, *premise.hedges))
+    assert isinstance(premise, And | Or)
+    return type(premise)(tuple(_modified(part, hedge) for part in premise.parts))
+
+
+def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[Statement]:
     for number, rule in enumerate((part for part in base if part.tag in ("rule", "tskRule")), start=1):
         where = f"Rule {number}"
-        asked = [_clause(part, inputs, where) for part in rule.iter("clause") if _inside(rule, "antecedent", part)]
+        joined = rule.get("connector", "and").lower()
+        asked = [premises.clause(part, where) for part in rule.iter("clause") if _inside(rule, "antecedent", part)]
+        if len(asked) > 1:
+            premises.check(rule, where)
         said = [
             _clause(part, outputs, where)
             for part in rule.iter()
@@ -260,7 +376,6 @@ def _rules(base: Element, inputs: Terms, outputs: Terms) -> Iterable[Statement]:
         ]
         if any(part.tag.lower().endswith("else") for part in rule.iter()):
             raise RuleSyntaxError(f"{where} has an ELSE, which is not supported: write a second rule.")
-        joined = rule.get("connector", "and").lower()
         if joined not in ("and", "or") or not asked:
             raise RuleSyntaxError(f"{where} must have clauses joined by 'and' or 'or', got {joined!r:.60}.")
         conclusions: dict[str, str | Is] = {
@@ -274,9 +389,17 @@ def _inside(rule: Element, name: str, part: Element) -> bool:
     return any(part in list(section.iter()) for section in rule if section.tag == name)
 
 
-def _clause(element: Element, known: Terms, where: str) -> Is:
+def _parts(element: Element, where: str) -> tuple[str, str, str]:
+    """Return the variable, the term and the modifier of a clause."""
     parts = {part.tag: (part.text or "").strip() for part in element}
-    variable, term = parts.get("variable", ""), parts.get("term", "")
+    modifier = element.get("modifier", "")
+    if modifier and modifier not in MODIFIERS:
+        raise RuleSyntaxError(f"{where}: unknown modifier {modifier!r:.60}; choose from {listed(MODIFIERS)}.")
+    return parts.get("variable", ""), parts.get("term", ""), modifier
+
+
+def _clause(element: Element, known: Terms, where: str) -> Is:
+    variable, term, modifier = _parts(element, where)
     if variable not in known:
         raise RuleSyntaxError(
             f"{where}: unknown variable {variable!r:.60}; choose from {listed(known)}.{did_you_mean(variable, known)}"
@@ -287,7 +410,4 @@ def _clause(element: Element, known: Terms, where: str) -> Is:
             f"{where}: unknown term {term!r:.60} of {variable!r:.60}; choose from {listed(terms)}."
             f"{did_you_mean(term, terms)}"
         )
-    modifier = element.get("modifier", "")
-    if modifier and modifier not in MODIFIERS:
-        raise RuleSyntaxError(f"{where}: unknown modifier {modifier!r:.60}; choose from {listed(MODIFIERS)}.")
     return Is(variable, term, (MODIFIERS[modifier],) if modifier else ())

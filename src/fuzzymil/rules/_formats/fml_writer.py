@@ -32,6 +32,10 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
         about = {"name": variable.name, "scale": variable.unit, **_domain(variable.low, variable.high), "type": "input"}
         _add_terms(ElementTree.SubElement(knowledge, "fuzzyVariable", about), variable.terms)
     for output in system.outputs:
+        if output.terms and not output.weighted and all(isinstance(t, Singleton) for t in output.terms.values()):
+            raise ParameterError(
+                f"The terms of {output.name!r:.60} are single numbers, which FML averages: use defuzzify='average'."
+            )
         about = {"name": output.name, **_domain(output.low, output.high), "type": "output"}
         if kind == "mamdani":
             about["accumulation"] = _word("accumulation", output.accumulation, fml.ACCUMULATIONS)
@@ -82,6 +86,8 @@ def _kind(output: Output) -> str:
     if not output.weighted:
         return "mamdani"
     numbers = all(isinstance(term, tuple | Singleton) for term in output.terms.values())
+    if any(isinstance(term, Formula) for term in output.terms.values()):
+        raise ParameterError(f"FML cannot compute {output.name!r:.60} by a formula: use another format.")
     if output.accumulation != "sum":
         raise ParameterError(f"FML cannot join the strengths of {output.name!r:.60} by {output.accumulation!r}.")
     return "tsk" if numbers else "tsukamoto"

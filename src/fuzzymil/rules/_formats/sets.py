@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.membership import (
     Arc,
     Bell,
@@ -32,6 +31,7 @@ from fuzzymil.membership import (
     TwoSidedGaussian,
     ZShape,
 )
+from fuzzymil.rules._formats.formulas import formula_of, spelled
 from fuzzymil.rules._formats.syntax import Piece, fuzzy_set
 from fuzzymil.rules._formats.words import word_for
 from fuzzymil.rules.language.printer import format_number
@@ -100,8 +100,6 @@ FIS: dict[str, Word] = {
 
 MATLAB = frozenset(list(FIS)[:11]) | {"linsmf", "linzmf"}
 """Words that MATLAB reads."""
-
-_X = re.compile(r"(?<![\w.])x(?![\w.])")
 
 
 def read(where: Piece, word: str, values: Sequence[float], words: Mapping[str, Word]) -> MembershipFunction:
@@ -172,13 +170,32 @@ def _open(where: Piece, word: str, family: Family, values: list[float]) -> Membe
     raise where.error(f"{word} has a parameter that is not a finite number.")
 
 
-def read_formula(where: Piece, text: str) -> MembershipFunction:
-    """Return the set that a formula means."""
-    return fuzzy_set(where, Formula, [text])  # type: ignore[list-item]
+def read_formula(where: Piece, names: Collection[str] | None = None) -> MembershipFunction:
+    """Return the set that a formula means, or the number, if ``names`` are what it may be computed from."""
+    found = fuzzy_set(where, Formula, [where.text])  # type: ignore[list-item]
+    assert isinstance(found, Formula)
+    if names is None:
+        try:
+            found.check_set()
+        except ParameterError as problem:
+            raise where.error(str(problem)) from None
+        return found
+    for name in found.names:
+        if name not in names:
+            raise where.error(
+                f"The formula uses {name!r:.60}, which is neither an input nor an output before this one; choose from "
+                f"{listed(names)}.{did_you_mean(name, names)}"
+            )
+    return found
 
 
-def written(chosen: MembershipFunction, words: Mapping[str, Word], format: str) -> tuple[str, list[str]]:
-    """Return the word for a set, and its parameters as text; raises `ParameterError` if the format has none."""
+def written(
+    chosen: MembershipFunction, words: Mapping[str, Word], format: str, names: Mapping[str, str] | None = None
+) -> tuple[str, list[str]]:
+    """Return the word for a set, and its parameters as text; raises `ParameterError` if the format has none.
+
+    A formula that is a number has ``names`` for the inputs and outputs that it is computed from.
+    """
     if chosen.name == "singleton":
         value = format_number(chosen.parameters[0], None)
         return ("Triangle" if "Triangle" in words else "trimf"), [value] * 3
@@ -186,17 +203,8 @@ def written(chosen: MembershipFunction, words: Mapping[str, Word], format: str) 
         "membership family", chosen.name, {word: entry.family.name for word, entry in words.items()}, format
     )
     if isinstance(chosen, Formula):
-        shift, scale = (format_number(value, None) for value in chosen.parameters)
-        moved = chosen.parameters != (0.0, 1.0)
-        return word, [_X.sub(f"((x - ({shift})) / {scale})", chosen.text) if moved else chosen.text]
+        return word, [spelled(formula_of(chosen) if names is None else chosen.text, names or {})]
     values = [chosen.parameters[place] for place in words[word].places] or list(chosen.parameters)
     if isinstance(chosen, Binary):
         values[1] = math.copysign(math.inf, values[1])
     return word, [format_number(value, None) for value in values]
-
-
-def check_names(formula: Formula, variables: Mapping[str, object]) -> None:
-    """Raise `ParameterError` if a formula would mean something else where variables have names in it."""
-    clash = [name for name in variables if name == "x"]
-    if clash:
-        raise ParameterError(f"A variable named x cannot be written beside the formula {formula.text!r:.60}.")

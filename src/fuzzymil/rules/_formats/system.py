@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import MembershipFunction, Singleton
+from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
+from fuzzymil.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.rules._formats.syntax import Piece
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -50,6 +51,11 @@ class Statement(NamedTuple):
     conclusions: Mapping[str, str | Is]  # output to term
     weight: float = 1.0
     place: Piece | None = None
+
+    def term(self, output: str) -> str | None:
+        """Return the term that the rule concludes for an output, if any."""
+        said = self.conclusions.get(output)
+        return said.term if isinstance(said, Is) else said
 
     def error(self, message: str) -> RuleSyntaxError:
         """Return an error that points at the rule."""
@@ -169,7 +175,8 @@ def to_sugeno(system: System) -> dict[str, Any]:
 
 def to_mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields of the premises and of the Mamdani rules that a system describes."""
-    outputs = [Variable(output.name, _sets(output, system.rules), output.low, output.high) for output in system.outputs]
+    names = [variable.name for variable in system.inputs]
+    outputs = [Variable(output.name, _sets(output, names), output.low, output.high) for output in system.outputs]
     named = ("implication", "accumulation", "defuzzify", "sampling", "clip", "hold")
     fields: dict[str, Any] = {
         "outputs": tuple(outputs),
@@ -187,8 +194,8 @@ def to_mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
     return _premises(system, [[[0.0]]] * len(system.rules)), fields
 
 
-def _sets(output: Output, rules: Iterable[Statement]) -> dict[str, MembershipFunction]:
-    """Return the terms of an output as sets; a constant is a single number."""
+def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction]:
+    """Return the terms of an output as sets: a constant is a single number, a linear function a formula."""
     found: dict[str, MembershipFunction] = {}
     for name, term in output.terms.items():
         if isinstance(term, MembershipFunction):
@@ -196,12 +203,15 @@ def _sets(output: Output, rules: Iterable[Statement]) -> dict[str, MembershipFun
         elif len(term) == 1:
             found[name] = Singleton(term[0])
         else:
-            first = next((rule for rule in rules if output.name in rule.conclusions), Statement(ANYTHING, {}))
-            raise first.error(
-                f"The term {name!r:.60} of {output.name!r:.60} is a linear function of the inputs, which only plain "
-                "Sugeno systems can have: all outputs averaged (or all summed), one conclusion per output in every "
-                "rule, without hedges, activation methods, or previous or clipped values."
-            )
+            parts = [format_number(term[0], None)]
+            parts += [f"{format_number(slope, None)} * {name}" for slope, name in zip(term[1:], inputs, strict=True)]
+            try:
+                found[name] = Formula(" + ".join(parts).replace("+ -", "- "))
+            except ParameterError:
+                raise RuleSyntaxError(
+                    f"The term {name!r:.60} of {output.name!r:.60} is a linear function of inputs with names that a "
+                    f"formula cannot have ({listed(inputs)}): use words without spaces or signs."
+                ) from None
     return found
 
 

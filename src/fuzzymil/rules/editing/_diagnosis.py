@@ -19,6 +19,8 @@ from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similar
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 
+_APART = 0.05  # part of the variance over bags in which the truths of two rules may differ, to call them duplicates
+
 
 class Finding(NamedTuple):
     """One finding: its kind, the rules (numbers as printed) or bags (ids) concerned, and what to do about it."""
@@ -53,7 +55,9 @@ class Diagnosis(Sequence[Finding]):
         return tuple(finding for finding in self.findings if finding.kind == kind)
 
     def __str__(self) -> str:
-        title = f"{len(self)} finding{'' if len(self) == 1 else 's'} about {self.n_rules} rules on {self.n_bags} bags"
+        title = (
+            f"{_counted(len(self), 'finding')} about {_counted(self.n_rules, 'rule')} on {_counted(self.n_bags, 'bag')}"
+        )
         if not self.findings:
             return f"{title}."
         width = max(len(finding.kind) for finding in self.findings)
@@ -114,8 +118,8 @@ def diagnose(
     similarity, agreement : float
         Two rules are similar if their sets are this similar (see `simplify`): a "duplicate" if their conclusions
         differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction". Similar
-        additive rules are always duplicates: what they conclude adds up. Mamdani rules contradict each other if they
-        conclude different terms of an output.
+        additive rules are duplicates if they are also true in the same bags: what they conclude adds up. Mamdani rules
+        contradict each other if they conclude different terms of an output.
     extreme : float
         "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
     always, never : float
@@ -191,6 +195,8 @@ def _case(rules: Any, bags: Any, limits: dict[str, float]) -> _Case:
 
 
 def _idle(case: _Case) -> Iterator[Finding]:
+    if case.base.n_rules == 1:  # it cannot be dropped
+        return
     limit = case.limits["min_share"]
     for number, greatest in enumerate(shares(case.found, normalize=case.base.normalize).max(axis=0), start=1):
         if greatest < limit and not case.base.normalize:
@@ -255,7 +261,7 @@ def _twins(case: _Case) -> Iterator[Finding]:
     for first in range(base.n_rules):
         for second in range(first + 1, base.n_rules):
             alike = float(similarity[first, second])
-            if alike < case.limits["similarity"]:
+            if alike < case.limits["similarity"] or not (base.normalize or _act_alike(case, first, second)):
                 continue
             pair = (first + 1, second + 1)
             apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
@@ -292,6 +298,16 @@ def _twins_with_sets(case: _Case, pair: tuple[int, int], alike: float) -> Iterat
             f"{asks}, but conclude different terms of {listed(differ)}.",
             f"Distinguish them by another condition, or drop one: edit(drop={pair[1]}).",
         )
+
+
+def _act_alike(case: _Case, first: int, second: int) -> bool:
+    """Return whether two rules are true in the same bags, up to a constant that the default can take over.
+
+    Wide sets on many features are all similar, but the premises they make up need not be.
+    """
+    one, two = case.found.firing[:, first], case.found.firing[:, second]
+    spread = float(one.var() + two.var())
+    return spread == 0 or float((one - two).var()) <= _APART * spread
 
 
 def _extreme(case: _Case) -> Iterator[Finding]:
@@ -374,7 +390,8 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
         used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=True) if counts}
     unused = [name for name in case.base.feature_names if name not in used]
     if unused:
-        yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", "Keep them, or remove these features.")
+        advice = "That is fine: predictions do not need " + ("this feature." if len(unused) == 1 else "these features.")
+        yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", advice)
 
 
 def _unused_outputs(case: _Case) -> Iterator[Finding]:
@@ -410,6 +427,10 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
 
 
 # ---------------------------------------------------------------------- helpers
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _percent(part: float) -> str:

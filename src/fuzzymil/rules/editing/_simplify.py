@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import squareform
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
@@ -327,6 +325,9 @@ class _Likeness(NamedTuple):
 
 def _like_terms(base: RuleSet, seen: Bags | None, similarity: float) -> list[_Likeness]:
     """Return the merges of each variable's dendrogram of terms (complete linkage), the most similar first."""
+    from scipy.cluster.hierarchy import linkage  # deferred, like the next one: slow to import
+    from scipy.spatial.distance import squareform
+
     found = []
     for d, variable in enumerate(base.variables):
         terms = list(variable.terms)

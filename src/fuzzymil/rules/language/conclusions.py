@@ -74,7 +74,8 @@ class ConclusionReader(PremiseReader):
         if not given:
             return 1.0
         if self.token.kind == "-":
-            self.fail(self.token, f"The weight of a rule is at least 0: expected {what}, found '-'.")
+            said = "".join(token.text for token in self.tokens[self.position : self.position + 2])
+            self.fail(self.token, f"The weight of a rule must be at least 0 (for example 0.5), found {said!r:.60}.")
         value = self.plain_number(what)
         self.skip_decimal_comma()
         return value
@@ -86,13 +87,15 @@ class ConclusionReader(PremiseReader):
         if start.kind == "is" and not (number and output.text not in self.parsed.outputs):
             return self.concluded_term(output)
         if start.kind in ("is", ":", "==") and number:
-            self.report(start, f"Write '=' before a number instead of {start.text!r}: '{quoted(output.text)} = 1'.")
             self.advance()
+            said = self.token.text if self.token.kind == "number" else f"-{self.tokens[self.position + 1].text}"
+            written = f"{quoted(output.text)} = {said}"
+            self.report(start, f"Write '=' before a number instead of {start.text!r}: '{written}'.")
         elif not self.skip("+=", "-="):
             self.take("=", "'=' and a number ('+=' to add it, 'is' and a term)")
         found = self.linear(output)
         if not all(map(math.isfinite, (found.constant, *found.slopes.values()))):
-            self.report(start, "The numbers of this sum are too large.")
+            self.report(start, "The numbers of this sum are too large: they add up to more than 1.8e308.")
         if start.kind == "-=":
             return Linear(-found.constant, {name: -slope for name, slope in found.slopes.items()})
         return found
@@ -142,6 +145,8 @@ class ConclusionReader(PremiseReader):
             value = self.plain_number("a number")
             return value, (self.factor(f"a variable ({_SUM})", output) if self.skip("*") else None)
         name = self.factor(f"a number or a variable ({_SUM})", output)
+        if self.comes("*", "*"):
+            self.fail(self.token, f"'**' is not supported: {_SUM}.")
         return (self.plain_number(f"a number ({_SUM})") if self.skip("*") else 1.0), name
 
     def factor(self, expected: str, output: Token) -> str:

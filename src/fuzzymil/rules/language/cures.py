@@ -45,6 +45,21 @@ FAMILIES_ELSEWHERE = {
     "sigmf": "MATLAB's sigmf with [a c] is Sigmoid(c, a) here.",
     "trimf": "MATLAB's trimf with [a b c] is Triangular(a, b, c) here.",
     "trapmf": "MATLAB's trapmf with [a b c d] is Trapezoidal(a, b, c, d) here.",
+    "gauss2mf": "MATLAB's gauss2mf with [s1 c1 s2 c2] is TwoSidedGaussian(c1, s1, c2, s2) here.",
+    "smf": "MATLAB's smf with [a b] is SShape(a, b) here.",
+    "zmf": "MATLAB's zmf with [a b] is ZShape(a, b) here.",
+    "pimf": "MATLAB's pimf with [a b c d] is PiShape(a, b, c, d) here.",
+    "dsigmf": "MATLAB's dsigmf with [a1 c1 a2 c2] is SigmoidDifference(c1, a1, a2, c2) here.",
+    "psigmf": "MATLAB's psigmf with [a1 c1 a2 c2] is SigmoidProduct(c1, a1, a2, c2) here.",
+    "linsmf": "MATLAB's linsmf with [a b] is Ramp(a, b) here.",
+    "linzmf": "MATLAB's linzmf with [a b] is Ramp(b, a) here.",
+    # fuzzylite's, and scikit-fuzzy's words for the same shapes.
+    "triangle": "The family is called Triangular here: Triangular(left, peak, right).",
+    "trapezoid": "The family is called Trapezoidal here: Trapezoidal(left, left_top, right_top, right).",
+    "gaussianproduct": "fuzzylite's GaussianProduct is TwoSidedGaussian here, with the same parameters.",
+    "function": 'A set given by arithmetic is Formula("1 - abs(x)") here.',
+    "constant": "A single number is Singleton(3) here.",
+    "linear": "In a Sugeno rule, write a linear conclusion as 'THEN y = 1 + 2*depth'.",
 }
 
 _SIGNS = {

@@ -16,7 +16,13 @@ from fuzzymil.rules.rule import Variable
 __all__ = ["DeclarationReader"]
 
 _PARTS = ("from", "to")
+_COMMON = ("gaussian", "triangular", "trapezoidal", "sigmoid", "bell")
 _NO_SET = Gaussian(0.0, 1.0)  # stands for a set with a mistake, so that its term is known
+
+
+def _commonness(family: type[MembershipFunction]) -> int:
+    """Return a number by which the families that people use most come first in messages."""
+    return _COMMON.index(family.name) if family.name in _COMMON else len(_COMMON)
 
 
 class DeclarationReader(PremiseReader):
@@ -80,17 +86,19 @@ class DeclarationReader(PremiseReader):
                 self.report(self.token, f"Expected '=' and a fuzzy set, found {self.token.text!r:.60}.")
                 self.skip(":")
             else:
-                self.take("=", "'=' and a fuzzy set")
+                self.take("=", "'=' and a fuzzy set, for example 'low = Gaussian(0, 1)'")
             terms[term.text] = self.fuzzy_set()
             more = self.another("terms")
         try:
             into[name.text] = Variable(name.text, terms, low, high, unit)
+            if into is self.parsed.variables:  # terms of outputs may be numbers instead
+                into[name.text].check_sets()
         except ParameterError as problem:
             self.fail(name, str(problem))
 
     def fuzzy_set(self) -> MembershipFunction:
         """Parse a fuzzy set; any one after a mistake."""
-        families = {family.__name__: family for family in FAMILIES.values()}
+        families = {family.__name__: family for family in sorted(FAMILIES.values(), key=_commonness)}
         kind = self.take("name", f"a fuzzy set ({listed(families)})")
         if kind.text not in families:
             elsewhere = cures.FAMILIES_ELSEWHERE.get(kind.text.lower())
@@ -119,7 +127,7 @@ class DeclarationReader(PremiseReader):
         if family.fields()[:1] == ("text",):
             values.append(self.take("name", "a formula in double quotes").text)
         if not values or self.skip(","):
-            values += self.numbers(f"a parameter of {kind.text} ({listed(family.fields()) or 'pairs'}), a number")
+            values += self.numbers(f"a number, a parameter of {kind.text} ({listed(family.fields()) or 'pairs'})")
         else:
             self.take(")", "',' or ')'")
         if not family.takes(len(values)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.membership import MembershipFunction, family
 
 __all__ = ["named_sets", "named_terms", "span_of"]
 
@@ -57,10 +57,13 @@ def named_sets(sets: Sequence[MembershipFunction], low: float, high: float) -> l
     >>> named_sets([Gaussian(4, 1), Gaussian(6, 1), Gaussian(9, 1)], 0, 10)
     ['lower_medium', 'upper_medium', 'high']
     """
-    distinct = sorted(dict.fromkeys(sets), key=lambda chosen: (_peak(chosen), chosen.parameters))
+    peaks = {chosen: _peak(chosen) for chosen in sets}
+    distinct = sorted(peaks, key=lambda chosen: (peaks[chosen], chosen.parameters))
     kinds: dict[str, list[MembershipFunction]] = {}
-    for chosen in distinct:
-        kinds.setdefault(_kind(chosen, low, high), []).append(chosen)
+    for chosen, side in zip(distinct, _sides(distinct), strict=True):
+        position = (peaks[chosen] - low) / (high - low) if high > low else 0.5
+        third = "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
+        kinds.setdefault(side or third, []).append(chosen)
     names: dict[MembershipFunction, str] = {}
     for kind, ladders in (("upward", _OPEN_UPWARD), ("downward", _OPEN_DOWNWARD)):
         names |= _named(kinds.get(kind, []), ladders)
@@ -89,17 +92,23 @@ def _peak(chosen: MembershipFunction) -> float:
     return float(chosen.peak(*chosen.parameters))
 
 
-def _kind(chosen: MembershipFunction, low: float, high: float) -> str:
-    """Return to which side a set is open, or the third of the range in which a bounded set is centered."""
-    far = 1e9 * float(chosen.spread(*chosen.parameters))
-    peak = _peak(chosen)
-    ends: Any = peak + np.array([-far, far])
-    parameters: tuple[Any, ...] = chosen.parameters
-    log_below, log_above = np.asarray(chosen.log_mu(ends, *parameters))
-    if max(log_below, log_above) > math.log(0.5):
-        return "upward" if log_above > log_below else "downward" if log_below > log_above else "medium"
-    position = (peak - low) / (high - low) if high > low else 0.5
-    return "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
+def _sides(sets: Sequence[MembershipFunction]) -> list[str]:
+    """Return to which side each set is open, "medium" if to both, and an empty text if it is bounded."""
+    found = dict.fromkeys(sets, "")
+    alike: dict[str, list[MembershipFunction]] = {}
+    for chosen in sets:
+        alike.setdefault(chosen.kind, []).append(chosen)
+    for kind, members in alike.items():  # of one kind all at once: learned rule bases have thousands of sets
+        parameters: Any = [values[:, None] for values in np.array([each.parameters for each in members]).T]
+        peaks = np.array([[_peak(each)] for each in members])
+        far = np.array([[1e9 * float(each.spread(*each.parameters))] for each in members])
+        log_below, log_above = np.asarray(family(kind).log_mu(peaks + far * [-1.0, 1.0], *parameters)).T
+        is_open = np.maximum(log_below, log_above) > math.log(0.5)
+        for each, below, above in zip(
+            np.array(members, object)[is_open], log_below[is_open], log_above[is_open], strict=True
+        ):
+            found[each] = "upward" if above > below else "downward" if below > above else "medium"
+    return [found[chosen] for chosen in sets]
 
 
 def named_terms(
@@ -114,6 +123,7 @@ def named_terms(
     names : dict
         Rule to name.
     """
-    order = sorted(by_rule, key=lambda rule: (_peak(by_rule[rule]), rule))
+    peaks = {rule: _peak(chosen) for rule, chosen in by_rule.items()}
+    order = sorted(by_rule, key=lambda rule: (peaks[rule], rule))
     found = dict(zip(order, named_sets([by_rule[rule] for rule in order], low, high), strict=True))
     return {found[rule]: by_rule[rule] for rule in order}, {rule: found[rule] for rule in by_rule}

@@ -181,6 +181,8 @@ class _Reader(DeclarationReader, ConclusionReader, CommentReader):
         if self.token.kind == "name" and self.token.text.lower() != "inf":
             word = self.take("name", "a name").text
             return _WORDS.get(word.lower(), word)
+        if self.token.kind == "average":  # a defuzzifier, and elsewhere the last word of ON AVERAGE
+            return self.advance().text.lower()
         return self.number("a name, a number or numbers in parentheses", infinite=True)
 
     # ------------------------------------------------------------------ rules

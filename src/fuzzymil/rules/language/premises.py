@@ -94,7 +94,7 @@ class PremiseReader(Reader):
             found = Not(self.part())
         elif self.skip("("):
             found = self.premise()
-            self.take(")", "AND, OR or ')'")
+            self.take(")", f"AND, OR or ')' to close the '(' at character {self.place_of(start).character}")
         elif self.skip("anything") or (self.quantifier is not None and self.skip("instances")):
             found = ANYTHING
         elif start.kind != "name" and is_quantifier_word(start.kind):

@@ -236,17 +236,22 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
-    >>> format_set(Gaussian(1000000.25, 0.5), digits=2)
-    'Gaussian(1000000.2, 0.5)'
+    >>> from fuzzymil.membership import Gaussian, Sigmoid
+    >>> format_set(Gaussian(1000000.25, 0.5), digits=2), format_set(Sigmoid(2e-9, -1.25e10), digits=2)
+    ('Gaussian(1000000.2, 0.5)', 'Sigmoid(2e-09, -1.2e+10)')
     """
     spread = float(chosen.spread(*chosen.parameters))
     values = []
-    for value in chosen.arguments:
+    unlike = {
+        n for n, kind in enumerate(chosen._kinds()) if kind in ("steepness", "shape")
+    }  # no values of the variable
+    for n, value in enumerate(chosen.arguments):
         if isinstance(value, str):
             values.append(f'"{escaped(value, chr(34))}"')
         elif digits is None or not spread:
             values.append(format_number(value, None))
+        elif n in unlike:
+            values.append(format_number(value, digits))
         else:
             apart = math.log10(abs(value) / spread) if value and math.isfinite(abs(value) / spread) else 0.0
             values.append(format_number(value, max(digits, math.floor(max(apart, 0.0)) + 2)))

@@ -169,7 +169,7 @@ class Reader:
         token = self.take("number", what)
         value = float(token.text)
         if math.isinf(value):
-            self.report(token, f"The number {token.text:.40} is too large.")
+            self.report(token, f"The number {token.text:.40} is too large: the largest is 1.8e308.")
             return 0.0
         return value
 

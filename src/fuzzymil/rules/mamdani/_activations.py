@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.network.inference import Activations, Strengths
-from fuzzymil.rules.mamdani._shares import joined_set, log_cuts, shares
+from fuzzymil.rules.mamdani._shares import Shares, joined_set, log_cuts, shares
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +30,8 @@ class MamdaniActivations(Strengths):
         Logarithms of ``truth`` and ``firing``; ``-inf`` means exactly zero.
     rules : MamdaniRules
         The rules used.
+    numbers : tuple of mappings
+        For each output, the numbers (n_bags,) of those of its terms that are formulas.
     """
 
     output: Array
@@ -37,6 +40,7 @@ class MamdaniActivations(Strengths):
     log_degrees: Array
     log_firing: Array
     rules: Any = dataclasses.field(repr=False)
+    numbers: tuple[Mapping[str, Array], ...] = dataclasses.field(default=(), repr=False)
 
     def degrees(self, output: int | str = 0) -> dict[str, Array]:
         """Return, for each term of an output, the highest strength with which a rule concludes it, shape (n_bags,)."""
@@ -84,7 +88,7 @@ class MamdaniActivations(Strengths):
 
         The shares of a bag sum to one, unless nothing is concluded or ``defuzzify="sum"``.
         """
-        return shares(self.rules, self.log_firing, self.rules.place_of(output)).shares
+        return self.contributions(output).shares
 
     def conclusions(self, output: int | str = 0) -> Array:
         """Return the center of each rule's share of the joined set, shape (n_bags, n_rules).
@@ -107,7 +111,12 @@ class MamdaniActivations(Strengths):
         >>> found.output.round(3).tolist(), (found.shares() * found.conclusions()).sum(axis=1).round(3).tolist()
         ([[0.503]], [0.503])
         """
-        return shares(self.rules, self.log_firing, self.rules.place_of(output)).conclusions
+        return self.contributions(output).conclusions
+
+    def contributions(self, output: int | str = 0) -> Shares:
+        """Return `shares` and `conclusions` of the rules together."""
+        k = self.rules.place_of(output)
+        return shares(self.rules, self.log_firing, k, self.numbers[k] if self.numbers else {})
 
     def numeric(self) -> Activations:
         """Return these activations in the form of rules that conclude numbers; see `MamdaniRules.to_sugeno`.
@@ -115,7 +124,7 @@ class MamdaniActivations(Strengths):
         Strengths are the shares of the rules in the joined sets (with several outputs, the greatest), and conclusions
         the centers of these shares.
         """
-        found = [shares(self.rules, self.log_firing, k) for k in range(len(self.rules.outputs))]
+        found = [self.contributions(k) for k in range(len(self.rules.outputs))]
         said = np.stack([each.conclusions for each in found], axis=2)
         return Activations(
             normalized=np.max([each.shares for each in found], axis=0),

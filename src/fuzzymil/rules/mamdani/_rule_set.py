@@ -29,10 +29,11 @@ from fuzzymil.network.norms import S_NORMS, T_NORMS
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.activation import activated, check_activation
+from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.mamdani._activations import MamdaniActivations
 from fuzzymil.rules.mamdani._shares import typical_numbers
-from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, held, weighted, within
+from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, computed, held, weighted, within
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Names, Rule, Variable
 
@@ -109,9 +110,10 @@ class MamdaniRuleSet:
             if rule.weight > 1:
                 raise ParameterError(f"The weight of Mamdani rule {position} must be at most 1, got {rule.weight:g}.")
         for k, output in enumerate(self.outputs):
-            if self.setting("defuzzify", k) in WEIGHTED:
-                check_terms(output)
+            if self._is_weighted(k):
+                check_terms(output, [*self.feature_names, *(before.name for before in self.outputs[:k])])
             else:
+                output.check_sets()
                 _range_of(output)
 
     def _checked_default(self) -> tuple[float, ...]:
@@ -192,19 +194,27 @@ class MamdaniRuleSet:
         A missing value (NaN) has membership 1 in every set. Bags with feature names are matched by name;
         features without a variable of that name are ignored.
         """
-        found = self.premises.infer(bags)
-        concluded = np.column_stack([self._answers(found.log_firing, k) for k in range(len(self.outputs))])
-        uncovered = np.isnan(concluded)
-        output = np.empty_like(concluded)
-        for k, default in enumerate(self.default):
-            values = concluded[:, k]
-            output[:, k] = (
-                held(values, default) if self.setting("hold", k) else np.where(uncovered[:, k], default, values)
+        seen = seen_bags(self.premises, bags)
+        found = self.premises.infer(seen)
+        known: dict[str, Array] = {}  # the outputs so far, which formulas may use
+        concluded, formulas = [], []
+        for k, (variable, default) in enumerate(zip(self.outputs, self.default, strict=True)):
+            numbers = computed(variable.terms, seen, self.feature_names, known) if self._is_weighted(k) else {}
+            values = self._answers(found.log_firing, k, numbers)
+            concluded.append(values)
+            formulas.append(numbers)
+            known[variable.name] = (
+                held(values, default) if self.setting("hold", k) else np.where(np.isnan(values), default, values)
             )
-        return MamdaniActivations(output, uncovered, found.log_truth, found.log_degrees, found.log_firing, self)
+        output, uncovered = np.column_stack(list(known.values())), np.isnan(np.column_stack(concluded))
+        logs = found.log_truth, found.log_degrees, found.log_firing
+        return MamdaniActivations(output, uncovered, *logs, self, tuple(formulas))
 
-    def _answers(self, log_firing: Array, output: int) -> Array:
-        """Return the answers (b,) on one output; NaN where no rule concludes anything."""
+    def _is_weighted(self, output: int) -> bool:
+        return self.setting("defuzzify", output) in WEIGHTED
+
+    def _answers(self, log_firing: Array, output: int, numbers: Mapping[str, Array]) -> Array:
+        """Return the answers (b,) on one output, given the numbers of its formulas; NaN if no rule concludes any."""
         method = self.setting("defuzzify", output)
         implication, accumulation = self.setting("implication", output), self.setting("accumulation", output)
         variable = self.outputs[output]
@@ -216,7 +226,7 @@ class MamdaniRuleSet:
         by_term = {term: strengths[:, rules] for term, rules in self.rules_by_term(output).items() if rules}
         if not by_term:
             return np.full(len(log_firing), np.nan)
-        found = weighted(by_term, variable.terms, accumulation, method)
+        found = weighted(by_term, variable.terms, numbers, accumulation, method)
         outside = np.isinf(found) | np.full(len(found), bool(self.setting("clip", output)))
         return np.where(outside & ~np.isnan(found), within(found, variable), found)
 

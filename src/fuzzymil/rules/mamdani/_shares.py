@@ -11,6 +11,7 @@ Axes: b bags, r rules, c cells.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,8 +72,8 @@ def joined_set(rules: MamdaniRuleSet, log_firing: Array, output: int) -> tuple[A
     return np.asarray(membership), np.asarray(log_unit)
 
 
-def shares(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Shares:
-    """Return the share and the conclusion of each rule for each bag.
+def shares(rules: MamdaniRuleSet, log_firing: Array, output: int, numbers: Mapping[str, Array] | None = None) -> Shares:
+    """Return the share and the conclusion of each rule for each bag; ``numbers`` are those of terms with formulas.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def shares(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Shares:
     """
     n_bags, n_rules = log_firing.shape
     if rules.setting("defuzzify", output) in WEIGHTED:
-        return _of_numbers(rules, log_firing, output)
+        return _of_numbers(rules, log_firing, output, numbers or {})
     size = max(_CHUNK_VALUES // (n_rules * len(rules.values(output))), 1)
     parts = [_of_sets(rules, log_firing[start : start + size], output) for start in range(0, n_bags, size)]
     return Shares(*(np.concatenate(values) for values in zip(*parts, strict=True)))
@@ -146,7 +147,7 @@ def typical_numbers(rules: MamdaniRuleSet, output: int) -> dict[int, float]:
         chosen = variable.terms[term]
         if rules.setting("defuzzify", output) in WEIGHTED:
             inverse = chosen.inverse(1.0)
-            number = float(inverse) if inverse is not None else float(chosen.peak(*chosen.parameters))
+            number = rules.default[output] if inverse is None else float(inverse)  # a formula has no number of its own
         else:
             values = rules.values(output)
             mu = chosen(values)
@@ -155,7 +156,7 @@ def typical_numbers(rules: MamdaniRuleSet, output: int) -> dict[int, float]:
     return found
 
 
-def _of_numbers(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Shares:
+def _of_numbers(rules: MamdaniRuleSet, log_firing: Array, output: int, formulas: Mapping[str, Array]) -> Shares:
     """Return the shares in a weighted average or sum; rules of one term share its weight by their strengths."""
     strengths = rules.strengths(log_firing, output)
     terms, accumulation = rules.outputs[output].terms, rules.setting("accumulation", output)
@@ -166,7 +167,7 @@ def _of_numbers(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Shares
             own = np.exp(strengths[:, concluding])
             total = own.sum(axis=1, keepdims=True)
             found[:, concluding] = weight[:, None] * own / np.where(total > 0, total, 1.0)
-            inverse = terms[term].inverse(weight)
+            inverse = formulas[term] if term in formulas else terms[term].inverse(weight)
             assert inverse is not None  # checked when the rules were made
             numbers[:, concluding] = np.where(weight > 0, inverse, numbers[0, concluding[0]])[:, None]
     if rules.setting("defuzzify", output) == "average":

@@ -1,0 +1,36 @@
+"""``fuzzymil cache``: the compiled programs that are kept on disk."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fuzzymil._utils import programs
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import MORE, app, examples
+from fuzzymil.cli._console import emit, emit_json
+
+__all__ = ["cache"]
+
+
+@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil cache", "fuzzymil cache --clear"))
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all programs.")] = False,
+    as_json: _options.AsJson = False,
+) -> None:
+    """Show where compiled programs are kept, or remove them.
+
+    A program that trains a network is compiled once and kept, so that the next fit of similar size starts sooner.
+    The environment variable FUZZYMIL_CACHE names another folder; FUZZYMIL_CACHE=off keeps nothing.
+    """
+    folder = programs.folder()
+    found = programs.clear() if clear else programs.usage()
+    if as_json:
+        emit_json({"folder": folder, "n_programs": found.n_programs, "n_bytes": found.n_bytes, "cleared": clear})
+    elif folder is None:
+        emit(f"Programs are not kept ({programs.VARIABLE}=off).")
+    else:
+        what = f"{found.n_programs} program{'' if found.n_programs == 1 else 's'} ({found.n_bytes / 1e6:.1f} MB)"
+        most = f", of at most {programs.MOST_BYTES / 1e6:.0f} MB"
+        emit(f"Removed {what} from {folder}." if clear else f"{folder}: {what}{most}.")

@@ -1,0 +1,173 @@
+"""What files of other programs compute by formulas: numbers from inputs, complements, and terms joined from others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from slow_sets import EXAMPLES
+
+from fuzzymil import ParameterError
+from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil.membership import FAMILIES, Discrete, Formula, Gaussian, Singleton, Triangular
+from fuzzymil.rules import MamdaniRules, RuleBase, Variable
+from fuzzymil.rules._formats.formulas import formula_of, spelled
+from fuzzymil.rules.formats import read_rules, what_is_lost
+from fuzzymil.rules.premise import And, Is, Not, Or
+
+SYSTEMS = Path(__file__).parents[1] / "data" / "systems"
+FLL = (SYSTEMS / "computed.fll").read_text(encoding="utf-8")
+A = np.array([0.5, 2.0, 7.0])
+
+
+def expected(a):
+    guessed = (1 - a / 10) + a / 10 * (0.5 * a - 1)
+    return np.column_stack([guessed, np.sin(a) / a, np.abs(guessed - np.sin(a) / a)])
+
+
+def test_an_output_is_computed_from_inputs_and_from_outputs_before_it():
+    rules = MamdaniRules.from_fll(FLL)
+    np.testing.assert_allclose(rules.infer(A[:, None]).output, expected(A), rtol=1e-12)
+    assert rules.outputs[0].terms == {"one": Singleton(1), "line": Formula("-1 + 0.5 * a")}
+    assert MamdaniRules.parse(rules.to_source()) == rules
+    assert MamdaniRules.from_dict(rules.to_dict()) == rules
+
+
+@pytest.mark.parametrize("format", ["fll", "fis", "fcl"])
+def test_formulas_of_inputs_keep_their_meaning_in_files(format):
+    rules = MamdaniRules.from_fll(FLL)
+    again = getattr(MamdaniRules, f"from_{format}")(getattr(rules, f"to_{format}")())
+    np.testing.assert_allclose(again.infer(A[:, None]).output, expected(A), rtol=1e-12)
+
+
+def test_a_bag_has_the_mean_of_its_instances_numbers():
+    rules = MamdaniRules.from_fll(FLL)
+    found = rules.infer([A[:, None]]).output[0]
+    assert found[1] == pytest.approx(np.mean(np.sin(A) / A))
+    assert found[2] == pytest.approx(np.mean(np.abs(found[0] - np.sin(A) / A)), abs=1.0)  # of the bag's own outputs
+    assert np.isnan(rules.infer([[np.nan]]).output).sum() == 0  # an unknown number concludes nothing
+
+
+def test_formulas_that_no_format_can_hold_are_refused():
+    rules = MamdaniRules.from_fll(FLL)
+    for format in ("fml", "c", "python"):
+        with pytest.raises(ParameterError, match=r"formula|Formula"):
+            what_is_lost(rules, format)
+    mixed = MamdaniRules.from_fll(FLL.replace("Constant 1", "Ramp 0 1"))
+    with pytest.raises(ParameterError, match="'guessed'"):
+        mixed.to_fll()
+
+
+def test_what_is_wrong_with_a_formula_is_named():
+    with pytest.raises(RuleSyntaxError, match=r"Line 18, .*'guesed'.*Did you mean 'guessed'"):
+        MamdaniRules.from_fll(FLL.replace("(guessed-", "(guesed-"))
+    with pytest.raises(RuleSyntaxError, match=r"Line 14, .*'error', which is neither an input nor an output before"):
+        MamdaniRules.from_fll(FLL.replace("sin(a)/a", "sin(error)/a"))
+    text = 'VARIABLE a: low = Formula("1 - b")\nOUTPUT y: n = Formula("a", 1, 2)\nIF a is low THEN y is n'
+    with pytest.raises(RuleSyntaxError, match=r"Line 1, .*'low' of 'a' .*called x, found 'b'"):
+        MamdaniRules.parse(text)
+    with pytest.raises(ParameterError, match=r"'n' of 'y' is a number.*shift or scale"):
+        MamdaniRules.parse(text.replace("- b", "- x"), defuzzify="average")
+    with pytest.raises(ParameterError, match="'low' of 'a' is no set"):
+        RuleBase.parse("IF a is low THEN y = 1", [Variable("a", {"low": Formula("1 - b")})])
+
+
+FIS = (SYSTEMS / "complement.fis").read_text(encoding="utf-8")
+
+
+def test_a_negative_conclusion_is_the_complement_of_its_set():
+    rules = MamdaniRules.from_fis(FIS)
+    y = np.linspace(0, 10, 101)
+    fast = np.clip((y - 5) / 5, 0, 1)
+    for degree in (0.0, 0.3, 1.0):
+        joined = np.maximum(np.minimum(degree, 1 - fast), np.minimum(1 - degree, fast))
+        assert rules.infer([[degree]]).output[0, 0] == pytest.approx((y * joined).sum() / joined.sum(), rel=1e-12)
+    assert rules.conclusions[0] == {"speed": "not fast"}
+    assert list(rules.outputs[0].terms) == ["slow", "fast", "not fast"]
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "formula"])
+def test_every_set_is_a_formula(name):
+    x = np.linspace(-50, 60, 2001)
+    for parameters in EXAMPLES.get(name, [(0.5,) if name == "singleton" else (0.0, 1.0)]):
+        chosen = FAMILIES[name](*parameters)
+        near = np.concatenate([x, parameters, np.linspace(-1, 2, 301)])
+        for text in (formula_of(chosen), spelled(formula_of(chosen), {})):
+            np.testing.assert_allclose(Formula(text)(near), chosen(near), atol=1e-14)
+
+
+def test_a_set_of_points_and_a_moved_formula_are_formulas():
+    x = np.linspace(-2, 3, 501)
+    for chosen in (Discrete(-1, 0.2, 0, 1, 1, 0.3, 1, 0.8, 2, 0), Formula("exp(-x^2)", 1, 2), Triangular(0, 0, 1)):
+        np.testing.assert_allclose(Formula(formula_of(chosen))(x), chosen(x), atol=1e-14)
+    assert spelled("2*x - a", {"a": "depth"}) == "(2 * x) - depth"
+    assert "-" not in spelled("exp(-x)", {}).replace("0 - ", "")
+
+
+FML = (SYSTEMS / "joined.fml").read_text(encoding="utf-8")
+
+
+def test_fml_joins_terms_and_variables():
+    rules = RuleBase.from_fml(FML)
+    food = rules.variables[0].terms
+    x = np.linspace(0, 10, 101)
+    bad, good = np.clip((3 - x) / 2, 0, 1), np.clip((x - 4) / 4, 0, 1)
+    np.testing.assert_allclose(food["not good"](x), 1 - good, atol=1e-14)
+    np.testing.assert_allclose(food["clear"](x), np.minimum(1, bad + good**2), atol=1e-14)
+    parts = Is("food", "good"), Is("service", "poor", ("not",))
+    very = And((Is("food", "good", ("very",)), Is("service", "poor", ("very", "not"))))
+    assert rules.rules[1].premise == Or((very, Not(And(parts))))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('t-conorm="BSUM"', 't-conorm="ESUM"', "'clear' of 'food'.*'ESUM'"),
+        ("<termName>bad", "<termName>bda", "refers to 'bda'.*bad, good"),
+        ("<circularDefinition>", "<circularDefinition><xor/>", "found <xor>"),
+        ('<and t-norm="MIN">', '<and t-norm="PROD">', "'nice' of 'meal' has t-norm 'PROD'.*min"),
+        ('orMethod="MAX"><ant', 'orMethod="BSUM"><ant', "Rule 2 has orMethod 'BSUM'.*max"),
+    ],
+)
+def test_what_is_wrong_with_joined_terms_is_named(old, new, message):
+    assert FML.count(old) == 1
+    with pytest.raises(RuleSyntaxError, match=message):
+        RuleBase.from_fml(FML.replace(old, new))
+    with pytest.raises(RuleSyntaxError, match="Rule 2: only 'not' can modify 'meal'"):
+        RuleBase.from_fml(FML.replace('"MIN"', '"PROD"'))
+
+
+SECOND = """FUNCTION_BLOCK second
+VAR_INPUT b : REAL; END_VAR
+VAR_OUTPUT z : REAL; END_VAR
+FUZZIFY b TERM low := (0, 1) (10, 0); END_FUZZIFY
+DEFUZZIFY z TERM one := 1; METHOD : COGS; END_DEFUZZIFY
+RULEBLOCK r RULE 1 : IF b IS low THEN z IS one; END_RULEBLOCK
+END_FUNCTION_BLOCK
+"""
+FCL = (SYSTEMS / "formulas.fcl").read_text(encoding="utf-8") + SECOND
+
+
+def test_fcl_with_several_blocks_and_conclusions(tmp_path):
+    rules = MamdaniRules.from_fcl(FCL, block="first")
+    assert [dict(said) for said in rules.conclusions] == [{"y": "very"}, {"y": "none"}, {"y": "very"}]
+    low, high = 0.7, 0.3**2
+    number = 5 * np.sin(3.0) + 3.0
+    assert rules.infer([[3.0]]).output[0, 0] == pytest.approx((low + high) * number / (low + high + low))
+    path = tmp_path / "two.fcl"
+    path.write_text(FCL)
+    assert read_rules(path, block="second").feature_names == ("b",)
+    with pytest.raises(RuleSyntaxError, match=r"several function blocks.*first, second.*block='first'"):
+        read_rules(path)
+    with pytest.raises(RuleSyntaxError, match=r"no function block 'third'.*first, second"):
+        read_rules(path, block="third")
+    with pytest.raises(ParameterError, match="Only FCL files"):
+        read_rules(tmp_path / "one.fll", block="first")
+
+
+def test_a_set_of_a_formula_is_no_number():
+    with pytest.raises(ParameterError, match=r"'peak' of 'y'.* is no set"):
+        MamdaniRules.parse(
+            "IF a is low THEN y is peak",
+            [Variable("a", {"low": Gaussian(0, 1)})],
+            [Variable("y", {"peak": Formula("a")}, 0, 1)],
+        )
