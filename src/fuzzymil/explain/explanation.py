@@ -24,7 +24,6 @@ from fuzzymil.explain.words import rests_on, rule_in_words, score_name, scorecar
 
 _MOST_RULES, _MOST_LINES, _MOST_WITHOUT = 5, 12, 6
 _NEGLIGIBLE = 0.01  # of the greatest change
-_ROUNDING = 1e-12  # of the score
 _HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly any rule applies
 
 __all__ = ["Explanation"]
@@ -254,9 +253,7 @@ def _without(explanation: Explanation, shown: list[RuleExplanation]) -> list[str
         return ["The bag has a single instance, so none can be left out."]
     witnesses = {witness for rule in shown for witness in rule.witnesses}
     found = [each for each in explanation.counterfactuals if each.instance in witnesses]
-    least = max(
-        _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0), _ROUNDING * abs(explanation.score)
-    )
+    least = _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0)
     return [_would_be(explanation, each) for each in found if abs(each.change) >= least][:_MOST_WITHOUT]
 
 
