@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 BENCH  := .venv-bench
+TORCH  := .venv-torch
 # Tests run in parallel. Compiling dominates them, so XLA's optimizations are off; numbers must not depend on those.
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all fuzz round-trips soak check docs bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -22,6 +23,12 @@ test-slow: $(VENV)/.dev
 	$(TEST) -m slow $(COVER)
 
 test-all: test test-slow
+
+# What needs PyTorch, in an environment of its own because PyTorch is large; `make test` skips it.
+test-torch: $(TORCH)/.installed
+	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest -n auto \
+		tests/pytorch tests/network/test_engines.py tests/network/test_namespaces.py tests/reference/test_network.py \
+		src/fuzzymil/torch src/fuzzymil/network/engines docs/tutorials/digits.md
 
 # Fits, kills, resumes, full disks and concurrent writers for ten minutes; fails if anything is lost.
 soak: $(VENV)/.dev
@@ -69,6 +76,13 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
+$(TORCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(TORCH)/bin/python -m pip install --quiet torch==2.13.0
+	$(TORCH)/bin/python -m pip install --quiet --editable '.[torch]' --group dev
+	touch $@
+
 # Packages that cannot be installed are skipped; the tables report them. xanfis needs an older NumPy.
 $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-alone.txt
 	$(PYTHON) -m venv $(BENCH)
@@ -82,4 +96,4 @@ $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-al
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(BENCH)-xanfis demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf $(VENV) $(TORCH) $(BENCH) $(BENCH)-xanfis demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

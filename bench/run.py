@@ -35,6 +35,7 @@ QUESTIONS = (
     "folds",
     "growth",
     "roofline",
+    "engines",
     "memory",
     "processes",
     "latency",

@@ -1,9 +1,10 @@
-"""Run each page in its own folder with the example files; skip pages that need missing benchmark data."""
+"""Run each page in its own folder with the example files; skip pages that need missing benchmark data or PyTorch."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ def _folder_of_the_page(request, tmp_path, monkeypatch):
     page = Path(request.node.path)
     if "load_musk1" in page.read_text(encoding="utf-8") and "FUZZYMIL_DATA" not in os.environ:
         pytest.skip(f"{page.name} needs MUSK 1: set FUZZYMIL_DATA to the folder with the benchmark data")
+    if "fuzzymil.torch" in page.read_text(encoding="utf-8") and find_spec("torch") is None:
+        pytest.skip(f"{page.name} needs PyTorch")
     for example in EXAMPLES.glob("*.csv"):
         shutil.copy(example, tmp_path)
     monkeypatch.chdir(tmp_path)

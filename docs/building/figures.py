@@ -1,8 +1,13 @@
-"""Redraw the figures of the pages: ``python docs/building/figures.py``; the molecules need ``FUZZYMIL_DATA``."""
+"""Redraw the figures of the pages: ``python docs/building/figures.py``.
+
+The molecules need ``FUZZYMIL_DATA``, and the digits PyTorch.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -86,6 +91,12 @@ def molecules() -> None:
     save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
 
 
+def digits() -> None:
+    """Draw the witnesses of the tutorial on digits; needs PyTorch."""
+    example, drawn = DOCS.parent / "examples" / "torch_digits.py", FIGURES / "digits-witnesses.png"
+    subprocess.run([sys.executable, str(example), "--output", str(drawn)], check=True)
+
+
 def ranks() -> None:
     """Draw the average ranks of the methods in the table of the page that compares them."""
     rows = re.findall(
@@ -108,4 +119,5 @@ if __name__ == "__main__":
     visits()
     ward()
     mamdani()
+    digits()
     molecules()

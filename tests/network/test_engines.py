@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from three_engines import NO_TORCH, TORCH, evaluated, layers_by
 
 from fuzzymil import Bags, ParameterError, RuleBase
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
@@ -56,6 +57,85 @@ def test_numpy_and_jax_agree_on_other_bags(bags):
     check(RuleBase.parse(TEXT.format(settings="alpha = 2")), bags)
 
 
+QUANTIFIED = """
+VARIABLE a: low = Gaussian(0, 1), high = Sigmoid(1, 3)
+VARIABLE b: low = Triangular(-2, 0, 2)
+Default: y = 0.5
+IF SOME (a is low AND b is low) AND MOST a is high THEN y += 1 + a
+IF AT LEAST 3 a is high OR NOT (ALL b is low) THEN y -= 2
+IF ON AVERAGE b is very low THEN y += 0.3
+IF a is low AND b is low THEN y -= 1
+"""
+TEXTS = [*(TEXT.format(settings=settings) for settings in SETTINGS), QUANTIFIED]
+SHORT = [*SETTINGS, "quantified"]
+
+
+@NO_TORCH
+@pytest.mark.parametrize("text", TEXTS, ids=SHORT)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_pytorch_agrees_with_numpy_to_twelve_digits(text, gaps):
+    rules, bags = RuleBase.parse(text), some_bags(gaps)
+    agree(layers_by("torch", rules, bags), layers_by("numpy", rules, bags), 1e-12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("jax", marks=pytest.mark.slow), TORCH])
+@pytest.mark.parametrize("text", TEXTS, ids=SHORT)
+def test_32_bit_agrees_with_64_to_five_digits(text, engine):
+    rules, bags = RuleBase.parse(text), some_bags()
+    found = layers_by(engine, rules, bags, np.float32)
+    assert engine == "numpy" or {values.dtype for values in found} == {np.dtype(np.float32)}
+    agree(found, layers_by("numpy", rules, bags), 1e-5)
+
+
+def agree(found, expected, tolerance):
+    for name, one, other in zip(expected._fields, found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@NO_TORCH
+@pytest.mark.parametrize(
+    "text", [*(pytest.param(text, marks=pytest.mark.slow) for text in TEXTS[1:]), TEXTS[0]], ids=[*SHORT[1:], SHORT[0]]
+)
+def test_gradients_of_pytorch_are_those_of_jax(text):
+    rules, bags = RuleBase.parse(text), some_bags()
+    weights = np.random.default_rng(1).normal(size=(bags.n_bags, 1))
+    _, expected = evaluated("jax", rules, bags, weights=weights)
+    _, found = evaluated("torch", rules, bags, weights=weights)
+    assert sum(np.any(gradient) for gradient in expected) > len(expected) / 2
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12 * max(1.0, np.abs(other).max()))
+
+
+@NO_TORCH
+@pytest.mark.parametrize("gaps", [False, True])
+def test_gradients_of_the_papers_rules_in_pytorch_are_those_of_jax(gaps):
+    rng = np.random.default_rng(3)
+    rules = RuleBase.from_arrays(rng.normal(size=(3, 2)), rng.uniform(0.5, 2, (3, 2)), rng.normal(size=(3, 2, 3)))
+    bags, weights = some_bags(gaps), rng.normal(size=(7, 2))
+    layers, expected = evaluated("jax", rules, bags, weights=weights)
+    others, found = evaluated("torch", rules, bags, weights=weights)
+    for one, other in zip([*others, *found], [*layers, *expected], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
+
+
+@NO_TORCH
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("text", [None, TEXTS[1]], ids=["at once", "one after the other"])
+def test_rows_in_chunks_give_the_same_values_and_gradients_in_pytorch(monkeypatch, text, gaps):
+    from fuzzymil.network.engines import torch as engine
+
+    rng = np.random.default_rng(4)
+    arrays = rng.normal(size=(3, 2)), rng.uniform(0.5, 2, (3, 2)), rng.normal(size=(3, 1, 3))
+    rules = RuleBase.from_arrays(*arrays) if text is None else RuleBase.parse(text)
+    bags, weights = some_bags(gaps), rng.normal(size=(7, 1))
+    expected = evaluated("torch", rules, bags, weights=weights)
+    for name in ("_CACHED", "_GREATEST_ARRAY"):
+        monkeypatch.setattr(engine, name, 100)
+    found = evaluated("torch", rules, bags, weights=weights)
+    for one, other in zip([*found[0], *found[1]], [*expected[0], *expected[1]], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
 def check(rules, bags):
     one, other = both(rules, bags)
     for name in ("log_truth", "log_degrees", "log_firing", "normalized", "rule_outputs", "output"):
@@ -87,7 +167,7 @@ def test_the_environment_chooses(monkeypatch):
 
 
 def test_an_unknown_engine():
-    with pytest.raises(ParameterError, match="numpy"), use_engine("torch"):
+    with pytest.raises(ParameterError, match="numpy"), use_engine("numba"):
         pass
 
 

@@ -1,4 +1,4 @@
-"""The same lines run on NumPy and on JAX: every operator gives the same values, and stays with the arrays it is given.
+"""The same lines run on NumPy, JAX and PyTorch: operators give the same values and stay with the arrays they are given.
 
 Inference of quantified rules runs in NumPy, because each rule base would need a compiled program of its own. An
 operator that fell back to JAX would still be right, but compile something for every new shape.
@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from three_engines import NO_TORCH
 
-from fuzzymil.membership import FAMILIES, learnable_families
+from fuzzymil.membership import FAMILIES, Binary, Discrete, Formula, Rectangle, Singleton, family, learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.engines.numpy import Runs
@@ -87,6 +88,43 @@ def test_families(name):
         )
 
 
+SETS = [
+    Discrete(0, 0, 1, 1, 1, 0.25, 3, 0.5),
+    Binary(0.5, -1),
+    Rectangle(0, 1),
+    Singleton(0.5),
+    Formula("1 / (1 + exp(-20 * (x - 0.75)))"),
+    Formula("max(0, 1 - abs(x)^2) * lt(x, 0.6) + 0.3 * ge(x, 0.6) * exp(-1)", 0.5, 2.0),
+    Formula("gt(x, 0) and !lt(x, 0.2) or eq(x, -1)"),
+    Formula("min(pow(x, 2), sqrt(2)) + fmod(x, 0.3) - sin(x) / (2 - cos(x))"),
+    Formula("0.3"),
+]
+
+
+@NO_TORCH
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize(
+    "chosen",
+    [*SETS, *(FAMILIES[name](*map(float, FAMILIES[name].around(0.2, 0.7))) for name in learnable_families())],
+    ids=str,
+)
+def test_sets_of_every_family_in_pytorch(chosen, bits):
+    import torch
+
+    x = np.array([-3.0, -1.0, 0.0, 0.1, 0.2, 0.5, 0.59, 0.75, 1.0, 1.7, 3.0, 40.0, np.nan])
+    dtype = torch.float64 if bits == 64 else torch.float32
+    kind = family(chosen.kind)
+    numbers = [torch.tensor(value, dtype=dtype) for value in chosen.parameters]
+    found = kind.log_mu(torch.tensor(x, dtype=dtype), *numbers)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, chosen.log_membership(x), rtol=1e-12 if bits == 64 else 1e-4, atol=1e-6)
+    again = kind.from_free(*kind.to_free(*numbers))
+    assert all(isinstance(value, torch.Tensor) for value in again)
+    np.testing.assert_allclose(again, chosen.parameters, rtol=1e-6, atol=1e-6)
+    peak = float(kind.peak(*numbers))
+    assert peak == pytest.approx(float(kind.peak(*chosen.parameters)), rel=1e-6)
+
+
 def test_runs_reduce_the_instances_of_each_bag():
     values = np.arange(9.0)[:, None]
     runs = Runs(OFFSETS)
@@ -95,6 +133,30 @@ def test_runs_reduce_the_instances_of_each_bag():
     assert runs.spread(runs.max(values))[:, 0].tolist() == [0, 3, 3, 3, 5, 5, 8, 8, 8]
     assert runs.sizes().tolist() == [1, 3, 2, 3]
     assert runs.owners().tolist() == INDEX.tolist()
+
+
+@NO_TORCH
+def test_groupings_of_tensors_reduce_the_instances_of_each_bag():
+    import torch
+
+    from fuzzymil.network.engines.torch import Packed as PackedTensors
+    from fuzzymil.network.engines.torch import Padded
+    from fuzzymil.network.segments import greatest_in_order
+
+    sizes = [1, 3, 0, 2]
+    real = torch.arange(4) < torch.tensor(sizes)[:, None]
+    padded = torch.full((4, 4, 1), torch.nan, dtype=torch.float64)
+    padded[real] = torch.arange(6.0, dtype=torch.float64)[:, None]
+    packed = PackedTensors(torch.repeat_interleave(torch.arange(4), torch.tensor(sizes)), 4)
+    scattered = PackedTensors(torch.tensor([1, 3, 1, 0, 3, 1]), 4)
+    order = [1, 4, 2, 0, 5, 3]
+    rows = torch.arange(6.0, dtype=torch.float64)[:, None]
+    for grouping, values in ((packed, rows), (Padded(real), padded.reshape(-1, 1)), (scattered, rows[order])):
+        assert grouping.sum(values)[:, 0].tolist() == [0, 6, 0, 9]
+        assert grouping.max(values)[:, 0].tolist() == [0, 3, -np.inf, 5]
+        assert grouping.sizes().tolist() == sizes
+        assert greatest_in_order(values.nan_to_num(9), grouping, 2)[:, 0].tolist() == [-np.inf, 2, -np.inf, 4]
+        assert grouping.sum(grouping.spread(grouping.max(values)))[:, 0].tolist() == [0, 9, 0, 10]
 
 
 def test_inference_with_quantified_rules_compiles_nothing(caplog):

@@ -21,6 +21,7 @@ LAYERS = (
     "network",
     "rules",
     "training",
+    "torch",
     "selection",
     "explain",
     "estimators",

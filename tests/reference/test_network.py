@@ -11,6 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from slow_sets import SLOW
+from three_engines import ENGINES, infer_by
 
 from fuzzymil.membership import FAMILIES, learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
@@ -94,11 +95,13 @@ def assert_near(found, expected, tolerance, message=""):
 # ---------------------------------------------------------------------- the forward pass
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("features", "order"), COVERING)
-def test_inference_is_the_oracles_to_ten_digits(features, order):
+def test_inference_is_the_oracles_to_ten_digits(features, order, engine):
     case = Case(features + order, features, SIZES[features], order)
     for alpha, consequent_alpha in zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), strict=True):
-        found = case.rule_base(alpha=alpha, consequent_alpha=consequent_alpha).infer(case.bags)
+        rules = case.rule_base(alpha=alpha, consequent_alpha=consequent_alpha)
+        found = infer_by(engine, rules, case.bags)
         truth = np.split(found.truth, np.cumsum(SIZES[features])[:-1])
         for b, bag in enumerate(case.bags):
             expected = oracle.forward(bag.tolist(), *case.parameters, alpha, consequent_alpha)
@@ -359,8 +362,8 @@ def test_a_batch_step_follows_the_mean_error(update_rule):
 # ---------------------------------------------------------------------- other operators and families
 
 
-def check_infer(case, rule_base, **settings):
-    found = rule_base.infer(case.bags)
+def check_infer(engine, case, rule_base, **settings):
+    found = infer_by(engine, rule_base, case.bags)
     for b, bag in enumerate(case.bags):
         expected = oracle.forward(bag.tolist(), *case.parameters, **settings)
         np.testing.assert_allclose(found.firing[b], expected["firing"], rtol=1e-9, atol=1e-15)
@@ -368,31 +371,37 @@ def check_infer(case, rule_base, **settings):
         np.testing.assert_allclose(found.output[b, 0], expected["output"], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("t_norm", sorted(T_NORMS.keys() - {"drastic"}))  # under which no rule fires here
-def test_rules_under_another_t_norm_are_the_oracles(t_norm):
+def test_rules_under_another_t_norm_are_the_oracles(t_norm, engine):
     case = Case(16, 2, (1, 3, 40), 1)
     case.widths *= 4  # doubts that do not add up to one
-    check_infer(case, case.rule_base(t_norm=t_norm), t_norm=t_norm)
+    check_infer(engine, case, case.rule_base(t_norm=t_norm), t_norm=t_norm)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("aggregation", sorted(set(AGGREGATIONS) - {"softmax_relative", "softmax_log"}))
-def test_rules_under_another_aggregation_are_the_oracles(aggregation):
+def test_rules_under_another_aggregation_are_the_oracles(aggregation, engine):
     case = Case(17, 2, (1, 3, 40), 0)
     for alpha in (*ALPHAS, math.inf, -math.inf):
-        check_infer(case, case.rule_base(aggregation=aggregation, alpha=alpha), aggregation=aggregation, alpha=alpha)
+        check_infer(
+            engine, case, case.rule_base(aggregation=aggregation, alpha=alpha), aggregation=aggregation, alpha=alpha
+        )
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("combine", sorted(set(COMBINERS) - {"min"}))
-def test_rules_that_combine_responses_otherwise_are_the_oracles(combine):
+def test_rules_that_combine_responses_otherwise_are_the_oracles(combine, engine):
     case = Case(18, 2, (1, 3, 40), 1)
     for alpha in (*ALPHAS, math.inf, -math.inf):
         settings = {"combine": combine, "consequent_alpha": alpha}
-        check_infer(case, case.rule_base(**settings), **settings)
+        check_infer(engine, case, case.rule_base(**settings), **settings)
 
 
-def test_combining_by_min_is_the_limit_at_minus_infinity():
+@pytest.mark.parametrize("engine", ENGINES)
+def test_combining_by_min_is_the_limit_at_minus_infinity(engine):
     case = Case(18, 2, (1, 3, 40), 1)
-    check_infer(case, case.rule_base(combine="min"), consequent_alpha=-math.inf)
+    check_infer(engine, case, case.rule_base(combine="min"), consequent_alpha=-math.inf)
 
 
 @pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse", "power"])
@@ -414,16 +423,18 @@ def test_alpha_zero_is_the_mean(aggregation):
         np.testing.assert_allclose(found.firing[b], found.truth[rows].mean(axis=0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("name", "t_norm"), [(name, "hamacher" if name == "bell" else "product") for name in learnable_families()]
 )
-def test_rules_over_another_family_are_the_oracles(name, t_norm):
+def test_rules_over_another_family_are_the_oracles(name, t_norm, engine):
     case = Case(21, 2, (1, 3, 40), 1)
     parameters = FAMILIES[name].around(case.centers, 3 * case.widths)
     sets = [[FAMILIES[name](*(p[k, j] for p in parameters)) for j in range(2)] for k in range(3)]
     variables = [Variable(f"x{j}", {f"set{k}": sets[k][j] for k in range(3)}) for j in range(2)]
     rules = [Rule({"x0": f"set{k}", "x1": f"set{k}"}, (tuple(case.coefs[k]),)) for k in range(3)]
     check_infer(
+        engine,
         case,
         RuleBase(variables, rules, t_norm=t_norm),
         t_norm=t_norm,
@@ -431,7 +442,8 @@ def test_rules_over_another_family_are_the_oracles(name, t_norm):
     )
 
 
-def test_rules_may_mix_families_and_leave_features_out():
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rules_may_mix_families_and_leave_features_out(engine):
     case = Case(22, 2, (1, 3, 40), 1)
     sets = [
         {"x0": FAMILIES["bell"](0.2, 1.0, 2.0), "x1": FAMILIES["gaussian"](0.0, 0.8)},
@@ -448,4 +460,4 @@ def test_rules_may_mix_families_and_leave_features_out():
         chosen = sets[k].get(f"x{j}")
         return 1.0 if chosen is None else SLOW[chosen.name](x, *chosen.parameters)
 
-    check_infer(case, RuleBase(variables, rules), membership=degree)
+    check_infer(engine, case, RuleBase(variables, rules), membership=degree)

@@ -24,19 +24,20 @@ _NOT_NUMBERS = {"M": "dates", "m": "time spans", "V": "records"}
 
 
 class Namespace:
-    """How type checkers see `numpy` and `jax.numpy`: functions that return arrays."""
+    """How type checkers see `numpy`, `jax.numpy` and `torch_functions`: functions that return arrays."""
 
     inf: float
     nan: float
+    finfo: Callable[..., Any]
 
     def __getattr__(self, name: str) -> Callable[..., jax.Array]:
         raise NotImplementedError
 
 
 def namespace(values: Any) -> Namespace:
-    """Return the module whose functions work on an array, `numpy` or `jax.numpy`, so that the same lines serve both.
+    """Return the module whose functions work on an array, so that the same lines serve NumPy, JAX and PyTorch.
 
-    JAX takes a second to import, so this is left to those who have arrays of it.
+    JAX and PyTorch take a second to import, so this is left to those who have arrays of them.
 
     Examples
     --------
@@ -45,8 +46,12 @@ def namespace(values: Any) -> Namespace:
     (True, True)
     """
     found: Any = np
+    if type(values) is np.ndarray:  # the quick answer to the most frequent question
+        return found  # type: ignore[no-any-return]
     if is_of_jax(values):
         import jax.numpy as found
+    elif is_of_torch(values):
+        from fuzzymil._utils import torch_functions as found
     return found  # type: ignore[no-any-return]
 
 
@@ -59,6 +64,17 @@ def is_of_jax(values: Any) -> bool:
     False
     """
     return type(values).__module__.startswith("jax")
+
+
+def is_of_torch(values: Any) -> bool:
+    """Return whether an array is a tensor of PyTorch.
+
+    Examples
+    --------
+    >>> is_of_torch(np.ones(2))
+    False
+    """
+    return type(values).__module__.startswith("torch")
 
 
 def as_array(item: Any) -> Array:

@@ -133,7 +133,10 @@ def _value(tree: Tree, variables: Mapping[str, Any], xp: Any) -> Any:
         base = _value(tree[1], variables, xp)
         return base ** int(exponent) if exponent == int(exponent) else base**exponent
     found = getattr(xp, kind)(*(_value(part, variables, xp) for part in tree[1:]))
-    return xp.where(found, 1.0, 0.0) if kind in _TRUTHS or kind.startswith("logical") else found
+    if kind not in _TRUTHS and not kind.startswith("logical"):
+        return found
+    # PyTorch would make 32-bit numbers of 1 and 0 alone.
+    return xp.where(xp.asarray(found) != 0, xp.ones_like(next(iter(variables.values()), 0.0)), 0.0)
 
 
 def _in_logs(tree: Tree) -> bool:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import is_of_jax, namespace
+from fuzzymil._utils.arrays import is_of_jax, is_of_torch, namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
@@ -51,6 +51,8 @@ Text = Annotated[str, "text"]
 
 FAMILIES: dict[str, type[MembershipFunction]] = {}
 """All families by name."""
+
+_KINDS: dict[type[MembershipFunction], tuple[str, ...]] = {}  # torch.compile cannot trace functools.cache
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,11 +101,12 @@ class MembershipFunction(ABC):
         return tuple(field.name for field in dataclasses.fields(cls))
 
     @classmethod
-    @functools.cache
     def _kinds(cls) -> tuple[str, ...]:
         """Return what the annotation of each parameter says it is."""
-        hints = get_type_hints(cls, include_extras=True)
-        return tuple(get_args(hints[field])[1] for field in cls.fields())
+        if cls not in _KINDS:
+            hints = get_type_hints(cls, include_extras=True)
+            _KINDS[cls] = tuple(get_args(hints[field])[1] for field in cls.fields())
+        return _KINDS[cls]
 
     @classmethod
     @functools.cache
@@ -306,6 +309,8 @@ _LOG_OF_NO_WIDTH = -1e4
 
 def held(value: Any) -> Any:
     """Return a value without a gradient."""
+    if is_of_torch(value):
+        return value.detach()
     if not is_of_jax(value):
         return value
     import jax

@@ -6,13 +6,14 @@ The layers are written for every engine: a function takes the module of its arra
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzymil._utils.arrays import namespace
+from fuzzymil._utils.arrays import is_of_torch, namespace
 from fuzzymil.network.engines import engine_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def held(values: jax.Array) -> jax.Array:
 def log_ratio(f: Callable[[jax.Array], jax.Array], t: jax.Array) -> jax.Array:
     """Return ``log(f(t) / t)`` for a function with f(t) ~ t near 0, continued to t = 0."""
     xp = namespace(t)
-    tiny = abs(t) < float(np.finfo(t.dtype).eps)
+    tiny = abs(t) < float(xp.finfo(t.dtype).eps)
     safe = xp.where(tiny, 1.0, t)
     # Below eps the ratio is 1 + O(t): only the second derivative of f is lost.
     return xp.where(tiny, 0.0, xp.log(f(safe) / safe))
@@ -79,13 +80,13 @@ def log1mexp(log_p: jax.Array) -> jax.Array:
 
 def is_one(log_mu: jax.Array) -> jax.Array:
     """Return whether a degree is 1, or so near 1 that the difference is below the smallest number."""
-    return log_mu > -float(np.finfo(log_mu.dtype).tiny)
+    return log_mu > -float(namespace(log_mu).finfo(log_mu.dtype).tiny)
 
 
 def or_itself(f: LogFunction, log_v: jax.Array) -> jax.Array:
     """Return ``log f(v)`` for a function with f(v) ~ v near 0; below the precision, v itself."""
     xp = namespace(log_v)
-    tiny = log_v < float(np.log(np.finfo(log_v.dtype).eps))
+    tiny = log_v < math.log(xp.finfo(log_v.dtype).eps)
     return xp.where(tiny, log_v, f(xp.where(tiny, -1.0, log_v)))
 
 
@@ -98,7 +99,7 @@ _FEW = 16  # with more slices, compiling takes longer than they save
 
 def folded(values: jax.Array, join: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array | None:
     """Return the slices of the last axis, joined one by one; None where a plain reduction is better."""
-    if values.dtype != np.float64 or not 0 < values.shape[-1] <= _FEW:
+    if is_of_torch(values) or values.dtype != np.float64 or not 0 < values.shape[-1] <= _FEW:
         return None
     return functools.reduce(join, [values[..., place] for place in range(values.shape[-1])])
 

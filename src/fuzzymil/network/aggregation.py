@@ -132,7 +132,7 @@ def _scores(values: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Arra
     products of a million would be blown up by the exponential.
     """
     xp = namespace(values)
-    sign = xp.where(alpha >= 0, 1.0, -1.0).astype(values.dtype)
+    sign = xp.asarray(xp.where(alpha >= 0, 1.0, -1.0), dtype=values.dtype)
     return alpha * (values - grouping.spread(finite(sign * grouping.max(sign * values))))
 
 
@@ -173,7 +173,7 @@ def softmax_log(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.A
 
 def _count(marked: jax.Array, grouping: Grouping) -> jax.Array:
     """Return how many instances of each bag are marked."""
-    return grouping.sum(marked.astype(float))
+    return grouping.sum(namespace(marked).where(marked, 1.0, 0.0))
 
 
 def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
@@ -182,7 +182,7 @@ def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
     del alpha
     top = grouping.max(log_r)
     reaches = (log_r == grouping.spread(top)) & xp.isfinite(log_r)
-    ties = grouping.sum(reaches.astype(log_r.dtype))
+    ties = grouping.sum(xp.asarray(reaches, dtype=log_r.dtype))
     share = grouping.sum(xp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
     return top + share - held(share)
 
@@ -275,7 +275,7 @@ def power_mean(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Ar
 def _sizes(like: jax.Array, grouping: Grouping) -> jax.Array:
     """Return the bag sizes (b, 1, ...) to divide sums by; 1 for an empty bag."""
     xp = namespace(like)
-    sizes = xp.maximum(grouping.sizes(), 1.0).astype(like.dtype)
+    sizes = xp.asarray(xp.maximum(grouping.sizes(), 1.0), dtype=like.dtype)
     return sizes.reshape(sizes.shape + (1,) * (like.ndim - 1))
 
 

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzymil.membership import family
@@ -114,7 +115,7 @@ def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, kno
     They are 0 (a membership of 1) for don't-care terms and unknown values.
     """
     xp = namespace(x)
-    log_mu = xp.zeros((x.shape[0], *next(iter(masks.values())).shape), x.dtype)
+    log_mu = xp.zeros_like(x, shape=(x.shape[0], *next(iter(masks.values())).shape))
     for name, parameters in sets.items():
         # Where a family is not used its parameters are placeholders, so its value must not be read.
         log_mu = xp.where(masks[name] > 0, family(name).log_mu(x[:, None, :], *parameters), log_mu)
@@ -166,7 +167,8 @@ def layers_1_and_2(
             return layer2(log_mu, operators.t_norm)
         return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
 
-    chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, next(iter(masks.values())).size, x, known)
+    n_sets = math.prod(next(iter(masks.values())).shape)
+    chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, n_sets, x, known)
     return chunked
 
 
@@ -191,7 +193,7 @@ def strengths_of(
         log_firing = parts.log_firing(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
     xp = namespace(log_firing)
     if operators.weights is not None:
-        log_firing = log_firing + xp.log(xp.asarray(operators.weights, log_firing.dtype))
+        log_firing = log_firing + xp.log(engine_of(log_firing).numbers(operators.weights, log_firing))
     if isinstance(grouping, Each):  # no bag is empty
         return log_degrees, log_firing
     empty = (grouping.sizes() == 0)[:, None]

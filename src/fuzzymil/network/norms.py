@@ -9,9 +9,8 @@ an ordinary number here, and ``-inf`` means exactly zero.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.registry import register
@@ -29,6 +28,7 @@ from fuzzymil.network._numerics import (
     zero_where,
 )
 from fuzzymil.network.aggregation import Aggregation, add_up, algebraic_sum, bounded_sum, maximum
+from fuzzymil.network.engines import engine_of
 from fuzzymil.network.segments import Grouping, OneBag
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def lukasiewicz(log_mu: jax.Array) -> jax.Array:
     # The least membership minus the doubts of all others: exact where the others are 1.
     least = xp.argmin(log_mu, axis=-1, keepdims=True)
     log_least = xp.take_along_axis(log_mu, least, axis=-1)[..., 0]
-    others = xp.arange(log_mu.shape[-1]) != least
+    others = engine_of(log_mu).numbers(range(log_mu.shape[-1]), log_mu) != least
     doubt = xp.sum(xp.where(others, -xp.expm1(log_mu), 0.0), axis=-1)
     sure = doubt == 0
     log_share = xp.log(xp.where(sure, 1.0, doubt)) - xp.where(xp.isneginf(log_least), 0.0, log_least)
@@ -175,7 +175,7 @@ def _odds_against(log_mu: jax.Array, order: float) -> jax.Array:
     full, zero = log_mu == 0, xp.isneginf(log_mu)  # odds of 0, and infinite odds
     safe = xp.where(full | zero, -1.0, log_mu)
     log_odds = order * xp.where(full | zero, -xp.inf, -safe + log1mexp(safe))
-    top = finite(held(log_odds.max(axis=-1, keepdims=True)))
+    top = finite(held(xp.max(log_odds, axis=-1, keepdims=True)))
     total = xp.exp(log_odds - top).sum(axis=-1)
     against = (top[..., 0] + xp.log(one_if_zero(total))) / order
     return zero_where(zero.any(axis=-1), xp.where(total == 0, 0.0, -xp.logaddexp(against, 0.0)))
@@ -190,7 +190,7 @@ def drastic(log_mu: jax.Array) -> jax.Array:
 
 def _rounding(log_mu: jax.Array) -> float:
     """Return the distance from 1 at which the sum of a degree and its complement may lie: nilpotent norms jump at 1."""
-    return 8 * float(np.finfo(log_mu.dtype).eps)
+    return 8 * float(namespace(log_mu).finfo(log_mu.dtype).eps)
 
 
 def nilpotent(log_mu: jax.Array) -> jax.Array:
@@ -211,7 +211,7 @@ def einstein(log_mu: jax.Array) -> jax.Array:
     return xp.where(
         near,
         -xp.log1p(0.5 * xp.expm1(xp.where(near, against, 0.0))),
-        xp.log(2.0).astype(log_mu.dtype) - xp.logaddexp(against, 0.0),
+        math.log(2.0) - xp.logaddexp(against, 0.0),
     )
 
 
@@ -224,7 +224,9 @@ def _over_parts(join: Aggregation) -> LogFunction:
     def joined(log_mu: jax.Array) -> jax.Array:
         xp = namespace(log_mu)
         parts = xp.moveaxis(log_mu, -1, 0)
-        return join(parts, OneBag(xp.ones(len(parts), bool)), xp.zeros((), log_mu.dtype))[0]
+        return join(
+            parts, OneBag(xp.ones_like(parts, dtype=bool, shape=(len(parts),))), xp.zeros_like(log_mu, shape=())
+        )[0]
 
     return joined
 

@@ -129,7 +129,7 @@ def _of_group(
     def log_mu(numbers: Any) -> jax.Array:
         """Return log-memberships of one condition, (i, p), or several of the same family, (i, p, n)."""
         rows, columns = places[:, numbers, 0], places[:, numbers, 1]
-        kind = group.families[np.atleast_1d(numbers)[0]]
+        kind = group.families[numbers if isinstance(numbers, int) else numbers[0]]
         found = family(kind).log_mu(x[:, columns], *(values[rows, columns] for values in sets[kind]))
         return xp.where(masks[kind][rows, columns] > 0, found, 0.0)
 
@@ -137,8 +137,10 @@ def _of_group(
         if form[0] == "is":
             seen = None if known is None else known[:, places[:, form[1], 1]]
             return modified(log_mu(form[1]), form, seen)
-        families = np.array(group.families)
-        together = [np.flatnonzero(families == kind) for kind in dict.fromkeys(group.families)]
+        together = [
+            [number for number, own in enumerate(group.families) if own == kind]
+            for kind in dict.fromkeys(group.families)
+        ]
         found = [
             modified(
                 log_mu(numbers), ("is", 0, (), form[1]), None if known is None else known[:, places[:, numbers, 1]]
@@ -147,7 +149,7 @@ def _of_group(
         ]
         return T_NORMS[t_norm](xp.concatenate(found, axis=-1)) if found else always
 
-    always = xp.zeros((len(x), len(group.rules)), x.dtype)
+    always = xp.zeros_like(x, shape=(len(x), len(group.rules)))
     return joined(group.form, condition, always, t_norm, s_norm)
 
 
@@ -170,7 +172,7 @@ def log_degrees(
         elif isinstance(grouping, Each):
             found.append(own)
         else:
-            sharpness = alpha[np.array([parts.rules[part] for part in members])] if np.ndim(alpha) else alpha
+            sharpness = alpha[np.array([parts.rules[part] for part in members])] if alpha.ndim else alpha
             found.append(AGGREGATIONS[aggregation](own, grouping, sharpness))
     return in_order(found, list(alike.values()))
 
@@ -182,7 +184,7 @@ def log_firing(parts: Parts, log_degrees: jax.Array, t_norm: str, s_norm: str) -
         def part(form: Form) -> jax.Array:
             return log_degrees[:, np.array([numbers[form[1]] for numbers in join.parts])]
 
-        always = namespace(log_degrees).zeros((len(log_degrees), len(join.rules)), log_degrees.dtype)
+        always = namespace(log_degrees).zeros_like(log_degrees, shape=(len(log_degrees), len(join.rules)))
         return joined(join.form, part, always, t_norm, s_norm)
 
     return in_order([of_rules(join) for join in parts.firing], [join.rules for join in parts.firing])

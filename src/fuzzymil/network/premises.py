@@ -6,6 +6,7 @@ all premises from the memberships at these places. Rules whose premises have the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,19 +52,19 @@ def _somewhat(log_mu: jax.Array) -> jax.Array:
 def _extremely(log_mu: jax.Array) -> jax.Array:
     """Return ``2 mu**2`` up to one half and ``1 - 2 (1 - mu)**2`` above: more contrast."""
     xp = namespace(log_mu)
-    low = log_mu <= xp.log(0.5)
+    low = log_mu <= math.log(0.5)
     above = xp.log1p(-2.0 * xp.square(xp.expm1(xp.where(low, 0.0, log_mu))))
-    return xp.where(low, xp.log(2.0).astype(log_mu.dtype) + 2.0 * log_mu, above)
+    return xp.where(low, math.log(2.0) + 2.0 * log_mu, above)
 
 
 def _seldom(log_mu: jax.Array) -> jax.Array:
     """Return ``sqrt(mu / 2)`` up to one half and ``1 - sqrt((1 - mu) / 2)`` above: the inverse of *extremely*."""
     xp = namespace(log_mu)
-    low = log_mu <= xp.log(0.5)
+    low = log_mu <= math.log(0.5)
     full = log_mu == 0  # the root has no derivative there
     doubt = -xp.expm1(xp.where(low | full, -1.0, log_mu))
     above = xp.where(full, 0.0, xp.log1p(-xp.sqrt(0.5 * doubt)))
-    return xp.where(low, 0.5 * (log_mu - xp.log(2.0).astype(log_mu.dtype)), above)
+    return xp.where(low, 0.5 * (log_mu - math.log(2.0)), above)
 
 
 HEDGES: dict[str, LogFunction] = {
@@ -127,7 +128,7 @@ def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_
             rows, columns = (np.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
             return modified(log_mu[:, rows, columns], form, None if known is None else known[:, columns])
 
-        always = namespace(log_mu).zeros((len(log_mu), len(group.rules)), log_mu.dtype)
+        always = namespace(log_mu).zeros_like(log_mu, shape=(len(log_mu), len(group.rules)))
         return joined(group.form, condition, always, t_norm, s_norm)
 
     return in_order([of_group(group) for group in premises], [group.rules for group in premises])

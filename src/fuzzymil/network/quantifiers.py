@@ -97,7 +97,7 @@ def on_average(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Arra
     del count
     if isinstance(grouping, Each):
         return log_r
-    sizes = xp.maximum(grouping.sizes(), 1.0).astype(log_r.dtype)
+    sizes = xp.asarray(xp.maximum(grouping.sizes(), 1.0), dtype=log_r.dtype)
     return log_sum_exp(log_r, grouping) - xp.log(sizes)[:, None]
 
 
@@ -118,7 +118,7 @@ def at_least(log_r: jax.Array, grouping: Grouping, count: int) -> jax.Array:
     xp = namespace(log_r)
     found = greatest_in_order(log_r, grouping, count)
     reaches = (log_r == grouping.spread(found)) & xp.isfinite(log_r)
-    ties = grouping.sum(reaches.astype(log_r.dtype))
+    ties = grouping.sum(xp.asarray(reaches, dtype=log_r.dtype))
     share = grouping.sum(xp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
     return found + share - held(share)
 

@@ -58,13 +58,14 @@ class OneBag:
         return self._only_real(values, 0.0).sum(axis=0, keepdims=True)
 
     def max(self, values: jax.Array) -> jax.Array:
-        return self._only_real(engine_of(values).held(values), -np.inf).max(axis=0, keepdims=True)
+        real = self._only_real(engine_of(values).held(values), -np.inf)
+        return namespace(values).max(real, axis=0, keepdims=True)
 
     def spread(self, values: jax.Array) -> jax.Array:
         return values
 
     def sizes(self) -> jax.Array:
-        return self.real.sum(keepdims=True).astype(float)
+        return namespace(self.real).where(self.real, 1.0, 0.0).sum(axis=0, keepdims=True)
 
     def owners(self) -> jax.Array:
         return namespace(self.real).where(self.real, 0, 1)  # padding rows come last
@@ -119,11 +120,11 @@ def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.
     values = engine_of(values).held(values)
     if isinstance(grouping, Each):
         return values if place == 1 else xp.where(xp.isnan(values), values, -xp.inf)
-    sizes = grouping.sizes().astype(np.int32)
+    sizes = xp.asarray(grouping.sizes(), dtype=np.int32)
     # Sorted by bag, then by value: the instances of a bag stay together, its greatest value comes last.
     owners = xp.broadcast_to(grouping.owners()[:, None], values.shape)
     ordered = engine_of(values).sorted_within(owners, values)
-    ends = xp.cumsum(sizes)
+    ends = xp.cumsum(sizes, axis=0)
     found = ordered[xp.maximum(ends - place, 0)]
-    broken = grouping.sum(xp.isnan(values).astype(values.dtype)) > 0
+    broken = grouping.sum(xp.asarray(xp.isnan(values), dtype=values.dtype)) > 0
     return xp.where(broken, xp.nan, xp.where((sizes >= place)[:, None], found, -xp.inf))

@@ -1,10 +1,10 @@
-"""What the layers need beyond the functions that NumPy and JAX have in common, one module per engine.
+"""What the layers need beyond the functions that NumPy, JAX and PyTorch have in common, one module per engine.
 
 The layers are written once: a function takes the plain functions from `namespace` and the others from `engine_of`, by
 the arrays that it is given. NumPy serves small inference at once, without importing or compiling anything; JAX serves
-training, large data and GPUs.
+training, large data and GPUs; PyTorch serves the tensors of `fuzzymil.torch`.
 
-An engine defines ``held``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``, ``einsum``,
+An engine defines ``held``, ``numbers``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``, ``einsum``,
 ``sorted_within``, ``in_chunks``, ``fast_softmax``, ``log_truth_of_conjunctions`` and ``log_truth_of_gaussians``.
 """
 
@@ -13,9 +13,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from fuzzymil._utils.arrays import is_of_jax
+import numpy as np
+
+from fuzzymil._utils.arrays import is_of_jax, is_of_torch
 
 __all__ = ["engine_of"]
+
+_LOADED: dict[str, Any] = {}  # by name; torch.compile cannot trace an import by name
 
 
 def engine_of(values: Any) -> Any:
@@ -27,4 +31,10 @@ def engine_of(values: Any) -> Any:
     >>> engine_of(np.ones(2)).__name__
     'fuzzymil.network.engines.numpy'
     """
-    return import_module(f"{__name__}.{'jax' if is_of_jax(values) else 'numpy'}")
+    if type(values) is np.ndarray:
+        name = "numpy"
+    else:
+        name = "jax" if is_of_jax(values) else "torch" if is_of_torch(values) else "numpy"
+    if name not in _LOADED:
+        _LOADED[name] = import_module(f"{__name__}.{name}")
+    return _LOADED[name]

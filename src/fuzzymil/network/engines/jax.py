@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from fuzzymil.network._numerics import folded
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
@@ -24,6 +25,7 @@ __all__ = [
     "log_softmax",
     "log_truth_of_conjunctions",
     "log_truth_of_gaussians",
+    "numbers",
     "shares",
     "sigmoid",
     "softmax",
@@ -34,6 +36,11 @@ __all__ = [
 def held(values: jax.Array) -> jax.Array:
     """Return values without a gradient."""
     return jax.lax.stop_gradient(values)
+
+
+def numbers(values: Sequence[float], like: jax.Array) -> jax.Array:
+    """Return numbers as an array of the same precision as another."""
+    return jnp.asarray(np.asarray(values), like.dtype)
 
 
 @jax.custom_jvp

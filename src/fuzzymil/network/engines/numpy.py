@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = [
     "log_softmax",
     "log_truth_of_conjunctions",
     "log_truth_of_gaussians",
+    "numbers",
     "shares",
     "sigmoid",
     "softmax",
@@ -63,6 +64,11 @@ class Runs:
 def held(values: Array) -> Array:
     """Return values without a gradient."""
     return values
+
+
+def numbers(values: Sequence[float], like: Array) -> Array:
+    """Return numbers as an array of the same precision as another."""
+    return np.asarray(values, like.dtype)
 
 
 def least(values: Array) -> Array:

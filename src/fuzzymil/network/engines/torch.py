@@ -1,0 +1,237 @@
+"""The engine for tensors that a user brings: PyTorch, in the precision and on the device of the tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+__all__ = [
+    "Packed",
+    "Padded",
+    "einsum",
+    "fast_softmax",
+    "held",
+    "in_chunks",
+    "least",
+    "log_softmax",
+    "log_truth_of_conjunctions",
+    "log_truth_of_gaussians",
+    "numbers",
+    "shares",
+    "sigmoid",
+    "softmax",
+    "sorted_within",
+]
+
+# Numbers (rows, sets of a rule, features) computed at once: what fits the cache of a CPU, and the memory of a GPU.
+_CACHED, _GREATEST_ARRAY = 1 << 18, 1 << 24
+
+
+@dataclasses.dataclass(frozen=True)
+class Packed:
+    """Bags packed one after another; ``bag_index`` (instances,) is the number of each instance's bag.
+
+    Bags may be empty, and their instances need not be next to each other.
+    """
+
+    bag_index: Tensor
+    n_bags: int
+
+    def sum(self, values: Tensor) -> Tensor:
+        return values.new_zeros(self.n_bags, *values.shape[1:]).scatter_add(0, self._places(values), values)
+
+    def max(self, values: Tensor) -> Tensor:
+        values = values.detach()
+        nothing = values.new_full((self.n_bags, *values.shape[1:]), -torch.inf)
+        return nothing.scatter_reduce(0, self._places(values), values, "amax")
+
+    def spread(self, values: Tensor) -> Tensor:
+        return values.index_select(0, self.bag_index)
+
+    def sizes(self) -> Tensor:
+        return self.sum(torch.ones_like(self.bag_index))
+
+    def owners(self) -> Tensor:
+        return self.bag_index
+
+    def _places(self, values: Tensor) -> Tensor:
+        return self.bag_index.reshape((-1,) + (1,) * (values.ndim - 1)).expand_as(values)
+
+
+@dataclasses.dataclass(frozen=True)
+class Padded:
+    """Bags padded to the same number of rows, one after another; ``real`` (bags, rows) marks their instances."""
+
+    real: Tensor
+
+    def sum(self, values: Tensor) -> Tensor:
+        return self._by_bag(values, 0.0).sum(dim=1)
+
+    def max(self, values: Tensor) -> Tensor:
+        return self._by_bag(values.detach(), -torch.inf).amax(dim=1)
+
+    def spread(self, values: Tensor) -> Tensor:
+        return values.repeat_interleave(self.real.shape[1], dim=0)
+
+    def sizes(self) -> Tensor:
+        return self.real.sum(dim=1)
+
+    def owners(self) -> Tensor:
+        n_bags = len(self.real)
+        bags = torch.arange(n_bags, device=self.real.device)[:, None]
+        return torch.where(self.real, bags, n_bags).flatten()  # padding rows sort behind all bags
+
+    def _by_bag(self, values: Tensor, instead: float) -> Tensor:
+        real = self.real.reshape(self.real.shape + (1,) * (values.ndim - 1))
+        return torch.where(real, values.reshape(*self.real.shape, *values.shape[1:]), instead)
+
+
+def held(values: Tensor) -> Tensor:
+    """Return values without a gradient."""
+    return values.detach()
+
+
+def numbers(values: Sequence[float], like: Tensor) -> Tensor:
+    """Return numbers as a tensor of the same kind as another."""
+    return torch.tensor(list(values), dtype=like.dtype, device=like.device)
+
+
+def least(values: Tensor) -> Tensor:
+    """Return the minimum over the last axis; the values that reach it share the gradient evenly."""
+    return values.amin(dim=-1)
+
+
+def softmax(values: Tensor) -> Tensor:
+    """Return exponentials that sum to one over the last axis."""
+    return values.softmax(dim=-1)
+
+
+def shares(log_values: Tensor) -> Tensor:
+    """Return `softmax`; all zero where every value is ``-inf``."""
+    some = ~log_values.isneginf().all(dim=-1, keepdim=True)
+    return torch.where(some, softmax(torch.where(some, log_values, 0.0)), 0.0)
+
+
+def log_softmax(values: Tensor) -> Tensor:
+    """Return the logarithm of `softmax`."""
+    return values.log_softmax(dim=-1)
+
+
+def sigmoid(values: Tensor) -> Tensor:
+    """Return ``1 / (1 + exp(-values))``."""
+    return values.sigmoid()
+
+
+def einsum(subscripts: str, a: Tensor, b: Tensor) -> Tensor:
+    """Return the sum of products."""
+    return torch.einsum(subscripts, a, b)
+
+
+def sorted_within(owners: Tensor, values: Tensor) -> Tensor:
+    """Return values (i, n) in ascending order within each owner (i, n), by ascending owners."""
+    by_value, order = values.sort(dim=0)
+    by_owner = owners.take_along_dim(order, dim=0).argsort(dim=0, stable=True)
+    return by_value.take_along_dim(by_owner, dim=0)
+
+
+def fast_softmax(log_r: Tensor, grouping: object, alpha: Tensor) -> None:
+    """Return None: there is only the general formula."""
+    del log_r, grouping, alpha
+
+
+def log_truth_of_conjunctions(sets: object, masks: object, t_norm: str, x: Tensor, known: Tensor | None) -> None:
+    """Return None: layer by layer is the fastest."""
+    del sets, masks, t_norm, x, known
+
+
+def in_chunks(function: Callable[[Any, Any], Tensor], n_values: int, x: Tensor, known: Tensor | None) -> Tensor:
+    """Call ``function``, which computes ``n_values`` numbers for each row, on so many rows at once as memory allows.
+
+    For the gradient, each chunk is computed again.
+    """
+    if torch.compiler.is_compiling() or len(x) * n_values <= _GREATEST_ARRAY:
+        return function(x, known)
+    n_rows = max(_GREATEST_ARRAY // n_values, 1)
+    pairs = zip(x.split(n_rows), [None] * len(x) if known is None else known.split(n_rows), strict=False)
+    return torch.cat([checkpoint(function, *pair, use_reentrant=False) for pair in pairs])
+
+
+# ---------------------------------------------------------------------- Layers 1 and 2 at once
+
+
+def log_truth_of_gaussians(
+    x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor, squares: None = None
+) -> Tensor:
+    """Return the log-truths (i, r) of rules with Gaussian sets.
+
+    Parameters
+    ----------
+    x : tensor of shape (i, d)
+    known : tensor of shape (i, d), optional
+        1 or 0; an unknown value has membership 1 in every set.
+    centers, inverse : tensors of shape (r, d)
+        Centers, and 1 / width; 0 where a rule does not use a feature.
+    squares : None
+        Not used.
+
+    Examples
+    --------
+    >>> x, centers = torch.tensor([[0.0, 1.0], [2.0, 0.0]]), torch.tensor([[0.0, 0.0]])
+    >>> log_truth_of_gaussians(x, None, centers, torch.tensor([[1.0, 2.0]])).tolist()
+    [[-2.0], [-2.0]]
+    """
+    del squares
+    if torch.compiler.is_compiling():  # the compiler needs no help to keep arrays (i, r, d) out of memory
+        z = ((x[:, None, :] - centers) * inverse).square()
+        return -0.5 * (z if known is None else known[:, None, :] * z).sum(dim=-1)
+    found: Tensor = _LogTruth.apply(x, known, centers, inverse)
+    return found
+
+
+class _LogTruth(torch.autograd.Function):
+    """The value from differences, which loses no digits; the gradient by matrix products, which are faster.
+
+    The automatic gradient would keep several arrays (i, r, d).
+    """
+
+    @staticmethod
+    def forward(x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor) -> Tensor:
+        limit = _CACHED if x.device.type == "cpu" else _GREATEST_ARRAY
+        n_rows = max(limit // max(centers.numel(), 1), 1)
+        found = x.new_empty(len(x), len(centers))
+        room = x.new_empty(min(n_rows, len(x)), *centers.shape)  # new memory takes longer than the sums
+        for first in range(0, len(x), n_rows):
+            rows = slice(first, first + n_rows)
+            some = x[rows, None, :]
+            z = torch.sub(some, centers, out=room[: len(some)]).mul_(inverse).square_()
+            if known is not None:
+                z.mul_(known[rows, None, :])
+            torch.sum(z, dim=-1, out=found[rows])
+        return found.mul_(-0.5)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor | None, Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, None, Tensor, Tensor]:
+        x, known, centers, inverse = ctx.saved_tensors
+        # Moments about the mean of the centers, so that an offset common to x and c costs no digits.
+        middle = centers.mean(dim=0)
+        x, c, precision = x - middle, centers - middle, inverse.square()
+        if known is None:
+            g0, g1, g2 = g.sum(dim=0)[:, None], g.T @ x, g.T @ x.square()
+        else:
+            g0, g1, g2 = g.T @ known, g.T @ (known * x), g.T @ (known * x.square())
+        d_centers = precision * (g1 - c * g0)
+        d_inverse = -inverse * (g2 - 2 * c * g1 + c.square() * g0)
+        d_x = None
+        if ctx.needs_input_grad[0]:
+            d_x = g @ (precision * c) - x * (g @ precision)
+            d_x = d_x if known is None else known * d_x
+        return d_x, None, d_centers, d_inverse

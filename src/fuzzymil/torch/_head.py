@@ -1,0 +1,380 @@
+"""A rule base as an `nn.Module`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fuzzymil._utils.arrays import Array, matrix
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.membership import Gaussian
+from fuzzymil.network.engines.torch import Padded
+from fuzzymil.network.layers import Layers, Params, forward
+from fuzzymil.rules import Rule, RuleBase
+from fuzzymil.torch._bags import grouped
+from fuzzymil.torch._numbers import Numbers, Options, Terms
+from fuzzymil.training.limits import limits_of
+from fuzzymil.training.partition import PARTITIONS, centers_by, default_width
+
+
+class FuzzyBagHead(nn.Module):
+    """If-then rules over bags of instances, as a layer of a network.
+
+    Instances, such as the features that a convolutional network finds in the patches of an image, go in; one row of
+    outputs per bag comes out. The head computes the same six layers as `RuleBase.infer`, with gradients by the rules
+    and by the instances, and `rules` returns what it has learned as a `RuleBase`.
+
+    Training is that of `MIANFISClassifier`: a width moves by its logarithm, and a term that several rules use stays one
+    set. The parameters are in ``premises`` (fuzzy sets), ``conclusions``, ``default`` (of additive rules) and, if they
+    are learned, ``alpha`` and ``consequent_alpha``, so that an optimizer can treat them differently.
+
+    Parameters
+    ----------
+    rules : RuleBase
+        Where training starts. To start without rules, use `from_instances`.
+    frozen : sequence of str, default ()
+        What training leaves as it is; see `freeze`.
+    learn_alpha : bool, default False
+        Whether the sharpness of the softmax over instances, ``alpha`` and ``consequent_alpha``, is trained, too.
+    missing_values : bool, default False
+        Whether NaN is a missing value, with membership 1 in every set as in `RuleBase.infer`. If not, it propagates to
+        the output.
+    device, dtype
+        Where the parameters are, and their precision, as in other modules. Default: PyTorch's.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fuzzymil import RuleBase
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+    ... IF hue is blue THEN sky = 1
+    ... IF hue is red THEN sky = 0
+    ... ''')
+    >>> head = FuzzyBagHead(rules)
+
+    Two bags of one and two instances, packed one after another:
+
+    >>> instances = torch.tensor([[0.6], [0.1], [0.2]])
+    >>> head(instances, offsets=[0, 1, 3]).round(decimals=2).tolist()
+    [[1.0], [0.0]]
+
+    The same bags, padded to the same size:
+
+    >>> padded = torch.tensor([[[0.6], [0.0]], [[0.1], [0.2]]])
+    >>> head(padded, mask=torch.tensor([[True, False], [True, True]])).round(decimals=2).tolist()
+    [[1.0], [0.0]]
+
+    A step of training that leaves the second rule as it is, and the rules after it:
+
+    >>> head = head.freeze("rule 2")
+    >>> optimizer = torch.optim.SGD(head.parameters(), lr=0.5)
+    >>> (head(instances, offsets=[0, 1, 3])[0] - 2).square().backward()
+    >>> optimizer.step()
+    >>> print(head.rules())
+    Rule 1: IF hue is blue THEN sky = 2
+    Rule 2: IF hue is red THEN sky = 0
+    """
+
+    def __init__(
+        self,
+        rules: RuleBase,
+        *,
+        frozen: Iterable[str] = (),
+        learn_alpha: bool = False,
+        missing_values: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if not isinstance(rules, RuleBase):
+            raise ParameterError(
+                f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: use RuleBase.parse(text), "
+                "RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)."
+            )
+        self._start = rules
+        self._names_terms = False
+        self.missing_values = missing_values
+        params, _, self._operators = rules.compile()
+        options = {"device": device, "dtype": torch.get_default_dtype() if dtype is None else dtype}
+        self.premises = nn.ModuleList(_terms_of(rules, options))
+        self.conclusions = Numbers(params.coefs, options)
+        self.default = Numbers(params.default, options, trained=not rules.normalize)
+        self.alpha = Numbers(params.alpha, options, trained=learn_alpha)
+        self.consequent_alpha = Numbers(params.consequent_alpha, options, trained=learn_alpha)
+        for end, nothing in (("low", -np.inf), ("high", np.inf)):
+            values = [getattr(variable, end) for variable in rules.variables]
+            limits = torch.tensor([nothing if value is None else value for value in values], **options)
+            self.register_buffer(f"_{end}", limits, persistent=False)
+        self.freeze(*frozen)
+
+    @classmethod
+    def from_instances(
+        cls,
+        instances: Any,
+        n_rules: int,
+        *,
+        n_outputs: int = 1,
+        order: int = 0,
+        init: str = "kmeans",
+        random_state: int | None = None,
+        feature_names: Iterable[str] | None = None,
+        output_names: Iterable[str] | None = None,
+        learn_alpha: bool = False,
+        missing_values: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        **operators: Any,
+    ) -> Self:
+        """Start with rules at the centers of clusters of instances, all concluding 0.
+
+        `rules` then names the terms by where they are after training: *low*, *medium*, *high*.
+
+        Parameters
+        ----------
+        instances : array or tensor of shape (n_instances, n_features)
+            A sample of the features that the head will see.
+        n_rules : int
+        n_outputs : int, default 1
+        order : {0, 1}, default 0
+            Whether rules conclude numbers, or linear functions of the features.
+        init : {"fcm", "kmeans", "random", "grid"}, default "kmeans"
+            How the centers are found.
+        random_state : int, optional
+        feature_names, output_names : sequences of str, optional
+        learn_alpha, missing_values, device, dtype
+            As in `FuzzyBagHead`.
+        **operators
+            As in `RuleBase`: ``aggregation``, ``alpha``, ``normalize`` and others.
+
+        Examples
+        --------
+        >>> import torch
+        >>> instances = torch.tensor([[0.0, 0.1], [0.1, 0.0], [1.0, 0.9], [0.9, 1.0]])
+        >>> head = FuzzyBagHead.from_instances(instances, n_rules=2, random_state=0, output_names=["bright"])
+        >>> print(head.rules())
+        Rule 1: IF x1 is low AND x2 is low THEN bright = 0
+        Rule 2: IF x1 is high AND x2 is high THEN bright = 0
+        """
+        known_name("init", init, PARTITIONS)
+        if order not in (0, 1):
+            raise ParameterError(f"order must be 0 or 1, got {order!r}.")
+        x = np.asarray(matrix(instances), np.float64)
+        middle, scale = x.mean(axis=0), x.std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        rng = np.random.RandomState(random_state)
+        centers = middle + scale * centers_by(init, (x - middle) / scale, n_rules, rng)
+        widths = np.broadcast_to(scale * default_width(x.shape[1]), centers.shape)
+        coefs = np.zeros((n_rules, n_outputs, 1 + order * x.shape[1]))
+        named = RuleBase.from_arrays(
+            centers, widths, coefs, feature_names=feature_names, output_names=output_names, **operators
+        )
+        start = _with_sets_of_their_own(named, centers, widths)
+        head = cls(start, learn_alpha=learn_alpha, missing_values=missing_values, device=device, dtype=dtype)
+        head._names_terms = True
+        return head
+
+    # ------------------------------------------------------------------ inference
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        offsets: Any = None,
+        index: Tensor | None = None,
+        n_bags: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return the outputs of bags.
+
+        Parameters
+        ----------
+        x : tensor of shape (n_instances, n_features) or (n_bags, n_places, n_features)
+            The instances of all bags, packed or padded. They are computed in the precision of the rules.
+        offsets : tensor or sequence of shape (n_bags + 1,), optional
+            For packed instances in the order of their bags: bag b has the rows from ``offsets[b]`` to
+            ``offsets[b + 1]``, as in `Bags`.
+        index : tensor of shape (n_instances,), optional
+            For packed instances in any order: the number of each one's bag, counted from 0.
+        n_bags : int, optional
+            With ``index``, the number of bags. Default: up to the greatest in ``index``.
+        mask : tensor of shape (n_bags, n_places), optional
+            For padded bags: where instances are. Default: everywhere.
+
+        Returns
+        -------
+        tensor of shape (n_bags, n_outputs)
+            Bags that are empty, or on which every rule is exactly zero, get the default.
+        """
+        found: Tensor = self.infer(x, offsets=offsets, index=index, n_bags=n_bags, mask=mask).output
+        return found
+
+    def infer(
+        self,
+        x: Tensor,
+        *,
+        offsets: Any = None,
+        index: Tensor | None = None,
+        n_bags: int | None = None,
+        mask: Tensor | None = None,
+    ) -> Layers:
+        """Return what every layer computed, as tensors with gradients; the arguments are those of `forward`.
+
+        Returns
+        -------
+        Layers
+            ``log_truth`` is (n_instances, n_parts), and (n_bags, n_places, n_parts) for padded bags, ``-inf`` where
+            there is no instance: its greatest value over the instances of a bag is the witness of a rule.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from fuzzymil import RuleBase
+        >>> head = FuzzyBagHead(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]))
+        >>> layers = head.infer(torch.tensor([[[0.1], [0.9], [0.4]]]))
+        >>> layers.log_truth.argmax(dim=1).tolist()
+        [[0, 1]]
+        """
+        dtype = self.conclusions.value.dtype
+        with torch.autocast(x.device.type, enabled=False):
+            rows, grouping = grouped(x.to(dtype), self._start.n_features, offsets, index, n_bags, mask)
+            if self._start.limited:
+                rows = rows.clamp(self._low, self._high)
+            known = None
+            if self.missing_values:
+                known = (~rows.isnan()).to(dtype)
+                rows = torch.where(known > 0, rows, 0.0)
+            masks = {terms.kind: terms.mask for terms in self.premises}
+            layers = forward(self._params(), masks, self._operators, rows, grouping, known=known)
+            return self._completed(layers, grouping)
+
+    def _params(self) -> Params:
+        return Params(
+            {terms.kind: terms() for terms in self.premises},
+            self.conclusions(),
+            self.alpha(),
+            self.consequent_alpha(),
+            self.default(),
+        )
+
+    def _completed(self, layers: Layers, grouping: Any) -> Layers:
+        """Return the layers with the default where no rule fires, and the truths in the shape of the bags."""
+        found: dict[str, Any] = layers._asdict()
+        empty = (grouping.sizes() == 0)[:, None]
+        firing = torch.where(empty, -torch.inf, found["log_firing"])
+        uncovered = firing.isneginf().all(dim=1, keepdim=True)
+        found["log_firing"] = firing
+        found["strengths"] = torch.where(uncovered, 0.0, found["strengths"])
+        found["output"] = torch.where(uncovered, self.default(), found["output"])
+        if isinstance(grouping, Padded):
+            truth = torch.where(grouping.real.flatten()[:, None], found["log_truth"], -torch.inf)
+            found["log_truth"] = truth.unflatten(0, grouping.real.shape)
+        return Layers(**found)
+
+    # ------------------------------------------------------------------ rules
+
+    def rules(self) -> RuleBase:
+        """Return the rules with their present numbers.
+
+        What did not change has the digits it started with. Terms keep their names; those of `from_instances` are named
+        anew.
+        """
+        start = self._start
+        changes = {
+            name: after if np.ndim(after := numbers.exported(np.asarray(before))) else float(after)
+            for name, before, numbers in (
+                ("alpha", start.alpha, self.alpha),
+                ("consequent_alpha", start.consequent_alpha, self.consequent_alpha),
+            )
+            if isinstance(numbers.value, nn.Parameter) and np.isfinite(before).all()
+        }
+        params = Params(
+            {terms.kind: terms.exported() for terms in self.premises},
+            self.conclusions.exported(start.coefs),
+            None,
+            None,
+            self.default.exported(np.array(start.default)),
+        )
+        found = start.with_numbers(params, **changes)
+        return _named(found) if self._names_terms else found
+
+    def freeze(self, *names: str) -> Self:
+        """Fix parts of the rules at their present numbers, and let training move all others.
+
+        Parameters
+        ----------
+        *names : str
+            ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"`` for
+            a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its
+            default. None: everything moves.
+
+        Returns
+        -------
+        FuzzyBagHead
+            The head itself.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+        >>> head = FuzzyBagHead(rules).freeze("hue.low", "rule 2")
+        >>> head.conclusions.fixed.flatten().tolist()
+        [False, True]
+        """
+        limits = limits_of(self._start, names)
+        for terms in self.premises:
+            terms.fix_places(limits.sets == 0)
+        self.conclusions.fix(limits.coefs == 0)
+        self.default.fix(limits.default == 0)
+        return self
+
+    def extra_repr(self) -> str:
+        rules = self._start
+        return f"n_rules={rules.n_rules}, n_features={rules.n_features}, n_outputs={len(rules.outputs)}"
+
+
+def _terms_of(rules: RuleBase, options: Options) -> list[Terms]:
+    """Return the terms that the rules use, family by family."""
+    known = {variable.name: variable.terms for variable in rules.variables}
+    shape = rules.arrangement.n_rows, rules.n_features
+    numbers: dict[str, dict[tuple[str, str], int]] = {}
+    places: dict[str, Array] = {}
+    for place, (name, term) in rules.arrangement.terms.items():
+        kind = known[name][term].kind
+        own = numbers.setdefault(kind, {})
+        places.setdefault(kind, np.full(shape, -1))[place] = own.setdefault((name, term), len(own))
+    if not numbers:  # no rule has a condition
+        return [Terms("gaussian", [Gaussian(0.0, 1.0)], np.full(shape, -1), options)]
+    return [
+        Terms(kind, [known[name][term] for name, term in own], places[kind], options) for kind, own in numbers.items()
+    ]
+
+
+def _with_sets_of_their_own(rules: RuleBase, centers: Array, widths: Array) -> RuleBase:
+    """Return rules none of which share a set, even where two start out the same."""
+    terms = [f"rule {r + 1}" for r in range(rules.n_rules)]
+    variables = [
+        dataclasses.replace(variable, terms=dict(zip(terms, map(Gaussian, *columns), strict=True)))
+        for variable, columns in zip(rules.variables, zip(centers.T, widths.T, strict=True), strict=True)
+    ]
+    own = [
+        Rule(dict.fromkeys(rules.feature_names, term), rule.coefs)
+        for term, rule in zip(terms, rules.rules, strict=True)
+    ]
+    return dataclasses.replace(rules, variables=tuple(variables), rules=tuple(own))
+
+
+def _named(rules: RuleBase) -> RuleBase:
+    """Return rules of Gaussian sets with terms named by their places."""
+    params, masks, _ = rules.compile()
+    settings = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
+    for name in ("variables", "rules", "outputs", "comment"):
+        del settings[name]
+    return RuleBase.from_sets(
+        params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.outputs, **settings
+    )
