@@ -15,12 +15,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from fuzzymil import Constraints, MIANFISClassifier, RuleBase
+from fuzzymil import Constraints, MIANFISClassifier, MIMamdani, RuleBase
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
 from fuzzymil.experiments._statistics import ranking
 from fuzzymil.plots import (
     DifferenceDisplay,
     ExplanationDisplay,
+    JoinedSetDisplay,
     MembershipDisplay,
     RanksDisplay,
     ShapesDisplay,
@@ -68,6 +69,18 @@ def ward() -> None:
     save(shown.plot(), "ward-difference")
 
 
+def mamdani() -> None:
+    """Draw the joined set and the trained sets of the page on Mamdani rules, with the rules as the page has them."""
+    page = (DOCS / "mamdani.md").read_text("utf-8")
+    text = "\n".join(line[4:] for line in page[page.index('text = """') : page.index('... """')].splitlines()[1:])
+    bags = read_bags(DOCS.parent / "examples" / "ward.csv", bag="patient", label="outcome")
+    expert = MIMamdani(rules=text, threshold=40).fit(bags)
+    save(JoinedSetDisplay.from_rules(expert, bags, "p001").plot(), "mamdani-joined")
+    limits = Constraints(ordered=True, overlap=0.15, stay=0.01)
+    model = MIMamdani(rules=text, threshold=40, max_epochs=100, constraints=limits).fit(bags)
+    save(MembershipDisplay.from_rules(model, model.initial_rules_).plot(), "mamdani-membership")
+
+
 def molecules() -> None:
     """Draw the explanation of the tutorial on molecules."""
     bags = load_musk1()
@@ -105,5 +118,6 @@ if __name__ == "__main__":
     understanding()
     visits()
     ward()
+    mamdani()
     digits()
     molecules()

@@ -87,8 +87,26 @@ def test_models_that_were_not_trained(desk, tmp_path):
     assert "MISugeno" in bad(*arguments, "-o", tmp_path / "x.json")
     MIMamdani(n_rules=2, random_state=0).fit(bags).save(tmp_path / "sets.json")
     assert "VARIABLE weight" in good("rules", tmp_path / "sets.json").stdout
-    assert "MIMamdani" in bad("explain", tmp_path / "sets.json", desk / "boxes.csv", "--id", "b3", *COLUMNS)
-    assert "MIMamdani" in bad("plot", "membership", tmp_path / "sets.json", "-o", tmp_path / "c.png")
+
+
+def test_mamdani_models_are_models_like_others(desk, tmp_path):
+    bags = read_bags(desk / "boxes.csv", bag="box", label="color")
+    sets = tmp_path / "sets.json"
+    model = MIMamdani(n_rules=2, random_state=0).fit(bags)
+    model.save(sets)
+    arguments = [sets, desk / "boxes.csv", "--id", "b3", *COLUMNS]
+    assert "share of the joined set" in good("explain", *arguments).stdout
+    found = json.loads(good("explain", *arguments, "--json").stdout)
+    assert found["joined"]["point"] == found["output"][0]
+    for kind in ("membership", "joined"):
+        good("plot", kind, *arguments, "-o", tmp_path / f"{kind}.png")
+        assert (tmp_path / f"{kind}.png").stat().st_size
+    assert "b3" in good("predict", sets, desk / "boxes.csv", *COLUMNS).stdout
+    model.rules_.edit(weights={1: 0.25}).save(tmp_path / "other.json")
+    assert "weight" in good("rules", sets, "--diff", tmp_path / "other.json").stdout
+    assert "one kind" in bad("rules", sets, "--diff", desk / "model.json")
+    good("report", sets, desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "report.html")
+    assert "joined set" in (tmp_path / "report.html").read_text("utf-8")
 
 
 HEAVY = """

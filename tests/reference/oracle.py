@@ -720,3 +720,44 @@ def additive_output(premises, conclusions, weights, default, bag, t_norm_name="p
     for premise, conclusion, weight in zip(premises, conclusions, weights, strict=True):
         total = total + weight * bag_truth(premise, bag, t_norm_name) * conclusion
     return total
+
+
+# ----------------------------------------------------------------------------------------------------
+# Mamdani rules: conclusions are sets, given as functions of the output's value
+# ----------------------------------------------------------------------------------------------------
+
+
+def _accumulated(a, b, name):
+    if name == "max":
+        return a if a > b else b
+    if name == "sum":
+        return a + b
+    if name == "algebraic":
+        return a + b - a * b
+    if name == "bounded":
+        return a + b if a + b < 1 else 1
+    return (a + b - 2 * a * b) / (1 - a * b) if a * b < 1 else 1  # hamacher
+
+
+def mamdani_output(firing, concluded, low, high, n_cells, implication, accumulation, defuzzify):
+    """Return the output of rules with these firing strengths that conclude these sets, cell by cell; None if empty."""
+    values, joined = [], []
+    for cell in range(n_cells):
+        value = low + (high - low) * (2 * cell + 1) / (2 * n_cells)
+        total = 0.0
+        for strength, membership in zip(firing, concluded, strict=True):
+            mu = membership(value)
+            total = _accumulated(total, _t_norm_of_two(strength, mu, implication), accumulation)
+        values.append(value)
+        joined.append(total)
+    area = sum(joined)
+    if area == 0:
+        return None
+    if defuzzify == "centroid":
+        return sum(v * m for v, m in zip(values, joined, strict=True)) / area
+    left, width = 0.0, (high - low) / n_cells
+    for value, m in zip(values, joined, strict=True):  # bisector
+        if left + m >= area / 2:
+            return value - width / 2 + width * (area / 2 - left) / m
+        left += m
+    raise AssertionError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, RuleBase
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.report import Report, _figures, write_report
 from fuzzymil.report._performance import Basis
@@ -423,8 +423,8 @@ def test_settings_out_of_range(model, bags, settings, message):
 
 
 def test_model_without_rules_to_explain(bags):
-    with pytest.raises(ParameterError, match="got MIMamdani"):
-        Report.of(MIMamdani(), bags)
+    with pytest.raises(ParameterError, match="got NaiveMIL"):
+        Report.of(NaiveMIL(MIMamdani()), bags)
 
 
 def test_label_that_is_no_class(model, bags):

@@ -18,10 +18,10 @@ from fuzzymil import Bags, MIMamdani, MISugeno, NaiveMIL, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
+from fuzzymil.network import defuzzification
+from fuzzymil.network.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.rules.mamdani import _defuzzification as defuzzification
-from fuzzymil.rules.mamdani._defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 
 DEPTH = Variable("depth", {"shallow": Gaussian(0.0, 0.2), "deep": Gaussian(1.0, 0.2)}, 0.0, 1.0, "m")
 RISK = Variable("risk", {"small": Triangular(-0.5, 0, 0.5), "great": Triangular(0.5, 1, 1.5)}, 0.0, 1.0)
@@ -465,7 +465,7 @@ def test_settings_stand_before_what_rules_say():
         ({"rules": RULES, "inputs": [DEPTH], "outputs": {"risk": RISK.terms}}, "'risk' needs .*range"),
         ({"rules": TEXT, "n_rules": 0}, "n_rules"),
         ({"rules": TEXT, "threshold": "x"}, "threshold"),
-        ({"n_rules": 1}, "n_rules=1.*2 classes"),
+        ({"n_rules": 1, "init": "clusters"}, "n_rules=1.*2 classes"),
         ({"threshold": None}, "threshold=0.5"),
     ],
     ids=lambda value: "" if isinstance(value, dict) else value,
@@ -592,7 +592,8 @@ def test_few_or_equal_instances_make_fewer_rules():
 def test_instances_take_their_bags_label_and_settings_shape_the_rules():
     bags = make_two_concepts(15, 15, random_state=0)
     rows, labels = bags.instances, np.repeat(bags.labels, bags.sizes)
-    learned = MIMamdani(n_rules=6, t_norm="product", implication="product", resolution=300, random_state=0).fit(bags)
+    shaped = {"t_norm": "product", "implication": "product", "resolution": 300}
+    learned = MIMamdani(n_rules=6, init="clusters", random_state=0, **shaped).fit(bags)
     assert learned.rules_ == MIMamdani(**learned.get_params()).fit(rows, labels).rules_
     assert (learned.rules_.premises.t_norm, learned.rules_.premises.aggregation) == ("product", "max")
     assert (learned.rules_.implication, learned.rules_.resolution) == ("product", 300)

@@ -37,9 +37,10 @@ class Kind(enum.StrEnum):
     explanation = "explanation"
     surface = "surface"
     shapes = "shapes"
+    joined = "joined"
 
 
-_NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanation)
+_NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanation, Kind.joined)
 
 
 @app.command(
@@ -86,6 +87,7 @@ def plot(
     - firing: which bags fire which rules
     - explanation: the prediction for one bag
     - surface: the output over two features
+    - joined: the sets that Mamdani rules conclude about one bag, joined and defuzzified
     """
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
@@ -123,7 +125,7 @@ def _figure(
     from fuzzymil import plots
 
     chosen = None
-    if id is not None or kind is Kind.explanation:
+    if id is not None or kind in (Kind.explanation, Kind.joined):
         if source is None or bags is None:
             raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
         chosen = bag_with_id(bags, id, source.name)
@@ -144,6 +146,8 @@ def _figure(
         display = plots.FiringDisplay.from_rules(model.rules_, bags)
     elif kind is Kind.explanation:
         display = plots.ExplanationDisplay.from_explanation(model.explain(chosen))
+    elif kind is Kind.joined:
+        display = plots.JoinedSetDisplay.from_rules(model, chosen)
     elif kind is Kind.shapes:
         display = plots.ShapesDisplay.from_rules(model, bags=bags)
     else:

@@ -114,11 +114,8 @@ def _member(members: list[Any], number: int) -> Any:
 def _difference(old: Any, new: Any, format: RuleFormat, digits: int) -> str:
     import json
 
-    from fuzzymil.rules import RuleBase
-
-    for found in (old, new):
-        if not isinstance(found, RuleBase):
-            raise ParameterError("--diff compares rules with numeric conclusions, not Mamdani rules.")
+    if type(old) is not type(new):
+        raise ParameterError("--diff compares rules of one kind, but only one of these concludes numbers.")
     if format not in (RuleFormat.text, RuleFormat.json):
         raise ParameterError(f"--diff is written as text or json, not as {format}.")
     found = old.diff(new)

@@ -14,7 +14,6 @@ from fuzzymil.bags import BagStream, as_bags
 from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.rule_model import RuleModel
-from fuzzymil.rules import RuleBase
 
 
 class RuleEstimator(RuleModel, BaseEstimator):
@@ -32,15 +31,18 @@ class RuleEstimator(RuleModel, BaseEstimator):
         found = self.predict(X)
         return (np.asarray(y) if isinstance(X, BagStream) else bag_labels(as_bags(X), y, type(self).__name__)), found
 
-    def _suitable(self, rules: Any) -> RuleBase:
+    def _suitable(self, rules: Any) -> Any:
         """Return rules over the model's features, or raise if they cannot replace its own.
 
         Features are matched by name where the model was fitted with names, otherwise by position; outputs are
         matched by position.
         """
         check_is_fitted(self)
-        if not isinstance(rules, RuleBase):
-            raise ParameterError(f"rules must be a RuleBase, such as model.rules_.edit(...); got {described(rules)}.")
+        wanted = type(self.rules_)
+        if not isinstance(rules, wanted):
+            raise ParameterError(
+                f"rules must be a {wanted.__name__}, such as model.rules_.edit(...); got {described(rules)}."
+            )
         kind, n_outputs = type(self).__name__, len(self.rules_.outputs)
         if len(rules.outputs) != n_outputs:
             raise InputError(f"These rules have {len(rules.outputs)} output(s), but this {kind} has {n_outputs}.")

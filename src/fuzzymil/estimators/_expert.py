@@ -140,8 +140,15 @@ class ExpertSystem(RuleEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def _settle(self, rules: Any, bags: Bags, y: Any) -> Self:
-        """Check that features and labels suit the rules, and record them."""
+    def _improved(
+        self, rules: Any, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
+    ) -> Any:
+        """Return the rules after training, if there is any."""
+        del classes, positive, bags, y, sample_weight
+        return rules
+
+    def _settle(self, rules: Any, bags: Bags, y: Any, sample_weight: Any = None) -> Self:
+        """Check that features and labels suit the rules, improve them, and record everything."""
         _matched(rules, bags)
         classes, positive = None, 1
         if self._classifies():
@@ -152,6 +159,7 @@ class ExpertSystem(RuleEstimator):
                 self._warn_if_worse_than_chance(rules, classes, positive, bags, y)
         elif y is not None or bags.labels is not None:
             check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
+        rules = self._improved(rules, classes, positive, bags, y, sample_weight)
         record_features(self, bags)
         self._set_fitted(rules, classes, positive)
         return self

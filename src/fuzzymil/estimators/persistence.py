@@ -28,7 +28,7 @@ from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
-from fuzzymil.training.constraints import Constraints
+from fuzzymil.training.constraints import Constraints, Touched
 from fuzzymil.training.scaling import Scaling
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dict", "model_to_dict", "save_model"]
@@ -110,9 +110,27 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         **({"columns": model.columns_.to_dict()} if hasattr(model, "columns_") else {}),
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
-        **(_encode_training(model) if hasattr(model, "_learned") else {"rules": model.rules_.to_dict()}),
+        **(_encode_training(model) if hasattr(model, "_learned") else _encode_expert(model)),
         **({} if extra is None else {"extra": dict(extra)}),
     }
+
+
+def _encode_expert(model: Any) -> dict[str, Any]:
+    """Return the rules of an expert system and, if they were trained, how."""
+    found = {"rules": model.rules_.to_dict()}
+    if hasattr(model, "history_"):
+        found["initial"] = model.initial_rules_.to_dict()
+        found["history"] = _encode_history(model.history_)
+        found["touched"] = [list(entry) for entry in model.touched_]
+    return found
+
+
+def _encode_history(history: Mapping[str, Array]) -> dict[str, Any]:
+    return {name: [storage.encode_number(value) for value in values] for name, values in history.items()}
+
+
+def _decode_history(content: Mapping[str, Any]) -> dict[str, Array]:
+    return {str(name): np.array([storage.decode_number(v) for v in values]) for name, values in content.items()}
 
 
 def _encode_training(model: Any) -> dict[str, Any]:
@@ -125,7 +143,7 @@ def _encode_training(model: Any) -> dict[str, Any]:
             "limited": model._learned.scaling.limited,
             **{name: np.asarray(getattr(model._learned.scaling, name)).tolist() for name in _SCALING},
         },
-        "history": {name: [storage.encode_number(v) for v in values] for name, values in model.history_.items()},
+        "history": _encode_history(model.history_),
         "n_epochs": model._learned.n_epochs,
         **({} if model._learned.loss == model.loss else {"loss": model._learned.loss}),
         **({"choice": model.choice_} if hasattr(model, "choice_") else {}),
@@ -211,9 +229,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
     members, n_features, n_outputs = saved.members_, saved.n_features_in_, len(saved.rules_.outputs)
     if hasattr(model, "class_weight"):
         model.classes_, model.positive_, model.calibration_ = saved.classes_, saved.positive_, saved.calibration_
-    history = {
-        str(name): np.array([storage.decode_number(v) for v in values]) for name, values in document["history"].items()
-    }
+    history = _decode_history(document["history"])
     scaling = _decode_scaling(document["scaling"], n_features, n_outputs)
     keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
     check(keep_prob is None or 0 < keep_prob <= 1, "the probability of Rule Dropout")
@@ -237,6 +253,14 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         n_outputs = len(rules.outputs)
         check(classes.shape == (2 if n_outputs == 1 else n_outputs,), "the number of classes")
     model._set_fitted(rules, classes, decode_positive(document))
+    if "history" in document:
+        model.initial_rules_ = model.kind_of_rules.from_dict(document["initial"])
+        check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
+        model.history_ = _decode_history(document["history"])
+        model.touched_ = [
+            Touched(str(where), str(what), storage.decode_number(value), str(bound))
+            for where, what, value, bound in document["touched"]
+        ]
 
 
 def _decode_scaling(content: Mapping[str, Any], n_features: int, n_outputs: int) -> Scaling:

@@ -215,13 +215,13 @@ class RuleModel(ABC):
 class ExplainableModel(RuleModel):
     """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
-    _members: list[RuleBase | Callable[[], RuleBase]]
+    _members: list[Any]  # RuleBase or MamdaniRules, or functions that make them
     coverage_: Coverage | None = None
 
     @property
-    def members_(self) -> list[RuleBase]:
+    def members_(self) -> list[Any]:
         """All members, whose outputs are averaged."""
-        made = [each if isinstance(each, RuleBase) else each() for each in self._members]
+        made = [each() if callable(each) else each for each in self._members]
         self._members = [*made]  # made on first use: naming the sets of many features takes longer than training them
         return made
 
@@ -298,7 +298,8 @@ class Committee(ExplainableModel):
     @property
     def rules_(self) -> RuleBase:
         """The rules of the first member."""
-        return self.members_[0]
+        found: RuleBase = self.members_[0]
+        return found
 
     def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
         if isinstance(X, BagStream):

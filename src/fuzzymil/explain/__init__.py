@@ -3,7 +3,14 @@
 from fuzzymil.explain._builder import NUMBERS, Reading, chosen_bag, explain, explain_many
 from fuzzymil.explain.coverage import Coverage, Unusual
 from fuzzymil.explain.explanation import Explanation
-from fuzzymil.explain.parts import ConditionExplanation, Counterfactual, PartExplanation, RuleExplanation, Witness
+from fuzzymil.explain.joined import JoinedSet
+from fuzzymil.explain.parts import (
+    ConditionExplanation,
+    Counterfactual,
+    PartExplanation,
+    RuleExplanation,
+    Witness,
+)
 
 __all__ = [
     "NUMBERS",
@@ -11,6 +18,7 @@ __all__ = [
     "Counterfactual",
     "Coverage",
     "Explanation",
+    "JoinedSet",
     "PartExplanation",
     "Reading",
     "RuleExplanation",

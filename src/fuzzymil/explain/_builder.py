@@ -16,12 +16,12 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.explain._member import Member
+from fuzzymil.explain._member import Member, member_of
 from fuzzymil.explain.coverage import Coverage, Measured, Unusual
 from fuzzymil.explain.explanation import Explanation
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation
 from fuzzymil.network.inference import Activations
-from fuzzymil.rules import RuleBase
+from fuzzymil.rules import MamdaniActivations, MamdaniRules, RuleBase
 
 
 def _flat(output: Array) -> Array:
@@ -65,7 +65,7 @@ NUMBERS = Reading()
 
 
 def explain(
-    rules: RuleBase | Sequence[RuleBase],
+    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
     bags: Any,
     bag: Any = None,
     *,
@@ -77,7 +77,7 @@ def explain(
 
     Parameters
     ----------
-    rules : RuleBase, or sequence of RuleBase
+    rules : RuleBase, MamdaniRules, or sequence of these
         If there are several, their outputs are averaged.
     bags : Bags, or anything `as_bags` accepts
         A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
@@ -127,14 +127,14 @@ def explain(
 
 
 def explain_many(
-    rules: RuleBase | Sequence[RuleBase],
+    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
     bags: Any,
     positions: Iterable[int] | None = None,
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
     coverage: Coverage | None = None,
-    activations: Sequence[Activations] | None = None,
+    activations: Sequence[Activations | MamdaniActivations] | None = None,
 ) -> list[Explanation]:
     """Explain the predictions for many bags, with one inference for all of them.
 
@@ -157,7 +157,7 @@ def explain_many(
     bases = _checked_members(rules)
     bags = as_bags(bags)
     inferred = [base.infer(bags) for base in bases] if activations is None else activations
-    members = [Member(*pair, bags=bags) for pair in zip(bases, inferred, strict=True)]
+    members = [member_of(*pair, bags) for pair in zip(bases, inferred, strict=True)]
     wanted = range(bags.n_bags) if positions is None else map(int, positions)
     compared = None if coverage is None else (coverage, coverage.measure(bags))
     return [_explanation(members, bags, b, output, reading, compared) for b in wanted]
@@ -172,21 +172,27 @@ def _explanation(
     compared: tuple[Coverage, Measured] | None,
 ) -> Explanation:
     """Explain the bag at position ``b``."""
-    base, threshold = members[0].base, reading.threshold
+    first, threshold = members[0], reading.threshold
     answer = np.mean([member.found.output[[b]] for member in members], axis=0)
     prediction = reading.predict(answer)[0]
-    target = _target(base.outputs, output, prediction, reading)
+    target = _target(first.outputs, output, prediction, reading)
     rules = [rule for m, member in enumerate(members) for rule in _rules_of(members, m, b, target, threshold)]
     rules.sort(
-        key=lambda rule: (-abs(rule.contribution), -rule.strength, -abs(rule.outputs[target]), rule.member, rule.index)
+        key=lambda rule: (
+            -abs(rule.contribution),
+            -rule.strength,
+            -_size(rule.outputs[target]),
+            rule.member,
+            rule.index,
+        )
     )
-    uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b))
+    uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b, target))
     score = float(answer[0, target]) - threshold
     return Explanation(
         bag=_scalar(bags.ids[b]),
         n_instances=int(bags.sizes[b]),
-        feature_names=base.feature_names,
-        outputs=base.outputs,
+        feature_names=first.base.feature_names,
+        outputs=first.outputs,
         output=tuple(answer[0].tolist()),
         prediction=_scalar(prediction),
         classes=None if reading.classes is None else tuple(map(_scalar, reading.classes)),
@@ -197,26 +203,33 @@ def _explanation(
         baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
         log_firing=float(max(member.found.log_firing[b].max() for member in members)),
         coverage=None if compared is None else float(compared[1].coverage[b]),
-        unusual=None if compared is None else _unusual(*compared, b, bags, base),
+        unusual=None
+        if compared is None
+        else _unusual(*compared, b, bags, bags.feature_names or first.base.feature_names),
         uncovered=uncovered,
         default=_default(members, uncovered),
-        additive=not base.normalize,
+        additive=first.additive,
         scale=reading.scale,
         n_estimators=len(members),
-        centered=threshold != 0 and base.normalize,
+        centered=threshold != 0 and first.shares_sum_to_one(target),
         rules=tuple(rules),
         counterfactuals=_counterfactuals(members, bags[[b]], rules, target, score, reading),
+        joined=first.joined(b, target) if len(members) == 1 else None,
     )
 
 
 def _default(members: Sequence[Member], uncovered: Sequence[int]) -> tuple[float, ...] | None:
     """Return what additive rules start from, on average; or the output of normalized rules that do not fire."""
-    if not members[0].base.normalize:
-        return tuple(np.mean([member.base.default for member in members], axis=0).tolist())
-    return members[uncovered[0]].base.default if uncovered else None
+    if members[0].additive:
+        return tuple(np.mean([member.default for member in members], axis=0).tolist())
+    return members[uncovered[0]].default if uncovered else None
 
 
-def _unusual(known: Coverage, measured: Measured, b: int, bags: Bags, base: RuleBase) -> Unusual | None:
+def _size(value: float) -> float:
+    return 0.0 if np.isnan(value) else abs(value)  # a rule may say nothing about an output
+
+
+def _unusual(known: Coverage, measured: Measured, b: int, bags: Bags, names: Sequence[str]) -> Unusual | None:
     """Return the most unusual value of a bag; None if all of its values are missing."""
     _, column, instance, value, high, share = (each[b].item() for each in measured)
     if np.isnan(value):
@@ -226,7 +239,7 @@ def _unusual(known: Coverage, measured: Measured, b: int, bags: Bags, base: Rule
     ends = None if meaning is None or meaning.categories else tuple(meaning.shown(end) for end in limits)
     return Unusual(
         instance=None if column < 0 else instance,
-        feature=None if column < 0 else (bags.feature_names or base.feature_names)[column],
+        feature=None if column < 0 else names[column],
         value=value,
         high=high,
         share=share,
@@ -240,6 +253,7 @@ def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold:
     member, several = members[m], len(members) > 1
     base, found = member.base, member.found
     contributions = member.contributions(b, threshold) / len(members)
+    strengths, conclusions = member.strengths(b, target), member.conclusions(b)
     for r, (rule, parts) in enumerate(zip(base.rules, member.parts(b), strict=True)):
         yield RuleExplanation(
             member=m,
@@ -248,11 +262,12 @@ def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold:
             rule=rule,
             text=member.texts[r],
             log_firing=float(found.log_firing[b, r]),
-            strength=float(found.normalized[b, r]),
-            outputs=tuple(found.rule_outputs[b, r].tolist()),
+            strength=float(strengths[r]),
+            outputs=tuple(conclusions[r].tolist()),
             contributions=tuple(contributions[r].tolist()),
             contribution=float(contributions[r, target]),
             parts=parts,
+            concluded=member.concluded(r),
         )
 
 
@@ -273,7 +288,7 @@ def _counterfactuals(
         np.arange(len(witnesses) + 1) * (bag.n_instances - 1),
         feature_names=bag.feature_names,
     )
-    found = [member.base.infer(shorter) for member in members]
+    found = [member.infer(shorter) for member in members]
     outputs = np.mean([each.output for each in found], axis=0)
     scores = outputs[:, target] - reading.threshold
     log_firing = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
@@ -326,13 +341,15 @@ def chosen_bag(bags: Bags, bag: Any = None) -> Bags:
     return bags[[ids.index(bag)]]
 
 
-def _checked_members(rules: RuleBase | Sequence[RuleBase]) -> list[RuleBase]:
-    members = [rules] if isinstance(rules, RuleBase) else list(rules)
-    if not members or any(not isinstance(base, RuleBase) for base in members):
+def _checked_members(
+    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
+) -> list[RuleBase | MamdaniRules]:
+    members = [rules] if isinstance(rules, RuleBase | MamdaniRules) else list(rules)
+    if not members or any(not isinstance(base, RuleBase | MamdaniRules) for base in members):
         raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
     if len({(base.feature_names, base.outputs) for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
-    if len({base.normalize for base in members}) > 1:
+    if len({getattr(base, "normalize", None) for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must all be normalized, or all additive.")
     return members
 

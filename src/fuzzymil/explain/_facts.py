@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from fuzzymil.explain.coverage import Unusual
+from fuzzymil.explain.joined import JoinedSet
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation
 
 
@@ -37,6 +38,7 @@ class Facts:
     centered: bool
     rules: tuple[RuleExplanation, ...]
     counterfactuals: tuple[Counterfactual, ...]
+    joined: JoinedSet | None = None
 
     @property
     def firing(self) -> float:

@@ -1,4 +1,4 @@
-"""One rule base and what it inferred: contributions, parts and witnesses for the explanations of all bags."""
+"""Rules and what they inferred: contributions, parts and witnesses for the explanations of all bags."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.explain._conditions import Sight, conditions_at, decides
 from fuzzymil.explain._shares import instance_shares, quantifier_shares
+from fuzzymil.explain.joined import JoinedSet
 from fuzzymil.explain.parts import PartExplanation, Witness
-from fuzzymil.network.inference import Activations
 from fuzzymil.network.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
 from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.mamdani import WEIGHTED, MamdaniActivations, MamdaniRules, joined_set, log_cuts
 from fuzzymil.rules.premise import Part, Quantified, conditions
 
 
 class Member:
     """A rule base, what it inferred about all bags, and what the explanations of all bags need of it."""
 
-    def __init__(self, base: RuleBase, found: Activations, *, bags: Bags) -> None:
+    def __init__(self, base: RuleBase, found: Any, *, bags: Bags) -> None:
         self.base, self.found, self.offsets = base, found, bags.offsets
         self.params, self.masks, self.operators = base.compile()
         self.texts = source.statements(base)
@@ -38,20 +39,64 @@ class Member:
     def rows(self, b: int) -> slice:
         return slice(self.offsets[b], self.offsets[b + 1])
 
-    def uncovered(self, b: int) -> bool:
+    def infer(self, bags: Bags) -> Any:
+        """Infer other bags with the same rules."""
+        return self.base.infer(bags)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.base.outputs
+
+    @property
+    def default(self) -> tuple[float, ...]:
+        return self.base.default
+
+    @property
+    def additive(self) -> bool:
+        """Whether rules add to a default."""
+        return not self.base.normalize
+
+    def shares_sum_to_one(self, target: int) -> bool:
+        """Return whether the output is a mean of conclusions, from each of which a threshold can be subtracted."""
+        del target
+        return self.base.normalize
+
+    def uncovered(self, b: int, target: int) -> bool:
         """Return whether the output is that of no rule: the sum of additive rules is meant even without terms."""
+        del target
         return self.base.normalize and bool(np.isneginf(self.found.log_firing[b]).all())
+
+    def strengths(self, b: int, target: int) -> Array:
+        """Return how much each rule counts, (r,)."""
+        del target
+        return np.asarray(self.found.normalized[b])
+
+    def conclusions(self, b: int) -> Array:
+        """Return what each rule concludes about each output, (r, k)."""
+        return np.asarray(self.found.rule_outputs[b])
 
     def contributions(self, b: int, threshold: float) -> Array:
         """Return the contribution of each rule to each score, (r, k); `baseline` is the rest of the score."""
-        outputs = self.found.rule_outputs[b] - (threshold if self.base.normalize else 0.0)
-        return np.asarray(self.found.normalized[b][:, None] * outputs)
+        means = [self.shares_sum_to_one(k) for k in range(len(self.outputs))]
+        strengths = np.column_stack([self.strengths(b, k) for k in range(len(self.outputs))])
+        said = self.conclusions(b) - threshold * np.array(means)
+        return np.where(strengths == 0, 0.0, strengths * said)  # a rule may say nothing about an output
 
     def baseline(self, b: int, target: int, threshold: float) -> float:
         """Return the part of the score that no rule contributed."""
-        if self.base.normalize and not self.uncovered(b):
+        if self.base.normalize and not self.uncovered(b, target):
             return 0.0
         return self.base.default[target] - threshold
+
+    def concluded(self, r: int) -> str:
+        """Return the conclusion of a rule as text, if it is not a number."""
+        del r
+        return ""
+
+    def joined(self, b: int, target: int) -> JoinedSet | None:
+        """Return the set that rules concluded, if they conclude sets."""
+        del b, target
+        return None
 
     def parts(self, b: int) -> Iterator[tuple[PartExplanation, ...]]:
         """Explain the parts of each rule."""
@@ -104,6 +149,83 @@ class Member:
             return None, ""
         place = int(self.offsets[b]) + instance
         return self.source.facts(place), self.source.text(place)
+
+
+class MamdaniMember(Member):
+    """Rules that conclude sets: their premises are a rule base, and their conclusions shares of the joined set."""
+
+    def __init__(self, rules: MamdaniRules, found: MamdaniActivations, *, bags: Bags) -> None:
+        super().__init__(rules.premises, found, bags=bags)  # only what premises infer is read
+        self.rules, self.inferred = rules, found
+        self.texts = rules.statements()
+        self.shares = [found.contributions(k) for k in range(len(rules.outputs))]
+
+    def infer(self, bags: Bags) -> Any:
+        return self.rules.infer(bags)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.rules.output_names
+
+    @property
+    def default(self) -> tuple[float, ...]:
+        return self.rules.default
+
+    @property
+    def additive(self) -> bool:
+        return False
+
+    def shares_sum_to_one(self, target: int) -> bool:
+        return bool(self.rules.setting("defuzzify", target) != "sum")
+
+    def uncovered(self, b: int, target: int) -> bool:
+        return bool(self.inferred.uncovered[b, target])
+
+    def strengths(self, b: int, target: int) -> Array:
+        return np.asarray(self.shares[target].shares[b])
+
+    def conclusions(self, b: int) -> Array:
+        return np.column_stack([each.conclusions[b] for each in self.shares])
+
+    def baseline(self, b: int, target: int, threshold: float) -> float:
+        """Return the default where nothing is concluded; else what a bisector or a limit adds to the shares."""
+        score = float(self.inferred.output[b, target]) - threshold
+        if self.uncovered(b, target):
+            return score
+        rest = score - float(self.contributions(b, threshold)[:, target].sum())
+        return rest if abs(rest) > _ROUNDING * (abs(score) + abs(threshold)) else 0.0
+
+    def concluded(self, r: int) -> str:
+        return self.rules.concluded_text(r)
+
+    def joined(self, b: int, target: int) -> JoinedSet | None:
+        if self.rules.setting("defuzzify", target) in WEIGHTED:
+            return None
+        firing = self.inferred.log_firing[[b]]
+        membership, log_unit = joined_set(self.rules, firing, target)
+        cuts = np.exp(log_cuts(self.rules, firing, target)[0])
+        output, values = self.rules.outputs[target], self.rules.values(target)
+        curves = {term: tuple(chosen(values).tolist()) for term, chosen in output.terms.items()}
+        concluding = self.rules.rules_by_term(target).items()
+        return JoinedSet(
+            output=output.name,
+            unit=output.unit,
+            values=tuple(values.tolist()),
+            membership=tuple((np.exp(log_unit) * membership)[0].tolist()),
+            sets={r: curves[term] for term, rules in concluding for r in rules},
+            cuts={r: tuple(cuts[r].tolist()) for _, rules in concluding for r in rules},
+            point=float(self.inferred.output[b, target]),
+        )
+
+
+_ROUNDING = 1e-9  # of the score
+
+
+def member_of(rules: RuleBase | MamdaniRules, found: Any, bags: Bags) -> Member:
+    """Return what explanations need of rules, and of what they inferred about bags."""
+    if isinstance(rules, MamdaniRules):
+        return MamdaniMember(rules, found, bags=bags)
+    return Member(rules, found, bags=bags)
 
 
 def _chosen_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:

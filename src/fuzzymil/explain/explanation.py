@@ -81,6 +81,8 @@ class Explanation(Facts):
         The rules of all members, largest contribution (in absolute value) first.
     counterfactuals : tuple of Counterfactual
         One per witness, in the order of the rules; none for a bag with a single instance.
+    joined : JoinedSet or None
+        Of Mamdani rules: their cut sets, the joined set, and its defuzzified point.
 
     Examples
     --------
@@ -132,7 +134,7 @@ class Explanation(Facts):
         fields = {
             field.name: plain(getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.name not in ("unusual", "rules", "counterfactuals")
+            if field.name not in ("unusual", "rules", "counterfactuals", "joined")
         }
         return fields | {
             "log_firing": finite(self.log_firing),
@@ -141,6 +143,7 @@ class Explanation(Facts):
             "is_uncovered": self.is_uncovered,
             "rules": [rule.to_dict() for rule in self.rules],
             "counterfactuals": [found.to_dict() for found in self.counterfactuals],
+            **({} if self.joined is None else {"joined": self.joined.to_dict()}),
         }
 
 
@@ -210,11 +213,14 @@ def _contributions(explanation: Explanation, shown: list[RuleExplanation], rest:
         labels.append(rest_in_words(rest))
     if explanation.baseline:
         amounts.append(explanation.baseline)
-        labels.append("baseline")
+        labels.append("baseline" if explanation.joined is None else "from the centroid to the bisector")
     amounts.append(explanation.score)
     labels.append(score_name(explanation))
     width = max(map(len, factors), default=0)
-    formula = f"strength x (conclusion{less})" if less else "strength x conclusion"
+    words = ("strength", "conclusion")
+    if any(rule.concluded for rule in explanation.rules):
+        words = ("share", "number") if explanation.joined is None else ("share of the joined set", "its center")
+    formula = f"{words[0]} x ({words[1]}{less})" if less else f"{words[0]} x {words[1]}"
     lines = [f"Contributions to {the_score(explanation)} ({formula}{' / members' if by_members else ''}):"]
     for place, (amount, label) in enumerate(zip(evenly(amounts), labels, strict=True)):
         factor = f"= {factors[place]}" if place < len(shown) else ""

@@ -277,6 +277,9 @@ class RuleExplanation:
         Contribution to the explained score.
     parts : tuple of PartExplanation
         The parts of the premise: one for each quantifier, or a single one without quantifiers.
+    concluded : str
+        What a Mamdani rule concludes, ``risk is great``; its strength is then its share of the joined set, and its
+        outputs are the centers of these shares (NaN where it says nothing). Empty for rules that conclude numbers.
 
     Examples
     --------
@@ -300,6 +303,7 @@ class RuleExplanation:
     contributions: tuple[float, ...]
     contribution: float
     parts: tuple[PartExplanation, ...]
+    concluded: str = ""
 
     @property
     def firing(self) -> float:
@@ -346,7 +350,7 @@ class RuleExplanation:
             "firing": self.firing,
             "log_firing": finite(self.log_firing),
             "strength": self.strength,
-            "outputs": list(self.outputs),
+            "outputs": [finite(value) for value in self.outputs],
             "contributions": list(self.contributions),
             "contribution": self.contribution,
             "witness": self.witness,

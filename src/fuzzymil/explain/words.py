@@ -67,7 +67,7 @@ def rule_in_words(explanation: Facts, rule: RuleExplanation, max_terms: int) -> 
     premise = printer.premise_text(rule.rule.premise)
     for part in rule.parts:
         premise = premise.replace(part.text, part_in_words(part, max_terms), 1)
-    conclusion = printer.conclusions(
+    conclusion = rule.concluded or printer.conclusions(
         explanation.outputs, rule.rule.coefs, explanation.feature_names, 4, max_terms, adds=explanation.additive
     )
     return premise, conclusion + printer.with_weight(rule.rule.weight, 4)

@@ -260,6 +260,15 @@ class MembershipFunction(ABC):
         return parameters[cls._numeric_kinds(parameters).index("width")]
 
     @classmethod
+    def with_edges_apart(cls, distance: Any, *parameters: Any) -> Parameters | None:
+        """Return the parameters with both edges moved outward by a distance, if training moves edges independently.
+
+        Such edges may pass each other, so that no value belongs fully to the set. None for all other families.
+        """
+        del distance, parameters
+        return None
+
+    @classmethod
     def describes_set(cls, *parameters: Any) -> Any:
         """Return where trained parameters describe a set; by default where its spread is above 0 and finite."""
         return namespace(parameters[0]).isfinite(1.0 / cls.spread(*parameters))

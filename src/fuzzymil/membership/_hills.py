@@ -75,6 +75,11 @@ class PiShape(MembershipFunction, name="pi_shape"):
         return (right + abs(right_top - left_top) - left) / 6
 
     @classmethod
+    def with_edges_apart(cls, distance: Any, *parameters: Any) -> Parameters:
+        left, left_top, right_top, right = parameters
+        return left - distance, left_top - distance, right_top + distance, right + distance
+
+    @classmethod
     def describes_set(cls, *parameters: Any) -> Any:
         return namespace(parameters[0]).isfinite(cls.spread(*parameters))
 
@@ -116,6 +121,11 @@ class TwoSidedGaussian(MembershipFunction, name="two_sided_gaussian"):
         left, left_width, right, right_width = parameters
         return (left_width + right_width + abs(right - left)) / 2
 
+    @classmethod
+    def with_edges_apart(cls, distance: Any, *parameters: Any) -> Parameters:
+        left, left_width, right, right_width = parameters
+        return left - distance, left_width, right + distance, right_width
+
 
 @dataclass(frozen=True)
 class _TwoSigmoids(MembershipFunction):
@@ -134,6 +144,17 @@ class _TwoSigmoids(MembershipFunction):
     def spread(cls, *parameters: Any) -> Any:
         left, rising, falling, right = parameters
         return abs(right - left) / 2 + 0.5 / abs(rising) + 0.5 / abs(falling)
+
+    @classmethod
+    def with_edges_apart(cls, distance: Any, *parameters: Any) -> Parameters:
+        left, rising, falling, right = parameters
+        outward = distance * cls._direction(*parameters)
+        return left - outward, rising, falling, right + outward
+
+    @classmethod
+    def _direction(cls, *parameters: Any) -> Any:
+        """Return 1 where ``left`` is the left edge, -1 where it is the right one."""
+        return namespace(parameters[1]).where(parameters[1] > 0, 1.0, -1.0)
 
 
 @dataclass(frozen=True)
@@ -157,6 +178,11 @@ class SigmoidDifference(_TwoSigmoids, name="sigmoid_difference"):
         apart = -abs(a - b)
         greater = xp.maximum(a, b)
         return greater + log_or_zero(-xp.expm1(apart)) - xp.logaddexp(a, 0.0) - xp.logaddexp(b, 0.0)
+
+    @classmethod
+    def _direction(cls, *parameters: Any) -> Any:
+        left, _, _, right = parameters  # a difference has the same sign everywhere: it does not matter which is which
+        return namespace(left).where(left <= right, 1.0, -1.0)
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:

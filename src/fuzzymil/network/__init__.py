@@ -6,9 +6,34 @@
 - `quantifiers`, `parts`: premises about the bag as a whole, such as *at least 3 instances* and *most of them*
 - `segments`: which instances belong to which bag, inside compiled code
 - `inference`: running a compiled rule base on bags
+- `conclusions`, `defuzzification`, `mamdani`: rules that conclude fuzzy sets
 - `kernels`: faster ways to compute the same values
 """
 
-from fuzzymil.network import aggregation, inference, layers, norms, parts, premises, quantifiers, segments
+from fuzzymil.network import (
+    aggregation,
+    conclusions,
+    defuzzification,
+    inference,
+    layers,
+    mamdani,
+    norms,
+    parts,
+    premises,
+    quantifiers,
+    segments,
+)
 
-__all__ = ["aggregation", "inference", "layers", "norms", "parts", "premises", "quantifiers", "segments"]
+__all__ = [
+    "aggregation",
+    "conclusions",
+    "defuzzification",
+    "inference",
+    "layers",
+    "mamdani",
+    "norms",
+    "parts",
+    "premises",
+    "quantifiers",
+    "segments",
+]

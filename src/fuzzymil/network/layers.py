@@ -39,6 +39,7 @@ from fuzzymil.membership import family
 from fuzzymil.network import parts, premises
 from fuzzymil.network._numerics import held, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.network.conclusions import Conclusions
 from fuzzymil.network.engines import engine_of
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.parts import Parts
@@ -94,6 +95,7 @@ class Operators:
     premises: Premises | None = None  # None: conjunctions, one row of sets per rule
     weights: tuple[float, ...] | None = None  # of the rules; None: all 1
     parts: Parts | None = None  # None: no premise is quantified
+    conclusions: Conclusions | None = None  # None: rules conclude numbers; else see `fuzzymil.network.mamdani`
 
 
 class Layers(NamedTuple):

@@ -7,6 +7,7 @@ from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
 from fuzzymil.plots._ellipses import RuleEllipse
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._firing import FiringDisplay
+from fuzzymil.plots._joined import JoinedSetDisplay
 from fuzzymil.plots._membership import MembershipDisplay
 from fuzzymil.plots._outlines import RuleOutline
 from fuzzymil.plots._radar import CubeDisplay
@@ -31,6 +32,7 @@ __all__ = [
     "DistributionDisplay",
     "ExplanationDisplay",
     "FiringDisplay",
+    "JoinedSetDisplay",
     "Line",
     "MembershipDisplay",
     "PathDisplay",

@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import MembershipFunction
-from fuzzymil.plots._rules import rules_of
+from fuzzymil.plots._rules import own_rules
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, distinct, shortened
-from fuzzymil.rules.editing import Difference, Flip
+from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
 from fuzzymil.rules.editing.comparison import span
 
 _COLUMNS = 3
@@ -72,13 +72,13 @@ class DifferenceDisplay:
 
         Parameters
         ----------
-        old, new : RuleBase, or fitted model
+        old, new : RuleBase, MamdaniRules, or fitted model
         bags : Bags, or anything `as_bags` accepts, optional
             Bags to look for changed decisions in.
         threshold : float, optional
             See `Difference.flips`.
         """
-        return cls.from_difference(rules_of(old).diff(rules_of(new)), bags, threshold=threshold)
+        return cls.from_difference(own_rules(old).diff(own_rules(new)), bags, threshold=threshold)
 
     @classmethod
     def from_difference(
@@ -87,12 +87,12 @@ class DifferenceDisplay:
         """Draw the result of ``old.diff(new)``; see `from_rules`."""
         old, new = difference.old, difference.new
         changed = {change.where for change in difference.changes if change.what == "set"}
-        before = {variable.name: variable for variable in old.variables}
+        before, after = ({variable.name: variable for variable in all_variables(rules)} for rules in (old, new))
         panels = []
-        for variable in (*new.variables, *(v for v in old.variables if v.name not in new.feature_names)):
+        for variable in (after | before | after).values():
             then = before.get(variable.name)
             known = {} if then is None else then.terms
-            now = variable.terms if variable.name in new.feature_names else {}
+            now = variable.terms if variable.name in after else {}
             if any(f"{variable.name}.{term}" in changed for term in (*known, *now)):
                 terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
                 ends = [span(v) for v in (variable, then) if v is not None]
@@ -102,7 +102,7 @@ class DifferenceDisplay:
             for change in difference.changes
             if isinstance(change.old, float) and isinstance(change.new, float) and change.where != "operators"
         ]
-        border = threshold if threshold is not None else 0.5 if new.normalize else 0.0
+        border = border_of(new) if threshold is None else threshold
         flips = None if bags is None else list(difference.flips(bags, threshold))
         return cls(panels, numbers, flips, border)
 

@@ -322,7 +322,8 @@ def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
     if explanation.additive:
         heading = f"{rule.name}: {'+' if said > 0 else ''}{format_number(said, 3)}"
     else:
-        heading = f"{rule.name}: {explanation.outputs[explanation.target]} = {format_number(said, 3)}"
+        value = f"{explanation.outputs[explanation.target]} = {format_number(said, 3)}"
+        heading = f"{rule.name}: {rule.concluded or value}"
     texts = [text for text, _ in pieces(explanation, rule, 3)]
     if len(texts) < len(rule.parts):  # not simply joined by AND
         texts = [rule_in_words(explanation, rule, 3)[0], *(part.text for part in rule.parts[1:])]

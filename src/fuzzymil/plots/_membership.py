@@ -12,10 +12,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots._rules import border, check_start, conditions_about, quantifier_word, quantifiers_about, rules_of
+from fuzzymil.plots._rules import (
+    border,
+    checked_start,
+    conditions_about,
+    mamdani_of,
+    quantifier_word,
+    quantifiers_about,
+    rules_of,
+)
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.premise import ANYTHING
+from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules.editing.comparison import span
+from fuzzymil.rules.premise import ANYTHING, Is
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +43,8 @@ class MembershipDisplay:
 
     A dashed gray line is the set before training, a solid line the set after it. Rules with a high conclusion, above
     the threshold of a binary classifier or else the mean, are orange, the others blue. Of additive rules, those that
-    raise the output are orange. The panels name the quantifiers of a premise.
+    raise the output are orange. The panels name the quantifiers of a premise. Of Mamdani rules, the last columns are
+    the sets that they conclude, on a tinted ground.
 
     Parameters
     ----------
@@ -52,6 +62,8 @@ class MembershipDisplay:
         Units of the features.
     additive : bool
         Whether high conclusions raise the output, and low ones lower it.
+    n_outputs : int
+        Number of columns, the last ones, that are outputs of Mamdani rules.
 
     Examples
     --------
@@ -67,25 +79,27 @@ class MembershipDisplay:
     marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     units: list[str] = dataclasses.field(default_factory=list)
     additive: bool = False
+    n_outputs: int = 0
 
     @classmethod
     def from_rules(
-        cls, rule_base: Any, initial: RuleBase | None = None, *, max_features: int = 6, output: int = 0
+        cls, rule_base: Any, initial: Any = None, *, max_features: int = 6, output: int = 0
     ) -> MembershipDisplay:
         """Evaluate the sets of rules and, optionally, of the rules before training.
 
         Parameters
         ----------
-        rule_base : RuleBase, or fitted model
-        initial : RuleBase, optional
+        rule_base : RuleBase, MamdaniRules, or fitted model
+        initial : RuleBase or MamdaniRules, optional
             The rules before training: the same variables and as many rules.
         max_features : int
             Maximum number of features: those with the narrowest sets. Features without conditions are not shown.
         output : int
             Output whose conclusions are in the titles.
         """
-        rules = rules_of(rule_base)
-        check_start(rules, initial)
+        rules, concluded = rules_of(rule_base), mamdani_of(rule_base)
+        first = initial if isinstance(initial, MamdaniRules) else None
+        initial = checked_start(rules, initial)
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
         relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
@@ -104,14 +118,19 @@ class MembershipDisplay:
                 x = np.linspace(*_view(rules, initial, int(d)), 300)
                 before = None if initial is None else _degrees(initial, r, int(d), x)
                 row.append(Curve(x, before, _degrees(rules, r, int(d), x), quantifiers_about(rules, r, int(d))[0]))
-            curves.append(row)
+            curves.append(row + ([] if concluded is None else _concluded_curves(concluded, first, r)))
+        outputs = () if concluded is None else concluded.outputs
+        columns = [*(rules.variables[d] for d in shown), *outputs]
         return cls(
             curves=curves,
-            titles=[_title(rules, r, output) for r in range(rules.n_rules)],
+            titles=[
+                _title(rules, r, output) if concluded is None else _said(concluded, r) for r in range(rules.n_rules)
+            ],
             additive=not rules.normalize,
-            features=[rules.variables[d].name for d in shown],
+            features=[variable.name for variable in columns],
             high=list(constants > border(rule_base, constants)),
-            units=[rules.variables[d].unit or "" for d in shown],
+            units=[variable.unit or "" for variable in columns],
+            n_outputs=len(outputs),
         )
 
     def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
@@ -133,7 +152,10 @@ class MembershipDisplay:
         for r, row in enumerate(self.curves):
             color = HIGH if self.high[r] else LOW
             for d, curve in enumerate(row):
-                _draw(axes[r, d], curve, color)
+                concludes = d >= n_columns - self.n_outputs
+                _draw(axes[r, d], curve, color, "nothing" if concludes else "any")
+                if concludes:
+                    axes[r, d].set_facecolor("#F7F5F0")
                 for place in self.marks.get(self.features[d], ()):
                     axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
             axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
@@ -159,14 +181,14 @@ class MembershipDisplay:
             add_legend(figure, handles, [str(handle.get_label()) for handle in handles], ncols=len(handles))
 
 
-def _draw(axis: Any, curve: Curve | None, color: str) -> None:
+def _draw(axis: Any, curve: Curve | None, color: str, blank: str) -> None:
     axis.set_ylim(0, 1.08)
     axis.set_yticks([0, 1])
     axis.tick_params(labelsize=8)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     if curve is None:
-        axis.text(0.5, 0.5, "any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
+        axis.text(0.5, 0.5, blank, transform=axis.transAxes, ha="center", va="center", color=FAINT)
         return
     if curve.before is not None:
         axis.plot(curve.x, curve.before, color=FAINT, linestyle="--", linewidth=1.2)
@@ -188,6 +210,25 @@ def _title(rules: RuleBase, r: int, output: int) -> str:
     counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
     asked = "".join(f" ({word} instances)" for word in counts if word)
     return f"{rules.name_of(r)}: {rules.outputs[output]} {sign} {value}{more}{asked}"
+
+
+def _said(rules: MamdaniRules, r: int) -> str:
+    return f"{rules.name_of(r)}: {rules.concluded_text(r)}"
+
+
+def _concluded_curves(rules: MamdaniRules, initial: MamdaniRules | None, r: int) -> list[Curve | None]:
+    """Return the set that a rule concludes of each output, now and before training."""
+    found: list[Curve | None] = []
+    for k, output in enumerate(rules.outputs):
+        said = rules.conclusions[r].get(output.name)
+        if said is None:
+            found.append(None)
+            continue
+        term = said.term if isinstance(said, Is) else said
+        x = np.linspace(*span(output), 300)
+        before = None if initial is None else initial.outputs[k].terms[term](x)
+        found.append(Curve(x, before, output.terms[term](x)))
+    return found
 
 
 def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:

@@ -18,7 +18,7 @@ from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.text import evenly
 from fuzzymil.plots._rules import (
     border,
-    check_start,
+    checked_start,
     conclusions,
     conditions_about,
     influences,
@@ -114,7 +114,7 @@ class RuleGridDisplay:
     def from_rules(
         cls,
         rule_base: Any,
-        initial: RuleBase | None = None,
+        initial: Any = None,
         *,
         bags: Any = None,
         max_features: int = 12,
@@ -146,7 +146,7 @@ class RuleGridDisplay:
         for name, value in (("max_features", max_features), ("max_rules", max_rules)):
             if value < 1:
                 raise ParameterError(f"{name} must be at least 1, got {value!r}.")
-        check_start(rules, initial)
+        initial = checked_start(rules, initial)
         seen = None if bags is None else seen_bags(rules, bags)
         restricted, influence = restrictions(rules, seen), influences(rules)
         used = used_features([rules]) or [0]  # one column even if no rule has a condition
@@ -261,7 +261,7 @@ def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], lis
     return (sorted(shown) if in_order or not rest else shown), rest
 
 
-def _points(rules: RuleBase, initial: RuleBase | None, seen: Bags | None, d: int) -> Array:
+def _points(rules: RuleBase, initial: Any, seen: Bags | None, d: int) -> Array:
     """Return values over the range of a feature; if that is unknown, over the sets before and after training."""
     ends = [
         span(base.variables[d], None if seen is None else seen.instances[:, d]) for base in (rules, initial) if base
@@ -270,7 +270,7 @@ def _points(rules: RuleBase, initial: RuleBase | None, seen: Bags | None, d: int
     return np.linspace(low, high if high > low else low + 1.0, 161)
 
 
-def _cell(rules: RuleBase, initial: RuleBase | None, r: int, d: int, x: Array, restricted: Array) -> Cell | None:
+def _cell(rules: RuleBase, initial: Any, r: int, d: int, x: Array, restricted: Array) -> Cell | None:
     after = list(conditions_about(rules, r, d, x))
     if not after:
         return None

@@ -15,21 +15,34 @@ from fuzzymil.estimators import ExplainableModel
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
+from fuzzymil.rules.mamdani import MamdaniRules, numeric_view
 from fuzzymil.rules.premise import ANYTHING, And, Is, Part, Quantified, conditions, negations, plain_conditions
 
 
 def rules_of(model: Any) -> RuleBase:
-    """Return a rule base, or the rule base of a model: ``rules_`` or ``rule_base``."""
+    """Return a rule base, or the rule base of a model, ``rules_`` or ``rule_base``; Mamdani rules as `numeric_view`."""
+    return numeric_view(own_rules(model))
+
+
+def own_rules(model: Any) -> RuleBase | MamdaniRules:
+    """Return rules of either kind, or those of a model."""
     for found in (model, getattr(model, "rules_", None), getattr(model, "rule_base", None)):
-        if isinstance(found, RuleBase):
+        if isinstance(found, RuleBase | MamdaniRules):
             return found
     raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
 
 
-def check_start(rules: RuleBase, initial: RuleBase | None) -> None:
-    """Raise `ParameterError` unless ``initial`` has rules with the same conditions, or is None."""
+def mamdani_of(model: Any) -> MamdaniRules | None:
+    """Return Mamdani rules, or those of a model; None for rules that conclude numbers."""
+    found = own_rules(model)
+    return found if isinstance(found, MamdaniRules) else None
+
+
+def checked_start(rules: RuleBase, initial: Any) -> RuleBase | None:
+    """Return the rules before training if they have the same conditions, else raise `ParameterError`."""
     if initial is None:
-        return
+        return None
+    initial = numeric_view(initial) if isinstance(initial, MamdaniRules) else initial
     if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
         raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
     if initial.n_rules != rules.n_rules:
@@ -39,6 +52,7 @@ def check_start(rules: RuleBase, initial: RuleBase | None) -> None:
     for number, (before, after) in enumerate(zip(initial.rules, rules.rules, strict=True), start=1):
         if not set(after.antecedent) <= set(before.antecedent):
             raise ParameterError(f"Rule {number} asks about other features than in initial: leave initial out.")
+    return initial
 
 
 def position(what: str, wanted: Any, known: Sequence[str]) -> int:

@@ -20,6 +20,8 @@ from fuzzymil.network.inference import Activations
 from fuzzymil.report._drawings import Sketcher
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped
+from fuzzymil.rules.language import source
+from fuzzymil.rules.mamdani import MamdaniRules, numeric_view
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, the number of items done, and their total."""
@@ -53,10 +55,20 @@ class Answers:
     output: Array
     predictions: Array
 
-    @property
+    @functools.cached_property
     def members(self) -> list[RuleBase]:
-        """The rule bases whose outputs are averaged."""
-        return list(self.model.members_)
+        """The rule bases whose outputs are averaged; Mamdani rules as `numeric_view`."""
+        return [numeric_view(rules) for rules in self.model.members_]
+
+    @property
+    def concludes_sets(self) -> bool:
+        """Whether the rules are Mamdani rules."""
+        return isinstance(self.model.members_[0], MamdaniRules)
+
+    def texts(self, member: int, max_terms: int) -> list[str]:
+        """Return the rules of a member in words."""
+        rules = self.model.members_[member]
+        return list(rules.statements(max_terms) if self.concludes_sets else source.statements(rules, max_terms))
 
     @property
     def rules(self) -> RuleBase:
@@ -103,7 +115,8 @@ class Answers:
     def explained(self, places: Array) -> Iterator[Explanation]:
         """Explain the bags at these positions, one by one."""
         for place in places:
-            yield explain(self.members, self.read[[int(place)]], reading=self.reading, coverage=self.model.coverage_)
+            bag = self.read[[int(place)]]
+            yield explain(self.model.members_, bag, reading=self.reading, coverage=self.model.coverage_)
 
 
 def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
@@ -111,7 +124,7 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
 
     Parameters
     ----------
-    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
+    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor, MISugeno or MIMamdani
     bags : Bags, or anything `as_bags` accepts
     y : array of shape (n_bags,), optional
         Default: the labels of the bags, if any.
@@ -127,12 +140,12 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     if not isinstance(model, ExplainableModel):
         raise ParameterError(
             "A report needs a model whose rules can be explained (MIANFISClassifier, MIANFISRegressor, "
-            f"ANFISClassifier, ANFISRegressor or MISugeno), got {type(model).__name__}. For a pipeline, pass its last "
-            "step and the transformed bags."
+            f"ANFISClassifier, ANFISRegressor, MISugeno or MIMamdani), got {type(model).__name__}. For a pipeline, "
+            "pass its last step and the transformed bags."
         )
     given = as_bags(bags)
     read, reading = model._bags_to_read(given), model._reading()
-    found = tuple(base.infer(read) for base in model.members_)
+    found = tuple(numeric_view(rules).infer(read) for rules in model.members_)
     output = np.mean([each.output for each in found], axis=0)
     labeled = y is not None or given.labels is not None
     truth = _truth(model, given, y, reading) if labeled else None

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.estimators import Network
+from fuzzymil.estimators import MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
@@ -108,7 +108,7 @@ class Report:
             performance=performance,
             own_performance=own,
             reason=reason,
-            diagnoses=tuple(base.diagnose(answers.read) for base in answers.members),
+            diagnoses=tuple(rules.diagnose(answers.read) for rules in answers.model.members_),
             explanations=explanations,
         )
 
@@ -207,6 +207,13 @@ def _check(n_folds: int, max_bags: int) -> None:
             raise ParameterError(f"{name} must be an integer of at least {least}, got {value!r}.")
 
 
+def _learned(model: Any) -> bool:
+    """Return whether a fit learned rules or moved their sets, so that its bags are no test."""
+    if isinstance(model, MIMamdani):
+        return model.rules is None or model.max_epochs > 0
+    return isinstance(model, Network)
+
+
 def _positive(answers: Answers, given: Any) -> Any:
     """Return the class that curves are about; None for the one that rules speak for, or for several classes."""
     classes = answers.classes
@@ -226,7 +233,7 @@ def _performance(
     """Return the numbers to quote, the model's own beside them, and why there is no cross-validation."""
     if answers.truth is None:
         return None, None, ""
-    trained = isinstance(answers.model, Network)
+    trained = _learned(answers.model)
     own = measured(answers, n_folds, random_state, seen=trained and not held_out)
     if not trained or held_out:
         return own, None, ""

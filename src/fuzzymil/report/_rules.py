@@ -14,7 +14,7 @@ from fuzzymil.report._answers import Answers
 from fuzzymil.report._drawings import Bar, Sketch, bar
 from fuzzymil.report._format import label, typeset
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
 
@@ -101,6 +101,7 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         "outputs": [f"{name} +=" for name in base.outputs],
         "n_shown": _SHOWN,
         "normalized": answers.rules.normalize,
+        "joined": answers.concludes_sets,
         "filters": {f"for-{k}": f"for {label(name)}" for k, name in enumerate(answers.classes or ())},
     }
 
@@ -143,7 +144,7 @@ def _shortened(text: str) -> str:
 
 def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
-    texts = source.statements(base, _SHOWN)
+    texts = answers.texts(member, _SHOWN)
     added = found.normalized * found.rule_outputs[:, :, 0]
     counts = found.normalized if base.normalize else np.abs(added)
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)

@@ -13,7 +13,7 @@ from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.membership import MembershipFunction, family
 from fuzzymil.network.layers import Params
 from fuzzymil.rules import RuleBase
-from fuzzymil.training._projection import FLATTEST, Bounds, Neighbors, measured, reaches
+from fuzzymil.training._projection import FLATTEST, Bounds, Neighbors, least_top, measured, reaches
 from fuzzymil.training.constraints import Constraints, Touched
 from fuzzymil.training.scaling import Scaling
 
@@ -194,6 +194,14 @@ def _check_conclusions(
 
 def _check_overlap(name: str, terms: list[tuple[str, MembershipFunction]], level: float) -> None:
     """Raise if neighboring terms of a variable cross below the level."""
+    for term, chosen in terms:
+        top = float(chosen(chosen.peak(*chosen.parameters)))
+        independent = chosen.with_edges_apart(0.0, *chosen.parameters) is not None
+        if independent and top < math.exp(least_top(math.log(level))):
+            raise ParameterError(
+                f"overlap: the edges of the term {term!r} of {name!r} are so near to each other that the membership "
+                f"between them is only {top:.3g}: move them apart, or lower overlap."
+            )
     for (a, left), (b, right) in itertools.pairwise(terms):
         peaks = [float(chosen.peak(*chosen.parameters)) for chosen in (left, right)]
         sides = [reaches(s.kind, tuple(np.array([v]) for v in s.parameters), math.log(level)) for s in (left, right)]

@@ -1,7 +1,8 @@
 """Bounds on the parameters of rules, as arrays, and the projection that a training step ends with.
 
 The functions run on NumPy arrays in the units of the data and, compiled, on standardized axes. A set is moved or
-widened as a whole, so they need no more of a family than ``peak``, ``spread``, ``log_mu`` and ``moved``.
+widened as a whole, so they need no more of a family than ``peak``, ``spread``, ``log_mu``, ``moved`` and
+``with_edges_apart``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from fuzzymil.network.layers import Params
 FLATTEST = 0.01  # of its starting slope, to which a set that opens to one side may flatten
 _LOG_NEAREST, _LOG_FARTHEST = np.log(1e-6), np.log(1e6)  # distances from a peak, in spreads
 _HALVINGS = 32
+_FAR_APART = 16.0  # spreads: edges that far apart do not touch each other
 
 
 class Bounds(NamedTuple):
@@ -55,6 +57,7 @@ def projected(params: Params, bounds: Bounds, snap: float = 0.0) -> Params:
     """
     sets = {name: _in_order(name, values, bounds, snap) for name, values in params.sets.items()}
     if bounds.neighbors is not None:
+        sets = {name: _with_a_top(name, values, bounds.neighbors) for name, values in sets.items()}
         factor = _widening(sets, bounds.neighbors)
         for name, values in sets.items():
             # By a factor, around the peak.
@@ -99,6 +102,42 @@ def _within(coefs: Any, bounds: Bounds, snap: float) -> Any:
 # ---------------------------------------------------------------------- overlap
 
 
+def _with_a_top(name: str, values: tuple[Any, ...], near: Neighbors) -> tuple[Any, ...]:
+    """Move edges that came too close to each other apart, until the membership between them is `least_top`."""
+    moves = near.moves[: near.left.size].reshape(near.left.shape)
+    xp = namespace(near.unused)
+    kind = family(name)
+    if kind.with_edges_apart(0.0, *values) is None:
+        return values
+    peak, target = kind.peak(*values), least_top(near.log_level)
+
+    def low(distance: Any) -> Any:
+        return kind.log_mu(peak, *(kind.with_edges_apart(distance, *values) or values)) < target
+
+    def halve(_: Any, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        middle = (ends[0] + ends[1]) / 2
+        still = low(middle)
+        return xp.where(still, middle, ends[0]), xp.where(still, ends[1], middle)
+
+    _, enough = _looped(halve, (xp.zeros_like(peak), _FAR_APART * kind.spread(*values)))
+    moved = kind.with_edges_apart(enough, *values) or values
+    short = low(xp.zeros_like(peak)) & (moves > 0)
+    return tuple(xp.where(short, new, old) for new, old in zip(moved, values, strict=True))
+
+
+def least_top(log_level: Any) -> Any:
+    """Return the least log-membership at the peak of a set that overlaps with others at a level: well above it."""
+    return log_level / 2
+
+
+def _looped(step: Any, ends: Any) -> Any:
+    if isinstance(ends[0], np.ndarray):
+        return functools.reduce(lambda ends, n: step(n, ends), range(_HALVINGS), ends)
+    import jax
+
+    return jax.lax.fori_loop(0, _HALVINGS, step, ends)  # as one loop, which compiles faster
+
+
 def reaches(name: str, values: tuple[Any, ...], log_level: Any) -> tuple[Any, Any, Any]:
     """Return the peak of sets, and how far to its left and right their membership stays at a level.
 
@@ -123,12 +162,7 @@ def reaches(name: str, values: tuple[Any, ...], log_level: Any) -> tuple[Any, An
 
         ends = xp.full_like(peak, _LOG_NEAREST), xp.full_like(peak, _LOG_FARTHEST)
         nowhere, everywhere = ~holds(ends[0]), holds(ends[1])
-        if isinstance(peak, np.ndarray):
-            ends = functools.reduce(lambda ends, n: halve(n, ends), range(_HALVINGS), ends)
-        else:  # as one loop, which compiles faster
-            import jax
-
-            ends = jax.lax.fori_loop(0, _HALVINGS, halve, ends)
+        ends = _looped(halve, ends)
         return xp.where(nowhere, 0.0, xp.where(everywhere, xp.inf, spread * xp.exp(ends[0])))
 
     return peak, reach(-1.0), reach(1.0)

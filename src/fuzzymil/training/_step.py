@@ -18,6 +18,7 @@ import numpy.typing as npt
 import optax
 
 from fuzzymil.membership import family
+from fuzzymil.network import mamdani
 from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
 from fuzzymil.network.segments import Grouping, OneBag
@@ -160,19 +161,23 @@ def _costs(
 ) -> tuple[jax.Array, jax.Array]:
     """Return the loss and squared error of each bag, (b,) both."""
     loss = LOSSES[plan.loss]
-    layers = forward(
-        from_free(free, fixed, plan),
-        masks,
-        plan.operators,
-        x,
-        grouping,
-        known=known,
-        keep=keep,
-        renormalize=plan.renormalize,
-        squares=squares,
-    )
-    error = jnp.square(loss.expected(layers.output) - targets).sum(axis=-1)
-    return loss.per_bag(layers.output, targets), error
+    params = from_free(free, fixed, plan)
+    if plan.operators.conclusions is not None:
+        output = mamdani.output(params, masks, plan.operators, x, grouping, known=known, squares=squares)
+    else:
+        output = forward(
+            params,
+            masks,
+            plan.operators,
+            x,
+            grouping,
+            known=known,
+            keep=keep,
+            renormalize=plan.renormalize,
+            squares=squares,
+        ).output
+    error = jnp.square(loss.expected(output) - targets).sum(axis=-1)
+    return loss.per_bag(output, targets), error
 
 
 def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data) -> tuple[jax.Array, jax.Array]:

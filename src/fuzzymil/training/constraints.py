@@ -35,9 +35,9 @@ class Constraints:
         it declares none) unless it starts beyond that. A sigmoid stays open to the same side.
     overlap : float, optional
         The least membership, at most 0.5, at which neighboring terms of a variable cross. Between their peaks, no
-        value then has a lower membership in both. It implies ``ordered``. Sets with two independent edges (`PiShape`,
-        `TwoSidedGaussian`, differences and products of sigmoids) keep it only as long as these do not pass each other.
-        None: no condition.
+        value then has a lower membership in both. It implies ``ordered``. The two edges of a `PiShape`, a
+        `TwoSidedGaussian` or two sigmoids stay so far apart that the membership between them is at least the square
+        root of it. None: no condition.
     signs : bool, or mapping of variable to {-1, 0, 1}
         The signs of slopes in linear conclusions. True: the slopes that are not zero keep their sign. A mapping
         states the sign for some variables; 0 keeps their slopes at zero.

@@ -1,8 +1,10 @@
-"""Changes to rule bases: edit, simplify, compare and diagnose; these functions are the methods of `RuleBase`."""
+"""Changes to rule bases: edit, simplify, compare and diagnose; these functions are the methods of rules."""
 
 from fuzzymil.rules.editing._diagnosis import Diagnosis, Finding, diagnose
-from fuzzymil.rules.editing._difference import Changed, Difference, Flip, Match, diff
+from fuzzymil.rules.editing._difference import Changed, Difference, Flip, Match, border_of, diff
 from fuzzymil.rules.editing._edit import edit, over
+from fuzzymil.rules.editing._kinds import all_variables
+from fuzzymil.rules.editing._mamdani import edit_mamdani, over_mamdani
 from fuzzymil.rules.editing._simplify import Change, MergedTerms, Simplified, simplify
 
 __all__ = [
@@ -15,9 +17,13 @@ __all__ = [
     "Match",
     "MergedTerms",
     "Simplified",
+    "all_variables",
+    "border_of",
     "diagnose",
     "diff",
     "edit",
+    "edit_mamdani",
     "over",
+    "over_mamdani",
     "simplify",
 ]

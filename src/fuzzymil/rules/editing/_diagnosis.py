@@ -9,12 +9,14 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.network.inference import Activations
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.editing._kinds import all_variables, concludes_sets, premises_of
 from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities, shares
-from fuzzymil.rules.inference import infer, seen_bags
+from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 
 _APART = 0.05  # part of the variance over bags in which the truths of two rules may differ, to call them duplicates
@@ -76,17 +78,20 @@ class Diagnosis(Sequence[Finding]):
 
 @dataclasses.dataclass(frozen=True)
 class _Case:
-    """A rule base, the bags, and the thresholds of findings."""
+    """Rules, the bags, and the thresholds of findings; of Mamdani rules, ``base`` is `MamdaniRules.to_sugeno`."""
 
+    rules: Any
     base: RuleSet
     seen: Bags
     found: Activations
+    weight: Array  # (n_bags, n_rules) part of the answers that each rule determines
+    uncovered: Array  # (n_bags,)
     asked: tuple[Asked, ...]
     limits: dict[str, float]
 
 
 def diagnose(
-    base: RuleSet,
+    base: Any,
     bags: Any,
     *,
     min_share: float = 0.01,
@@ -113,7 +118,8 @@ def diagnose(
     similarity, agreement : float
         Two rules are similar if their sets are this similar (see `simplify`): a "duplicate" if their conclusions
         differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction". Similar
-        additive rules are duplicates if they are also true in the same bags: what they conclude adds up.
+        additive rules are duplicates if they are also true in the same bags: what they conclude adds up. Mamdani rules
+        contradict each other if they conclude different terms of an output.
     extreme : float
         "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
     always, never : float
@@ -121,12 +127,13 @@ def diagnose(
         on all instances.
     coverage : float
         "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
-        small. Not for additive rules, whose answer is then their default.
+        small. Not for additive rules, whose answer is then their default. Of Mamdani rules: the joined set is empty.
 
     Returns
     -------
     Diagnosis
-        Findings with their kind, rules, message and advice. Further kinds are "unused term" and "unused variable".
+        Findings with their kind, rules, message and advice. Further kinds are "unused term", "unused variable" and, of
+        Mamdani rules, "unused output".
 
     Examples
     --------
@@ -152,8 +159,7 @@ def diagnose(
         high = np.inf if name == "extreme" else 1.0
         if not 0 <= value <= high:
             raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
-    seen = seen_bags(base, bags)
-    case = _Case(base, seen, infer(base, seen), tuple(conditions_on(base, seen)), limits)
+    case = _case(base, bags, limits)
     checks = (
         _idle,
         _dominant,
@@ -163,9 +169,26 @@ def diagnose(
         _never_true,
         _unused_terms,
         _unused_variables,
+        _unused_outputs,
         _uncovered,
     )
-    return Diagnosis(tuple(finding for check in checks for finding in check(case)), base.n_rules, seen.n_bags)
+    found = tuple(finding for check in checks for finding in check(case))
+    return Diagnosis(found, case.base.n_rules, case.seen.n_bags)
+
+
+def _case(rules: Any, bags: Any, limits: dict[str, float]) -> _Case:
+    premises = premises_of(rules)
+    seen = seen_bags(premises, bags)
+    inferred = rules.infer(seen)
+    asked = tuple(conditions_on(premises, seen))
+    if concludes_sets(rules):
+        # An output that no rule concludes is a finding of its own.
+        said = [k for k, name in enumerate(rules.output_names) if any(name in each for each in rules.conclusions)]
+        weight = np.mean([inferred.shares(k) for k in said], axis=0)
+        silent = inferred.uncovered[:, said].any(axis=1)
+        return _Case(rules, rules.to_sugeno(), seen, inferred.numeric(), weight, silent, asked, limits)
+    silent = inferred.strongest < limits["coverage"]
+    return _Case(rules, rules, seen, inferred, inferred.normalized, silent, asked, limits)
 
 
 # ---------------------------------------------------------------------- rules
@@ -199,7 +222,7 @@ def _dominant(case: _Case) -> Iterator[Finding]:
     if not case.base.normalize:
         yield from _constant(case)
         return
-    often = (case.found.normalized > limit).mean(axis=0)
+    often = (case.weight > limit).mean(axis=0)
     for number, part in enumerate(often, start=1):
         if part >= nearly_all and case.base.rules[number - 1].antecedent:  # "IF anything" is meant to
             yield Finding(
@@ -240,8 +263,11 @@ def _twins(case: _Case) -> Iterator[Finding]:
             alike = float(similarity[first, second])
             if alike < case.limits["similarity"] or not (base.normalize or _act_alike(case, first, second)):
                 continue
-            apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
             pair = (first + 1, second + 1)
+            apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
+            if concludes_sets(case.rules):
+                yield from _twins_with_sets(case, pair, alike)
+                continue
             premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
             asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
             if not base.normalize:  # contributions add up, so nothing contradicts
@@ -258,6 +284,22 @@ def _twins(case: _Case) -> Iterator[Finding]:
                 )
 
 
+def _twins_with_sets(case: _Case, pair: tuple[int, int], alike: float) -> Iterator[Finding]:
+    said, other = (dict(case.rules.conclusions[number - 1]) for number in pair)
+    premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
+    asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
+    if said == other:
+        message, advice = f"{asks} and the same conclusion.", f"Merge them: edit(merge=[{pair}])."
+        yield Finding("duplicate", pair, message, advice)
+    elif differ := [name for name in said if name in other and said[name] != other[name]]:
+        yield Finding(
+            "contradiction",
+            pair,
+            f"{asks}, but conclude different terms of {listed(differ)}.",
+            f"Distinguish them by another condition, or drop one: edit(drop={pair[1]}).",
+        )
+
+
 def _act_alike(case: _Case, first: int, second: int) -> bool:
     """Return whether two rules are true in the same bags, up to a constant that the default can take over.
 
@@ -269,6 +311,8 @@ def _act_alike(case: _Case, first: int, second: int) -> bool:
 
 
 def _extreme(case: _Case) -> Iterator[Finding]:
+    if concludes_sets(case.rules):  # a set is within the range of its output
+        return
     output, said = case.found.output, case.found.rule_outputs
     for r in range(case.base.n_rules if case.base.n_rules > 2 else 0):
         others = np.concatenate([output[:, None], np.delete(said, r, axis=1)], axis=1)
@@ -325,7 +369,10 @@ def _texts(asked: Sequence[Asked]) -> str:
 
 def _unused_terms(case: _Case) -> Iterator[Finding]:
     used = set(case.base.arrangement.terms.values())
-    for variable in case.base.variables:
+    if concludes_sets(case.rules):
+        for output in case.rules.output_names:
+            used |= {(output, term) for term, rules in case.rules.rules_by_term(output).items() if rules}
+    for variable in all_variables(case.rules):
         unused = [term for term in variable.terms if (variable.name, term) not in used]
         if unused:
             yield Finding(
@@ -347,19 +394,33 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
         yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", advice)
 
 
+def _unused_outputs(case: _Case) -> Iterator[Finding]:
+    if concludes_sets(case.rules):
+        said = {name for concluded in case.rules.conclusions for name in concluded}
+        silent = [name for name in case.rules.output_names if name not in said]
+        if silent:
+            yield Finding(
+                "unused output",
+                (),
+                f"No rule concludes {listed(silent)}: the answer is always the default.",
+                "Add a rule for it.",
+            )
+
+
 # ---------------------------------------------------------------------- bags
 
 
 def _uncovered(case: _Case) -> Iterator[Finding]:
     if not case.base.normalize:  # where no rule fires, the default is the answer
         return
+    ids = tuple(case.seen.ids[case.uncovered].tolist())
     limit = case.limits["coverage"]
-    ids = tuple(case.seen.ids[case.found.strongest < limit].tolist())
+    what = "concludes anything" if concludes_sets(case.rules) else f"fires with {limit:g} or more"
     if ids:
         yield Finding(
             "uncovered bags",
             (),
-            f"No rule fires with {limit:g} or more on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}.",
+            f"No rule {what} on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}.",
             "Add a rule for them or widen sets; their outputs are guesses.",
             ids,
         )

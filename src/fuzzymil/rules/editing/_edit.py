@@ -103,12 +103,12 @@ def edit(
     base = _with_sets(base, sets or {}, new_terms or {})
     base = _with_changed_rules(base, without or {}, conclusions or {}, weights or {})
     base = _with_replaced(base, replace or {})
-    groups = [tuple(_numbers(base, "merge", group)) for group in merge]
-    order = _order(base, groups, drop, keep)
-    base = _merged(base, groups, order)
+    groups = [tuple(numbers_of(base, "merge", group)) for group in merge]
+    order = order_of(base, groups, drop, keep)
+    base = in_order(base, groups, order)
     texts = [add] if isinstance(add, str) else list(add)
     if texts:
-        base = _with_added(base, texts)
+        base = with_further(base, _new_rules(base, "add", texts))
     if default is not None:
         base = _with_default(base, default)
     return without_unused_terms(base) if drop_unused_terms else base
@@ -153,7 +153,8 @@ def over(base: R, feature_names: Iterable[str]) -> R:
 # ---------------------------------------------------------------------- rule numbers
 
 
-def _number(base: RuleSet, what: str, number: object) -> int:
+def number_of(base: RuleSet, what: str, number: object) -> int:
+    """Return the number of a rule, given by number or label; ``what`` names the argument in error messages."""
     if isinstance(number, str):
         labels = [rule.label for rule in base.rules]
         if labels.count(number) > 1:
@@ -171,20 +172,20 @@ def _number(base: RuleSet, what: str, number: object) -> int:
     return int(number)
 
 
-def _numbers(base: RuleSet, what: str, given: object) -> list[int]:
+def numbers_of(base: RuleSet, what: str, given: object) -> list[int]:
     """Return distinct rule numbers; a single number counts as a list."""
     several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    found = [_number(base, what, number) for number in several]
+    found = [number_of(base, what, number) for number in several]
     twice = next((number for number in found if found.count(number) > 1), None)
     if twice is not None:
         raise ParameterError(f"{what}: rule {twice} appears twice.")
     return found
 
 
-def _order(base: RuleSet, groups: list[tuple[int, ...]], drop: Any, keep: Any) -> list[int]:
+def order_of(base: RuleSet, groups: list[tuple[int, ...]], drop: Any, keep: Any) -> list[int]:
     """Return the numbers of the rules to keep, in their new order; for a merged group, the first."""
-    dropped = _numbers(base, "drop", drop)
-    wanted = list(range(1, base.n_rules + 1)) if keep is None else _numbers(base, "keep", keep)
+    dropped = numbers_of(base, "drop", drop)
+    wanted = list(range(1, base.n_rules + 1)) if keep is None else numbers_of(base, "keep", keep)
     if keep is not None and dropped:
         raise ParameterError("Use either drop (the rules to remove) or keep (the rules to keep), not both.")
     gone = {}
@@ -207,7 +208,7 @@ def _order(base: RuleSet, groups: list[tuple[int, ...]], drop: Any, keep: Any) -
     return left
 
 
-def _merged(base: R, groups: list[tuple[int, ...]], order: list[int]) -> R:
+def in_order(base: R, groups: list[tuple[int, ...]], order: list[int]) -> R:
     """Replace each group by its merged rule, and put the rules in order."""
     base, rules = merged_rules(base, groups)
     made = {group[0]: rule for group, rule in zip(groups, rules, strict=True)}
@@ -281,7 +282,7 @@ def _with_changed_rules(
 ) -> R:
     premises = [rule.premise for rule in base.rules]
     for number, given in without.items():
-        r = _number(base, "without", number) - 1
+        r = number_of(base, "without", number) - 1
         names = [given] if isinstance(given, str) else list(given)
         asked = base.rules[r].antecedent
         for name in names:
@@ -295,8 +296,8 @@ def _with_changed_rules(
     for number, weight in weights.items():
         if not isinstance(weight, numbers.Real):
             raise ParameterError(f"weights: the weight of rule {number} must be a number, got {weight!r:.100}.")
-        heavy[_number(base, "weights", number) - 1] = float(weight)
-    said = {_number(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
+        heavy[number_of(base, "weights", number) - 1] = float(weight)
+    said = {number_of(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
     changed = zip(base.rules, premises, _with_conclusions(base, said), heavy, strict=True)
     rules = tuple(Rule(premise, coefs, weight, rule.label, rule.comment) for rule, premise, coefs, weight in changed)
     return dataclasses.replace(base, rules=rules)
@@ -368,8 +369,8 @@ def _with_default(base: R, given: Any) -> R:
 # ---------------------------------------------------------------------- new rules
 
 
-def _with_added(base: R, texts: list[str]) -> R:
-    new = _new_rules(base, "add", texts)
+def with_further(base: R, new: Sequence[Rule]) -> R:
+    """Return the rule base with further rules; if rules have their own alpha, these get the mean one."""
     alpha = base.alpha
     if isinstance(alpha, tuple):
         alpha += (sum(alpha) / len(alpha),) * len(new)
@@ -379,7 +380,7 @@ def _with_added(base: R, texts: list[str]) -> R:
 def _with_replaced(base: R, texts: Mapping[int, str]) -> R:
     rules = list(base.rules)
     for number, text in texts.items():
-        place = _number(base, "replace", number) - 1
+        place = number_of(base, "replace", number) - 1
         new = _new_rules(base, "replace", [text])
         if len(new) != 1:
             raise ParameterError(f"replace: expected one rule for rule {number}, got {len(new)}: {text!r:.100}.")

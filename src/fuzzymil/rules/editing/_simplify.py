@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
-from fuzzymil.rules import json
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.compile import centers
-from fuzzymil.rules.editing._edit import edit
+from fuzzymil.rules.editing._kinds import K, concludes_sets, output_on, premises_of, with_premises
 from fuzzymil.rules.editing._merge import blended, shares_of
 from fuzzymil.rules.editing._rewrite import rewritten_rules, without_unused_terms
 from fuzzymil.rules.editing.comparison import conditions_on, shares, similarities, span
-from fuzzymil.rules.inference import infer, seen_bags
+from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, is_quantified, premise_key
 from fuzzymil.rules.rule import Rule
@@ -58,16 +57,16 @@ class Change(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Simplified(Generic[R]):
-    """The result of `RuleBase.simplify`: simpler rules, the steps taken, and the change of the outputs.
+class Simplified(Generic[K]):
+    """The result of `simplify`: simpler rules, the steps taken, and the change of the outputs.
 
     ``str`` returns a summary.
 
     Attributes
     ----------
-    rules : RuleBase
+    rules : RuleBase or MamdaniRules
         The simpler rules.
-    before : RuleBase
+    before : RuleBase or MamdaniRules
         The original rules; the numbers and names below refer to them.
     dropped : tuple of int
         Rules that were dropped because they never matter.
@@ -81,8 +80,8 @@ class Simplified(Generic[R]):
         How much the outputs changed.
     """
 
-    rules: R
-    before: R
+    rules: K
+    before: K
     dropped: tuple[int, ...]
     conditions: tuple[tuple[int, str], ...]
     terms: tuple[MergedTerms, ...]
@@ -104,7 +103,7 @@ class Simplified(Generic[R]):
     def to_dict(self) -> dict[str, Any]:
         """Return everything but ``before`` as plain values."""
         return {
-            "rules": json.to_dict(self.rules),
+            "rules": cast(Any, self.rules).to_dict(),
             "dropped": list(self.dropped),
             "conditions": [list(condition) for condition in self.conditions],
             "terms": [{"variable": v, "terms": list(terms), "kept": kept} for v, terms, kept in self.terms],
@@ -113,7 +112,8 @@ class Simplified(Generic[R]):
         }
 
 
-def _size(base: RuleSet) -> str:
+def _size(rules: Any) -> str:
+    base = premises_of(rules)
     n_conditions = sum(len(rule.conditions) for rule in base.rules)
     n_terms = len(set(base.arrangement.terms.values()))
     return ", ".join(_count(*part) for part in ((base.n_rules, "rule"), (n_conditions, "condition"), (n_terms, "term")))
@@ -131,7 +131,7 @@ def _rules(numbers: Sequence[int]) -> str:
 
 
 def simplify(
-    base: R,
+    base: K,
     bags: Any = None,
     *,
     tolerance: float = 0.05,
@@ -139,7 +139,7 @@ def simplify(
     always: float = 0.95,
     min_share: float = 0.01,
     threshold: float = 0.5,
-) -> Simplified[R]:
+) -> Simplified[K]:
     """Merge similar terms and rules, drop idle ones, and report how much the outputs change.
 
     The steps, in order: drop rules that never reach ``min_share``; remove conditions that always hold; merge
@@ -194,22 +194,23 @@ def simplify(
     ):
         if not 0 <= value <= high:
             raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
-    if bags is None and any(is_quantified(rule.premise) for rule in base.rules):
+    asked = premises_of(base)
+    if bags is None and any(is_quantified(rule.premise) for rule in asked.rules):
         raise ParameterError(
             "Rules with quantifiers depend on how many instances a bag has: simplify them on typical bags, "
             "rules.simplify(bags)."
         )
-    seen = None if bags is None else seen_bags(base, bags)
-    judge = _Judge(base, _points(base) if seen is None else seen, tolerance)
-    now = without_unused_terms(base)
-    numbers = list(range(1, base.n_rules + 1))
+    seen = None if bags is None else seen_bags(asked, bags)
+    judge = _Judge(base, _points(asked) if seen is None else seen, tolerance)
+    now = with_premises(base, without_unused_terms(asked))
+    numbers = list(range(1, asked.n_rules + 1))
 
     idle = [] if seen is None else _idle_rules(now, seen, min_share)
-    now, dropped = judge.most(now, idle, lambda rules, chosen: edit(rules, drop=chosen, drop_unused_terms=True))
+    now, dropped = judge.most(now, idle, lambda rules, chosen: _edited(rules, drop=chosen))
     numbers = [number for number in numbers if number not in dropped]
-    now, loose = judge.most(now, _loose_conditions(now, seen, always), _without_conditions)
-    now, alike = judge.most(now, _like_terms(now, seen, similarity), _with_shared_terms)
-    now, merged = judge.most(now, _equal_premises(now), lambda rules, groups: edit(rules, merge=groups))
+    now, loose = judge.most(now, _loose_conditions(premises_of(now), seen, always), _without_conditions)
+    now, alike = judge.most(now, _like_terms(premises_of(now), seen, similarity), _with_shared_terms)
+    now, merged = judge.most(now, _equal_premises(now), lambda rules, groups: _edited(rules, merge=groups))
     return Simplified(
         rules=now,
         before=base,
@@ -221,19 +222,25 @@ def simplify(
     )
 
 
+def _edited(rules: K, **changes: Any) -> K:
+    """Edit rules, and remove the terms of inputs that are no longer used."""
+    found: K = cast(Any, rules).edit(**changes)
+    return with_premises(found, without_unused_terms(premises_of(found)))
+
+
 class _Judge:
     """Accepts rules whose outputs differ by at most ``tolerance`` of the outputs' range."""
 
-    def __init__(self, base: RuleSet, bags: Bags, tolerance: float) -> None:
+    def __init__(self, base: Any, bags: Bags, tolerance: float) -> None:
         self.bags = bags
-        self.before = infer(base, bags).output
+        self.before = output_on(base, bags)
         spread = np.ptp(self.before, axis=0)
         self.allowed = (tolerance + _ROUNDING) * np.where(spread > 0, spread, 1.0)
 
-    def accepts(self, rules: RuleSet) -> bool:
-        return bool((np.abs(infer(rules, self.bags).output - self.before) <= self.allowed).all())
+    def accepts(self, rules: Any) -> bool:
+        return bool((np.abs(output_on(rules, self.bags) - self.before) <= self.allowed).all())
 
-    def most(self, base: R, steps: Sequence[Step], apply: Callable[[R, list[Step]], R]) -> tuple[R, list[Step]]:
+    def most(self, base: K, steps: Sequence[Step], apply: Callable[[K, list[Step]], K]) -> tuple[K, list[Step]]:
         """Apply as many steps as are accepted together, least harmful first; found by bisection."""
         best, taken, too_many = base, 0, len(steps) + 1
         middle = len(steps)
@@ -246,8 +253,8 @@ class _Judge:
             middle = (taken + too_many) // 2
         return best, list(steps[:taken])
 
-    def change(self, rules: RuleSet, threshold: float, *, sampled: bool) -> Change:
-        after = infer(rules, self.bags).output
+    def change(self, rules: Any, threshold: float, *, sampled: bool) -> Change:
+        after = output_on(rules, self.bags)
         moved = np.abs(after - self.before)
         single = after.shape[1] == 1
         decisions = [out[:, 0] > threshold if single else out.argmax(axis=1) for out in (self.before, after)]
@@ -265,9 +272,11 @@ def _points(base: RuleSet) -> Bags:
     return Bags(points, np.arange(len(points) + 1))
 
 
-def _idle_rules(base: RuleSet, seen: Bags, min_share: float) -> list[int]:
+def _idle_rules(rules: Any, seen: Bags, min_share: float) -> list[int]:
     """Return the numbers of rules that never reach the share, the most idle first; never all of them."""
-    greatest = shares(infer(base, seen), normalize=base.normalize).max(axis=0)
+    found = rules.infer(seen)
+    found = found.numeric() if concludes_sets(rules) else found
+    greatest = shares(found, normalize=premises_of(rules).normalize).max(axis=0)
     return [int(r) + 1 for r in np.argsort(greatest, kind="stable")[:-1] if greatest[r] < min_share]
 
 
@@ -296,11 +305,11 @@ def _joined(premise: Expression) -> tuple[Expression, ...]:
     return premise.parts if isinstance(premise, And) else (premise,)
 
 
-def _without_conditions(base: R, gone: Sequence[tuple[int, Is]]) -> R:
+def _without_conditions(base: K, gone: Sequence[tuple[int, Is]]) -> K:
     without: dict[int, list[str]] = {}
     for number, condition in gone:
         without.setdefault(number, []).append(condition.variable)
-    return without_unused_terms(edit(base, without=without))
+    return _edited(base, without=without)
 
 
 # ---------------------------------------------------------------------- terms
@@ -342,7 +351,11 @@ def _clusters(merges: Sequence[_Likeness]) -> list[tuple[str, tuple[str, ...]]]:
     return list(dict.fromkeys((variable, terms) for (variable, _), terms in outermost.items()))
 
 
-def _with_shared_terms(base: R, merges: Sequence[_Likeness]) -> R:
+def _with_shared_terms(rules: K, merges: Sequence[_Likeness]) -> K:
+    return with_premises(rules, _sharing(premises_of(rules), merges))
+
+
+def _sharing(base: R, merges: Sequence[_Likeness]) -> R:
     """Replace all terms of a cluster by one, named like the first; each term is weighted by the rules that use it."""
     use: dict[tuple[str, str], float] = {}
     for rule in base.rules:
@@ -366,10 +379,12 @@ def _with_shared_terms(base: R, merges: Sequence[_Likeness]) -> R:
 # ---------------------------------------------------------------------- rules
 
 
-def _equal_premises(base: RuleSet) -> list[tuple[int, ...]]:
-    """Return groups of rules with the same premise and alpha, by number."""
+def _equal_premises(rules: Any) -> list[tuple[int, ...]]:
+    """Return groups of rules with equal premises and alphas (of Mamdani rules, also conclusions), by number."""
     groups: dict[Any, list[int]] = {}
+    base = premises_of(rules)
     for r, rule in enumerate(base.rules):
         alpha = base.alpha[r] if isinstance(base.alpha, tuple) else base.alpha
-        groups.setdefault((premise_key(rule.premise), alpha), []).append(r + 1)
+        said = frozenset(rules.conclusions[r].items()) if concludes_sets(rules) else None
+        groups.setdefault((premise_key(rule.premise), alpha, said), []).append(r + 1)
     return [tuple(group) for group in groups.values() if len(group) > 1]

@@ -19,23 +19,23 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
-from fuzzymil.network.inference import Strengths
+from fuzzymil.network.defuzzification import (
+    ACCUMULATIONS,
+    DEFUZZIFIERS,
+    SAMPLINGS,
+    defuzzified,
+)
 from fuzzymil.network.norms import S_NORMS, T_NORMS
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.activation import activated, check_activation
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.mamdani._defuzzification import (
-    ACCUMULATIONS,
-    DEFUZZIFIERS,
-    SAMPLINGS,
-    defuzzified,
-    joined,
-)
+from fuzzymil.rules.mamdani._activations import MamdaniActivations
+from fuzzymil.rules.mamdani._shares import typical_numbers
 from fuzzymil.rules.mamdani._weighted import WEIGHTED, check_terms, common, computed, held, weighted, within
 from fuzzymil.rules.premise import Is
-from fuzzymil.rules.rule import Names, Variable
+from fuzzymil.rules.rule import Names, Rule, Variable
 
 PREMISE_SETTINGS = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
 """The settings of a rule base that Mamdani rules use."""
@@ -45,64 +45,6 @@ MAX_RESOLUTION = 10**6
 
 PER_OUTPUT = ("implication", "accumulation", "defuzzify", "resolution", "sampling", "clip", "hold")
 """The settings that may differ between outputs: one value for all of them, or a tuple with one per output."""
-
-
-@dataclasses.dataclass(frozen=True)
-class MamdaniActivations(Strengths):
-    """The values computed by one inference, as NumPy arrays; ``output`` is the prediction.
-
-    Attributes
-    ----------
-    truth : array of shape (n_instances, n_rules)
-        Degree to which each instance satisfies each rule's premise.
-    firing : array of shape (n_bags, n_rules)
-        Firing strength of each rule for each bag.
-    output : array of shape (n_bags, n_outputs)
-    uncovered : array of shape (n_bags, n_outputs)
-        Where the joined set is empty, so that ``output`` is the default.
-    log_truth, log_firing : arrays
-        Logarithms of ``truth`` and ``firing``; ``-inf`` means exactly zero.
-    rules : MamdaniRules
-        The rules used.
-    """
-
-    output: Array
-    uncovered: Array
-    log_truth: Array
-    log_degrees: Array
-    log_firing: Array
-    rules: MamdaniRuleSet = dataclasses.field(repr=False)
-
-    def degrees(self, output: int | str = 0) -> dict[str, Array]:
-        """Return, for each term of an output, the highest strength with which a rule concludes it, shape (n_bags,)."""
-        strengths = np.exp(self.rules.strengths(self.log_firing, output))
-        return {
-            term: strengths[:, rules].max(axis=1, initial=0.0)
-            for term, rules in self.rules.rules_by_term(output).items()
-        }
-
-    def joined_sets(self, output: int | str = 0) -> tuple[Array, Array]:
-        """Return the joined set of all conclusions for each bag, before defuzzification.
-
-        Parameters
-        ----------
-        output : int or str
-            Index or name of an output.
-
-        Returns
-        -------
-        values : array of shape (resolution,)
-            Of the output.
-        membership : array of shape (n_bags, resolution)
-        """
-        k = self.rules.place_of(output)
-        log_degrees, log_mu = self.rules.concluded_sets(self.log_firing, k)
-        values = self.rules.values(k)
-        if not len(log_mu):
-            return values, np.zeros((len(log_degrees), len(values)))
-        operators = (self.rules.setting(name, k) for name in ("implication", "accumulation"))
-        membership, log_unit = joined(log_degrees, log_mu, *operators)
-        return values, np.exp(log_unit) * membership
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,9 +131,60 @@ class MamdaniRuleSet:
         return self.premises.n_rules
 
     @property
+    def n_features(self) -> int:
+        """Number of variables."""
+        return self.premises.n_features
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the variables."""
         return self.premises.feature_names
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The input variables."""
+        return self.premises.variables
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The premises of the rules, with their weights, labels and comments; see ``conclusions`` for the rest."""
+        return self.premises.rules
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return tuple(output.name for output in self.outputs)
+
+    def name_of(self, place: int) -> str:
+        """Return the label of a rule, counted from 0, or its number: ``"Rule 3"``."""
+        return self.premises.name_of(place)
+
+    def to_sugeno(self) -> RuleBase:
+        """Return rules with the same premises that conclude numbers: the centers of the concluded terms.
+
+        Their output is the mean of these centers, weighted by the strengths of the rules. A rule that says nothing
+        about an output concludes its default.
+
+        Examples
+        --------
+        >>> from fuzzymil.rules import MamdaniRules
+        >>> rules = MamdaniRules.parse('''
+        ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+        ... OUTPUT risk FROM 0 TO 1: small = Triangular(0, 0.2, 0.4), great = Triangular(0.6, 0.8, 1)
+        ... IF depth is shallow THEN risk is great
+        ... IF depth is deep THEN risk is small
+        ... ''')
+        >>> print(rules.to_sugeno())
+        Rule 1: IF depth is shallow THEN risk = 0.8
+        Rule 2: IF depth is deep THEN risk = 0.2
+        """
+        numbers = [typical_numbers(self, k) for k in range(len(self.outputs))]
+        coefs = [
+            [[own.get(r, default)] for own, default in zip(numbers, self.default, strict=True)]
+            for r in range(self.n_rules)
+        ]
+        made = tuple(rule.concluding(rows) for rule, rows in zip(self.rules, coefs, strict=True))
+        return dataclasses.replace(self.premises, rules=made, outputs=self.output_names, default=self.default)
 
     # ------------------------------------------------------------------ inference
 
@@ -204,16 +197,18 @@ class MamdaniRuleSet:
         seen = seen_bags(self.premises, bags)
         found = self.premises.infer(seen)
         known: dict[str, Array] = {}  # the outputs so far, which formulas may use
-        concluded = []
+        concluded, formulas = [], []
         for k, (variable, default) in enumerate(zip(self.outputs, self.default, strict=True)):
             numbers = computed(variable.terms, seen, self.feature_names, known) if self._is_weighted(k) else {}
             values = self._answers(found.log_firing, k, numbers)
             concluded.append(values)
+            formulas.append(numbers)
             known[variable.name] = (
                 held(values, default) if self.setting("hold", k) else np.where(np.isnan(values), default, values)
             )
         output, uncovered = np.column_stack(list(known.values())), np.isnan(np.column_stack(concluded))
-        return MamdaniActivations(output, uncovered, found.log_truth, found.log_degrees, found.log_firing, self)
+        logs = found.log_truth, found.log_degrees, found.log_firing
+        return MamdaniActivations(output, uncovered, *logs, self, tuple(formulas))
 
     def _is_weighted(self, output: int) -> bool:
         return self.setting("defuzzify", output) in WEIGHTED

@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.membership import Ramp
-from fuzzymil.rules import json
+from fuzzymil.rules import editing, json
 from fuzzymil.rules._formats import system, tables
 from fuzzymil.rules._formats.system import Output, System
 from fuzzymil.rules._rule_base import RuleBase
@@ -17,6 +17,7 @@ from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
+from fuzzymil.rules.mamdani._conversion import from_additive
 from fuzzymil.rules.mamdani._rule_set import PER_OUTPUT, PREMISE_SETTINGS, MamdaniRuleSet
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Rule, Variable
@@ -87,6 +88,12 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
     _format, _sugeno = "fuzzymil.mamdani", False
 
+    edit = editing.edit_mamdani
+    over = editing.over_mamdani
+    simplify = editing.simplify
+    diagnose = editing.diagnose
+    diff = editing.diff
+
     # ------------------------------------------------------------------ text
 
     def to_text(self, max_terms: int | None = None, digits: int | None = 4) -> str:
@@ -99,12 +106,21 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         digits : int or None
             Significant digits of weights; None writes them exactly.
         """
-        return "\n".join(
-            f"{source.title(rule, r)}: IF {source.premise_text(self.premises, rule, max_terms)} THEN "
-            + ", ".join(_concluded(name, said) for name, said in concluded.items())
+        titles = (source.title(rule, r) for r, rule in enumerate(self.rules))
+        statements = self.statements(max_terms, digits)
+        return "\n".join(f"{title}: {said}" for title, said in zip(titles, statements, strict=True))
+
+    def statements(self, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+        """Return each rule as text, without its number or label; the parameters are those of `to_text`."""
+        return [
+            f"IF {source.premise_text(self.premises, rule, max_terms)} THEN {self.concluded_text(r)}"
             + printer.with_weight(rule.weight, digits)
-            for r, (rule, concluded) in enumerate(zip(self.premises.rules, self.conclusions, strict=True))
-        )
+            for r, rule in enumerate(self.rules)
+        ]
+
+    def concluded_text(self, rule: int) -> str:
+        """Return the conclusion of a rule, counted from 0, as text: ``risk is great``."""
+        return ", ".join(_concluded(name, said) for name, said in self.conclusions[rule].items())
 
     def to_source(self) -> str:
         """Return everything as text that `parse` reads back exactly: terms, operators and rules.
@@ -157,6 +173,40 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         content = parsed.variables.values(), rules, parsed.outputs.values(), conclusions
         make = functools.partial(_made, cls, *content, comment=parsed.comment)
         return cast(Self, source.build(make, parsed, operators))
+
+    @classmethod
+    def from_additive(cls, rules: RuleBase, **settings: Any) -> Self:
+        """Return Mamdani rules that decide as additive rules do.
+
+        A rule that raises an output concludes *positive*, one that lowers it *negative*, with a weight in proportion to
+        what it adds; the default becomes a rule about every bag. Sets are scaled (``implication="product"``) and added
+        (``accumulation="sum"``), so that the output is above one half exactly where the sum is above 0.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            Additive rules (``normalize=False``) without slopes, such as those that `MIANFISClassifier` chooses.
+        **settings
+            As in `MamdaniRules`.
+
+        Examples
+        --------
+        >>> score = RuleBase.parse('''
+        ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+        ... Default: sky = -1
+        ... IF SOME hue is blue THEN sky += 4
+        ... IF SOME hue is red THEN sky -= 2
+        ... ''')
+        >>> rules = MamdaniRules.from_additive(score)
+        >>> print(rules)
+        Rule 1: IF hue is blue THEN sky is positive
+        Rule 2: IF hue is red THEN sky is negative WITH 0.5
+        Rule 3: IF anything THEN sky is negative WITH 0.25
+        >>> bags = [[[0.6]], [[0.1]], [[0.6], [0.1]], [[0.9]]]
+        >>> (rules.infer(bags).output > 0.5).ravel().tolist(), (score.infer(bags).output > 0).ravel().tolist()
+        ([True, False, True, False], [True, False, True, False])
+        """
+        return cls(**({"implication": "product", "accumulation": "sum"} | settings | from_additive(rules)))
 
     # ------------------------------------------------------------------ files and tables
 
