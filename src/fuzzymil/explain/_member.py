@@ -206,14 +206,14 @@ class MamdaniMember(Member):
         cuts = np.exp(log_cuts(self.rules, firing, target)[0])
         output, values = self.rules.outputs[target], self.rules.values(target)
         curves = {term: tuple(chosen(values).tolist()) for term, chosen in output.terms.items()}
-        concluding = self.rules.rules_by_term(target).items()
+        terms = dict(sorted((r, term) for term, rules in self.rules.rules_by_term(target).items() for r in rules))
         return JoinedSet(
             output=output.name,
             unit=output.unit,
             values=tuple(values.tolist()),
             membership=tuple((np.exp(log_unit) * membership)[0].tolist()),
-            sets={r: curves[term] for term, rules in concluding for r in rules},
-            cuts={r: tuple(cuts[r].tolist()) for _, rules in concluding for r in rules},
+            sets={r: curves[term] for r, term in terms.items()},
+            cuts={r: tuple(cuts[r].tolist()) for r in terms},
             point=float(self.inferred.output[b, target]),
         )
 
