@@ -10,7 +10,7 @@ from fuzzymil.cli.plot import Kind
 from fuzzymil.datasets import read_bags
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.shapes])
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in (Kind.shapes, Kind.joined)])
 def test_every_kind_of_figure(desk, tmp_path, kind):
     target = tmp_path / "figure.svg"
     one = ["--id", "b1"] if kind is Kind.explanation else []

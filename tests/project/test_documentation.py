@@ -179,6 +179,8 @@ def test_defaults_on_the_settings_page_are_the_estimators():
 
 def test_benchmark_figures_are_the_readmes():
     def rows(text):
-        return [line for line in text.splitlines() if re.match(r"\| .*ANFIS.*±|\| AUC", line)]
+        return re.findall(r"^\| (?:AUC, |.*ANFIS).*?(\| .*± .*\|)$", text, re.MULTILINE)
 
-    assert rows(PAGES["benchmarks.md"]) == rows((ROOT / "README.md").read_text("utf-8"))
+    own = rows((ROOT / "README.md").read_text("utf-8"))
+    assert len(own) > 5
+    assert set(own) <= set(rows(PAGES["benchmarks.md"]))
