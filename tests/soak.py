@@ -100,8 +100,9 @@ class Soak:
     def wait(self, child: int) -> int:
         """Wait for a process and return its exit status, negative if a signal ended it."""
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        self.said = (self.folder / f"said-{child}").read_text(errors="replace")
-        (self.folder / f"said-{child}").unlink()
+        said = self.folder / f"said-{child}"
+        self.said = said.read_text(errors="replace") if said.exists() else ""  # it may be killed before it says anything
+        said.unlink(missing_ok=True)
         demand("Traceback" not in self.said, f"a traceback:\n{self.said}")
         self.counts["processes"] += 1
         return status
