@@ -100,8 +100,8 @@ class Soak:
     def wait(self, child: int) -> int:
         """Wait for a process and return its exit status, negative if a signal ended it."""
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        said = self.folder / f"said-{child}"
-        self.said = said.read_text(errors="replace") if said.exists() else ""  # it may be killed before it says anything
+        said = self.folder / f"said-{child}"  # not there if the child was killed before it could say anything
+        self.said = said.read_text(errors="replace") if said.exists() else ""
         said.unlink(missing_ok=True)
         demand("Traceback" not in self.said, f"a traceback:\n{self.said}")
         self.counts["processes"] += 1
