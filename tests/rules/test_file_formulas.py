@@ -171,3 +171,99 @@ def test_a_set_of_a_formula_is_no_number():
             [Variable("a", {"low": Gaussian(0, 1)})],
             [Variable("y", {"peak": Formula("a")}, 0, 1)],
         )
+
+
+# ---------------------------------------------------------------------- names in formulas
+
+CONTROL = """
+Engine: control
+InputVariable: e
+  range: -1 1
+  term: n Ramp 1 -1
+  term: p Ramp -1 1
+OutputVariable: u
+  range: -1 1
+  aggregation: none
+  defuzzifier: WeightedAverage TakagiSugeno
+  default: nan
+  term: line Function 2*e + 1
+  term: square Function e*e
+RuleBlock:
+  conjunction: Minimum
+  rule: if e is n then u is line
+  rule: if e is p then u is square
+"""
+TWO_OUTPUTS = """
+[System]
+Name='two'
+Type='sugeno'
+NumInputs=3
+NumOutputs=2
+NumRules=2
+AndMethod='prod'
+OrMethod='probor'
+DefuzzMethod='wtaver'
+[Input1]
+Name='a-b'
+Range=[0 1]
+MF1='low':'trimf',[-1 0 1]
+MF2='high':'trimf',[0 1 2]
+[Input2]
+Name='a'
+Range=[0 1]
+[Input3]
+Name='b'
+Range=[0 1]
+[Output1]
+Name='u'
+Range=[0 1]
+MF1='line':'linear',[1 0 2 0]
+[Output2]
+Name='v'
+Range=[0 1]
+MF1='number':'constant',[0.3]
+[Rules]
+1 0 0, 1 1 (1) : 1
+2 0 0, 1 0 (1) : 1
+"""
+
+
+@pytest.mark.parametrize("format", ["fll", "fis", "fcl", "source"])
+def test_an_input_called_e_is_no_constant(format):
+    rules = MamdaniRules.from_fll(CONTROL)
+    expected = 0.25 * (2 * 0.5 + 1) + 0.75 * 0.5**2
+    assert rules.infer([[0.5]]).output[0, 0] == pytest.approx(expected)
+    read = MamdaniRules.parse if format == "source" else getattr(MamdaniRules, f"from_{format}")
+    assert read(getattr(rules, f"to_{format}")()).infer([[0.5]]).output[0, 0] == pytest.approx(expected)
+    assert Formula("e * x")(0.1) == pytest.approx(0.1 * np.e)  # the constant where nothing has its name
+
+
+@pytest.mark.parametrize("format", ["fll", "fis", "fcl", "source"])
+def test_names_that_look_like_arithmetic_are_names(format):
+    rules = MamdaniRules.from_fis(TWO_OUTPUTS)
+    x, expected = [[0.5, 0.2, 0.1]], [0.5 + 2 * 0.1, 0.3]
+    np.testing.assert_allclose(rules.infer(x).output[0], expected)
+    read = MamdaniRules.parse if format == "source" else getattr(MamdaniRules, f"from_{format}")
+    np.testing.assert_allclose(read(getattr(rules, f"to_{format}")()).infer(x).output[0], expected)
+
+
+def test_linear_conclusions_stay_linear_in_fis_files():
+    written = MamdaniRules.from_fis(TWO_OUTPUTS).to_fis()
+    assert "'line':'linear',[1 0 2 0]" in written
+    assert "function" not in written
+
+
+def test_fis_files_do_not_change_how_strengths_are_joined():
+    rules = MamdaniRules.parse("""
+    VARIABLE a FROM 0 TO 1: low = Ramp(1, 0), high = Ramp(0, 1)
+    OUTPUT u FROM 0 TO 1: small = Singleton(0), big = Singleton(1)
+    USING defuzzify = average, accumulation = max
+    IF a is low THEN u is small
+    IF a is very low THEN u is small
+    IF a is high THEN u is big
+    """)
+    with pytest.raises(ParameterError, match=r"'small' of 'u'.*'max'.*accumulation='sum'"):
+        rules.to_fis()
+    once = rules.edit(drop=[2])
+    x = [[0.3], [0.8]]
+    np.testing.assert_allclose(MamdaniRules.from_fis(once.to_fis()).infer(x).output, once.infer(x).output)

@@ -8,7 +8,9 @@ two arguments          atan2 fmod max min pow; eq ge gt le lt neq (1 if true, el
 constants              pi e
 =====================  ======================================================================
 
-Any other word is the name of a variable. ``^`` and ``**`` are the same and group from the right, as in mathematics.
+Any other word is the name of a variable; a name that is not a single word stands in single quotes, ``'patch position'``.
+A variable called ``e`` or ``pi`` takes the place of the constant. ``^`` and ``**`` are the same and group from the
+right, as in mathematics.
 """
 
 from __future__ import annotations
@@ -18,16 +20,15 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[^\W\d][\w.]*)"
-    r"|(?P<sign>\*\*|[-+*/%^(),!~])|(?P<other>\S))"
+    r"|'(?P<quoted>[^']+)'|(?P<sign>\*\*|[-+*/%^(),!~])|(?P<other>\S))"
 )
-_CONSTANTS = {"pi": math.pi, "e": math.e}
 _ONE = {
     **{name: name for name in ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "round", "abs")},
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
@@ -85,6 +86,8 @@ class Arithmetic:
 
     text: str
 
+    CONSTANTS: ClassVar[Mapping[str, float]] = {"pi": math.pi, "e": math.e}
+
     def __post_init__(self) -> None:
         self.tree  # noqa: B018  reads the formula, and raises an error if it cannot
 
@@ -95,8 +98,20 @@ class Arithmetic:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables, in the order of their first appearance."""
-        return tuple(dict.fromkeys(part[1] for part in _parts(self.tree) if part[0] == "name"))
+        """The variables, in the order of their first appearance, without constants."""
+        found = dict.fromkeys(part[1] for part in _parts(self.tree) if part[0] == "name")
+        return tuple(name for name in found if name not in Arithmetic.CONSTANTS)
+
+    @staticmethod
+    def name(text: str) -> str:
+        """Return the name of a variable as a formula has it, in quotes if it is not a single word.
+
+        Examples
+        --------
+        >>> Arithmetic.name("depth"), Arithmetic.name("a-b")
+        ('depth', "'a-b'")
+        """
+        return text if re.fullmatch(r"[^\W\d][\w.]*", text) and text not in ("and", "or") else f"'{text}'"
 
     def value(self, variables: Mapping[str, Any]) -> Any:
         """Return the value for given values of the variables, arrays or numbers."""
@@ -127,7 +142,7 @@ def _value(tree: Tree, variables: Mapping[str, Any], xp: Any) -> Any:
     if kind == "number":
         return tree[1]
     if kind == "name":
-        return variables[tree[1]]
+        return variables[tree[1]] if tree[1] in variables else Arithmetic.CONSTANTS[tree[1]]
     if kind == "power" and tree[2][0] == "number":  # a whole power has a derivative at 0 that the general one lacks
         exponent = tree[2][1]
         base = _value(tree[1], variables, xp)
@@ -260,12 +275,15 @@ class _Reader:
             if not self.skip(")"):
                 raise self.fail("')'")
             return found
+        if kind == "quoted":
+            self.place += 1
+            return ("name", word)
         if kind != "name" or word in ("and", "or"):
             raise self.fail("a number, a name or '('")
         if self.tokens[self.place + 1][0] == "(":
             return self.call(word)
         self.place += 1
-        return ("number", _CONSTANTS[word]) if word in _CONSTANTS else ("name", word)
+        return ("name", word)
 
     def call(self, word: str) -> Tree:
         known = _ONE | _TWO

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import Formula, MembershipFunction, Singleton
+from fuzzymil.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules._formats import fis, sets
+from fuzzymil.rules._formats.linear import linear_coefficients
 from fuzzymil.rules._formats.system import Output, Statement, System, Term, negations_inside
 from fuzzymil.rules._formats.words import changed, distinct, single_numbers, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
@@ -46,6 +47,7 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
     ]
     method = _shared(system, "defuzzify")
     if sugeno:
+        _check_strengths(system)
         text += ["ImpMethod='prod'", "AggMethod='sum'", f"DefuzzMethod='{_word('defuzzifier', fis.WEIGHTED, method)}'"]
     else:
         text += [
@@ -54,12 +56,13 @@ def write(system: System, comments: Iterable[str] = ()) -> str:
             f"DefuzzMethod='{_word('defuzzifier', fis.DEFUZZIFIERS, method)}'",
         ]
     inputs, outputs = variable_names(system, _quotable_name)
+    names = {name: Arithmetic.name(word) for name, word in (inputs | outputs).items()}
     for position, variable in enumerate(system.inputs, start=1):
         text += _section("Input", position, inputs[variable.name], _input_range(variable), variable.terms)
     for position, output in enumerate(system.outputs, start=1):
-        terms = {name: _constant(term) if output.weighted else term for name, term in output.terms.items()}
+        terms = {name: _number_of(term, system) if output.weighted else term for name, term in output.terms.items()}
         ends = _output_range(output)
-        text += _section("Output", position, outputs[output.name], ends, terms, numbers=output.weighted)
+        text += _section("Output", position, outputs[output.name], ends, terms, names if output.weighted else None)
         text += [f"{key}=1" for key, chosen in (("LockRange", output.clip), ("LockPrevious", output.hold)) if chosen]
         otherwise = 0.0 if output.defuzzify == "sum" else fis.middle(*ends)
         if output.weighted and output.default != otherwise:
@@ -85,7 +88,8 @@ def changes(system: System) -> list[str]:
     unknown = [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]
     if unknown:
         found.append(
-            f"A .fis file needs a range for every input: {listed(unknown)} had none and gets one that fits its sets."
+            f"A .fis file needs a range for every input: {listed(unknown)} without one "
+            "get the range that their sets cover."
         )
     beyond = {system.t_norm} - {"product", "min"} | {system.s_norm} - {"algebraic", "max"}
     sampled = [output for output in system.outputs if not output.weighted]
@@ -95,8 +99,9 @@ def changes(system: System) -> list[str]:
         found.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
     words = {
         sets.written(term, sets.FIS, "A .fis file", {})[0]
-        for terms in (*(v.terms for v in system.inputs), *(o.terms for o in system.outputs))
-        for term in terms.values()
+        for owner in (*system.inputs, *system.outputs)
+        for chosen in owner.terms.values()
+        for term in [_number_of(chosen, system) if isinstance(owner, Output) and owner.weighted else chosen]
         if isinstance(term, MembershipFunction) and not isinstance(term, Singleton)
     }
     if words - sets.MATLAB:
@@ -128,13 +133,28 @@ def _quotable(names: Iterable[str]) -> dict[str, str]:
 
 
 def _type(system: System) -> str:
-    terms = [_constant(term) for output in system.outputs for term in output.terms.values()]
+    terms = [_number_of(term, system) for output in system.outputs for term in output.terms.values()]
     return "sugeno" if all(isinstance(term, tuple | Formula) for term in terms) else "tsukamoto"
 
 
-def _constant(term: Term) -> Term:
-    """Return a single number as the constant that it is in a Sugeno system."""
+def _number_of(term: Term, system: System) -> Term:
+    """Return a single number and a linear formula as the constant and linear function that a Sugeno system has."""
+    if isinstance(term, Formula):
+        return linear_coefficients(Arithmetic(term.text), [variable.name for variable in system.inputs]) or term
     return term.parameters if isinstance(term, Singleton) else term
+
+
+def _check_strengths(system: System) -> None:
+    """Raise `ParameterError` if rules that conclude the same term do not count one by one, as they do in MATLAB."""
+    for output in system.outputs:
+        said = [term for rule in system.rules if (term := rule.term(output.name)) is not None]
+        repeated = [term for term in dict.fromkeys(said) if said.count(term) > 1]
+        if output.accumulation != "sum" and repeated:
+            raise ParameterError(
+                f"A .fis file adds up the strengths of the rules that conclude {repeated[0]!r:.60} of "
+                f"{output.name!r:.60}, these are joined by {output.accumulation!r}: write "
+                "dataclasses.replace(rules, accumulation='sum'), or use another format."
+            )
 
 
 def _shared(system: System, name: str) -> str:
@@ -162,12 +182,10 @@ def _section(
     name: str,
     ends: tuple[float, float],
     terms: Mapping[str, Term],
-    *,
-    numbers: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return the section of a variable; formulas in the terms of one with ``numbers`` are computed from others."""
+    """Return the section of a variable; with ``names``, formulas in its terms are computed from those variables."""
     words = _quotable(terms)
-    names: dict[str, str] | None = {} if numbers else None
     return [
         "",
         f"[{kind}{position}]",

@@ -58,7 +58,8 @@ def _spelled(tree: Sequence[object], names: Mapping[str, str]) -> str:
     if kind == "number":
         return _number(float(rest[0]))  # type: ignore[arg-type]
     if kind == "name":
-        return names.get(str(rest[0]), str(rest[0]))
+        name = str(rest[0])
+        return names.get(name) or (_number(Arithmetic.CONSTANTS[name]) if name in Arithmetic.CONSTANTS else name)
     parts = [_spelled(part, names) for part in rest]  # type: ignore[arg-type]
     if kind == "negative":
         return f"(0 - {parts[0]})"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
-from fuzzymil.membership import Formula, MembershipFunction, Singleton
+from fuzzymil.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.rules._formats.syntax import Piece
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.language.printer import format_number
@@ -204,7 +204,10 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
             found[name] = Singleton(term[0])
         else:
             parts = [format_number(term[0], None)]
-            parts += [f"{format_number(slope, None)} * {name}" for slope, name in zip(term[1:], inputs, strict=True)]
+            parts += [
+                f"{format_number(slope, None)} * {Arithmetic.name(which)}"
+                for slope, which in zip(term[1:], inputs, strict=True)
+            ]
             try:
                 found[name] = Formula(" + ".join(parts).replace("+ -", "- "))
             except ParameterError:
