@@ -153,3 +153,15 @@ def test_rules_of_other_programs_predict_rows_and_bags(tmp_path):
     assert "Did you mean 'ambint'" in message
     write(rows, "ambient\n0.25\nmuch\n")
     assert "Row 2, column 'ambient'" in bad("predict", rules, rows)
+
+
+def test_rules_saved_as_json_predict_like_their_source(tmp_path):
+    source, rows, saved = tmp_path / "heating.rules", tmp_path / "rows.csv", tmp_path / "heating.json"
+    source.write_text("VARIABLE t FROM 0 TO 10: cold = Ramp(10, 0), hot = Ramp(0, 10)\nIF t is cold THEN power = 1\n")
+    rows.write_text("t\n0\n5\n")
+    good("rules", source, "-o", saved)
+    assert good("predict", saved, rows).stdout == good("predict", source, rows).stdout == "row,power\n1,1.0\n2,1.0\n"
+    for file in (source, saved):
+        message = bad("explain", file, rows)
+        assert f"{file.name} holds rules" in message.replace("\n", "")
+        assert "--init" in message

@@ -36,6 +36,7 @@ MODELS = {
     "Mamdani, by name": MIMamdani(rules=MAMDANI),
     "Mamdani, by parameter": MIMamdani(rules=unnamed(MAMDANI), positive="diseased"),
     "trained, by name": MIANFISClassifier(init=RuleBase.parse(EXPERT), max_epochs=5),
+    "trained, by name in a text": MIANFISClassifier(init=EXPERT, max_epochs=5),
     "trained, by parameter": MIANFISClassifier(init=RuleBase.parse(unnamed(EXPERT)), positive="diseased", max_epochs=5),
     "chosen": MIANFISClassifier(positive="diseased", random_state=0),
     "k-means": MIANFISClassifier(4, init="kmeans", positive="diseased", max_epochs=30, random_state=0),

@@ -266,4 +266,21 @@ def test_fis_files_do_not_change_how_strengths_are_joined():
         rules.to_fis()
     once = rules.edit(drop=[2])
     x = [[0.3], [0.8]]
-    np.testing.assert_allclose(MamdaniRules.from_fis(once.to_fis()).infer(x).output, once.infer(x).output)
+    np.testing.assert_allclose(RuleBase.from_fis(once.to_fis()).infer(x).output, once.infer(x).output)
+
+
+def test_editing_renames_the_variables_of_formulas():
+    rules = MamdaniRules.from_fis(TWO_OUTPUTS).edit(add='IF "a-b" is high THEN v is number')
+    x = [[0.5, 0.2, 0.1]]
+    renamed = rules.edit(rename={"a-b": "gap", "b": "water level", "u.line": "sum"}, sets={"gap.low": {"right": 0.9}})
+    assert renamed.outputs[0].terms == {"sum": Formula("0 + 1 * gap + 0 * a + 2 * 'water level'")}
+    np.testing.assert_allclose(renamed.infer(x).output, rules.infer(x).output)
+    assert rules.edit(sets={"u.line": Singleton(4)}).outputs[0].terms == {"line": Singleton(4)}
+    assert MamdaniRules.parse(renamed.to_source()) == renamed
+
+
+def test_a_single_number_needs_no_brackets_in_fis_files():
+    bare = MamdaniRules.from_fis(TWO_OUTPUTS.replace("[0.3]", "0.3"))
+    assert bare == MamdaniRules.from_fis(TWO_OUTPUTS)
+    with pytest.raises(RuleSyntaxError, match=r"'name':'kind',\[numbers\]"):
+        MamdaniRules.from_fis(TWO_OUTPUTS.replace("[0.3]", "[0.3"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.errors import ModelFileError, ParameterError
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.json import VERSIONS
@@ -96,3 +96,15 @@ def test_brackets_around_one_part_are_no_difference():
     content = rule_base(Not(LOW)).to_dict()
     content["rules"][0]["premise"] = {"or": [{"and": [content["rules"][0]["premise"]]}]}
     assert RuleBase.from_dict(content) == rule_base(Not(LOW))
+
+
+@pytest.mark.parametrize("ending", [".fis", ".fll", ".rules", ".c"])
+def test_json_is_not_written_under_the_name_of_another_format(ending, tmp_path):
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    path = tmp_path / f"rules{ending}"
+    with pytest.raises(ParameterError, match=rf"JSON.*{ending}.*write_rules"):
+        rules.save(path)
+    assert not path.exists()
+    path.write_text(rules.to_source())
+    with pytest.raises(ParameterError, match=rf"JSON.*{ending}.*read_rules"):
+        RuleBase.load(path)

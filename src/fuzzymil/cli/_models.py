@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil.cli._console import STANDARD, emit, is_pipe, local_copy
 
 _ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz", ".bz2", ".xz")
+_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"([^"]*)"')  # how the JSON files of this library begin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +95,11 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
     from fuzzymil.rules import json
 
     _check_file(path, "model")
+    if holds_rules(path):
+        raise InputError(
+            f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv --init "
+            f"{path} -o model.json, or compute its outputs with fuzzymil predict {path} data.csv."
+        )
     with local_copy(path) as file:
         document = _document(file, json.MODEL)
         model = _answering(document, str(file)) if to_answer else None
@@ -125,13 +132,25 @@ def _columns_of(extra: Any) -> Columns:
 
 
 def holds_rules(path: Path) -> bool:
-    """Return whether the ending of a file says that it holds rules in words, or a fuzzy system of another program.
+    """Return whether a file holds rules alone: rules in words, a fuzzy system of another program, or rules as JSON.
 
     Examples
     --------
     >>> holds_rules(Path("tipper.fis")), holds_rules(Path("model.json")), holds_rules(Path("-"))
     (True, False, False)
     """
+    from fuzzymil.rules import json
+
+    if _is_named_as_rules(path):
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = _FORMAT.match(file.read(200))
+    return head is not None and head[1].decode("utf-8", "replace") in json.VERSIONS
+
+
+def _is_named_as_rules(path: Path) -> bool:
     from fuzzymil.rules.formats import ENDINGS
 
     return ENDINGS.get(path.suffix.lower(), "json") != "json"
@@ -143,7 +162,7 @@ def read_all_rules(path: Path) -> list[Any]:
     from fuzzymil.rules.formats import read_rules, rules_of_model
 
     _check_file(path, "model or rules")
-    if holds_rules(path):
+    if _is_named_as_rules(path):
         return [read_rules(path)]
     with local_copy(path, ".json") as file:
         if is_pipe(path) and not path.suffix and not file.read_bytes().lstrip().startswith(b"{"):

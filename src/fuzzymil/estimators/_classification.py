@@ -21,7 +21,6 @@ from fuzzymil.estimators._network import Network, checked_weights
 from fuzzymil.estimators.inputs import class_labels, one_positive, output_names, positive_class
 from fuzzymil.estimators.parameters import Check, either, instance, label
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.rules import RuleBase
 from fuzzymil.training.losses import LOSSES
 
 if TYPE_CHECKING:
@@ -95,7 +94,8 @@ class NetworkClassifier(ClassifierMixin, Network):
         one_positive(classes, self.positive)
         if len(classes) != 2:
             return 1
-        given = self.init.outputs if isinstance(self.init, RuleBase) else ()
+        rules = self._given_rules
+        given = () if rules is None else rules.outputs
         return positive_class(classes, given[0] if len(given) == 1 else "", self.positive)
 
     @property

@@ -8,9 +8,9 @@ two arguments          atan2 fmod max min pow; eq ge gt le lt neq (1 if true, el
 constants              pi e
 =====================  ======================================================================
 
-Any other word is the name of a variable; a name that is not a single word stands in single quotes, ``'patch position'``.
-A variable called ``e`` or ``pi`` takes the place of the constant. ``^`` and ``**`` are the same and group from the
-right, as in mathematics.
+Any other word is the name of a variable. A name of several words has single quotes, ``'patch position'``. A variable
+called ``e`` or ``pi`` takes the place of the constant. ``^`` and ``**`` are the same and group from the right, as in
+mathematics.
 """
 
 from __future__ import annotations
@@ -112,6 +112,23 @@ class Arithmetic:
         ('depth', "'a-b'")
         """
         return text if re.fullmatch(r"[^\W\d][\w.]*", text) and text not in ("and", "or") else f"'{text}'"
+
+    def renamed(self, names: Mapping[str, str]) -> Arithmetic:
+        """Return the formula with other names for some variables.
+
+        Examples
+        --------
+        >>> Arithmetic("2 * a + max(a, b)").renamed({"a": "water level"}).text
+        "2 * 'water level' + max('water level', b)"
+        """
+
+        def change(match: re.Match[str]) -> str:
+            word = match["name"] or match["quoted"]
+            if word not in names or self.text[match.end() :].lstrip().startswith("("):
+                return match[0]
+            return match[0].replace(match[0].lstrip(), self.name(names[word]))
+
+        return Arithmetic(_TOKEN.sub(change, self.text))
 
     def value(self, variables: Mapping[str, Any]) -> Any:
         """Return the value for given values of the variables, arrays or numbers."""

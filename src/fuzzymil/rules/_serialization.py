@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -72,12 +73,14 @@ class Serializable(ABC):
         ...     RuleBase.load(f"{folder}/rules.json") == rules
         True
         """
+        _check_ending(path, "save writes JSON", "write_rules(rules, path)")
         content = {"library": __version__, **self.to_dict()}
         storage.write_document(path, self._format, json.VERSIONS[self._format], content)
 
     @classmethod
     def load(cls, path: storage.Path_) -> Self:
         """Read rules written by `save`; nothing in the file is executed."""
+        _check_ending(path, "load reads JSON", "read_rules(path)")
         return cls.from_dict(storage.read_document(path, {cls._format: json.VERSIONS[cls._format]}))
 
     # ------------------------------------------------------------------ other programs
@@ -362,3 +365,12 @@ class Serializable(ABC):
         \end{tabular}
         """
         return tables.to_latex(self._parts()[0], self._conclusion_columns(max_terms, digits), max_terms, digits)
+
+
+def _check_ending(path: storage.Path_, does: str, instead: str) -> None:
+    """Raise `ParameterError` if the name of a file says that it holds another format."""
+    from fuzzymil.rules.formats import ENDINGS
+
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ENDINGS.get(ending, "json") != "json":
+        raise ParameterError(f"{does}, and {ending} means another format: use fuzzymil.rules.formats.{instead}.")

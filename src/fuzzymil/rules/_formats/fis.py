@@ -82,7 +82,7 @@ N_POINTS = 101
 """Values of an output at which MATLAB evaluates sets."""
 
 _HEAD = re.compile(r"\[(System|Rules|(Input|Output)([0-9]{1,9}))\]")
-_MF = re.compile(r"'([^']*)'\s*:\s*'([^']*)'\s*,\s*\[([^\]]*)\];?")
+_MF = re.compile(r"'([^']*)'\s*:\s*'([^']*)'\s*,\s*(?:\[([^\]]*)\]|([^\s\[\];]+));?")
 _RULE = re.compile(r"([^,()]*),([^,()]*)\(([^()]*)\)\s*:([^,():]*)")
 _NUMBERS = re.compile(r"[^\s,;]+")
 _ANY = 0.99  # how fuzzylite writes 'is any' in such files
@@ -236,7 +236,7 @@ def _terms(section: _Section, value_of: Callable[[Piece, Piece], T]) -> dict[str
         match = _MF.fullmatch(line.text)
         if match is None:
             raise line.error("Expected 'name':'kind',[numbers].")
-        name, kind, numbers = (line.part(*match.span(group)) for group in (1, 2, 3))
+        name, kind, numbers = (line.part(*match.span(group)) for group in (1, 2, 3 if match[4] is None else 4))
         found[unused(name.text, found)] = value_of(kind, numbers)
     return found
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
+from fuzzymil.membership import Arithmetic, Formula, Singleton
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.editing import _edit
 from fuzzymil.rules.editing._kinds import K
@@ -134,13 +136,14 @@ def _with_variables(rules: Any, rename: Mapping[Any, str], sets: Mapping[Any, An
         raise ParameterError(
             f"{listed(both)} names an input and an output: rename one first, dataclasses.replace(rules, outputs=...)."
         )
-    everything: RuleSet = dataclasses.replace(
-        rules.premises, variables=(*rules.variables, *rules.outputs), outputs=("",)
-    )
+    plain = [_without_formulas(rules, k) for k in range(len(rules.outputs))]
+    everything: RuleSet = dataclasses.replace(rules.premises, variables=(*rules.variables, *plain), outputs=("",))
     changed = _edit.edit(everything, rename=rename, sets=sets, new_terms=new)
     n_inputs = len(rules.variables)
     outputs = changed.variables[n_inputs:]
     premises = dataclasses.replace(changed, variables=changed.variables[:n_inputs])
+    known = {old.name: new.name for old, new in zip(everything.variables, changed.variables, strict=True)}
+    outputs = tuple(_with_formulas(new, old, known) for new, old in zip(outputs, rules.outputs, strict=True))
     names = {old.name: output.name for old, output in zip(rules.outputs, outputs, strict=True)}
     terms = {
         (old.name, before): after
@@ -157,6 +160,27 @@ def _with_variables(rules: Any, rename: Mapping[Any, str], sets: Mapping[Any, An
         {names[name]: renamed(name, said) for name, said in concluded.items()} for concluded in rules.conclusions
     ]
     return dataclasses.replace(rules, premises=premises, outputs=outputs, conclusions=tuple(conclusions))
+
+
+_COMPUTED = Singleton(math.nextafter(0.0, 1.0))
+"""Stands for a number that is computed from other variables, which is no set, while terms are changed."""
+
+
+def _without_formulas(rules: Any, k: int) -> Variable:
+    output: Variable = rules.outputs[k]
+    if rules.setting("defuzzify", k) not in ("average", "sum"):
+        return output
+    terms = {term: _COMPUTED if isinstance(chosen, Formula) else chosen for term, chosen in output.terms.items()}
+    return dataclasses.replace(output, terms=terms)
+
+
+def _with_formulas(output: Variable, before: Variable, names: Mapping[str, str]) -> Variable:
+    """Return an output with the formulas that it had before, over renamed variables."""
+    terms = dict(output.terms)
+    for term, chosen in zip(output.terms, before.terms.values(), strict=False):  # new terms come last
+        if terms[term] == _COMPUTED and isinstance(chosen, Formula):
+            terms[term] = Formula(Arithmetic(chosen.text).renamed(names).text, *chosen.parameters)
+    return dataclasses.replace(output, terms=terms)
 
 
 def _without_unused(rules: Any) -> Any:
@@ -230,7 +254,7 @@ def _with_greatest_weights(merged: Any, before: Any, groups: list[tuple[int, ...
 
 def _parsed(rules: Any, texts: list[str], what: str) -> Any:
     """Parse rules over the existing variables and outputs; they can neither declare others nor choose operators."""
-    found = type(rules).parse(texts, rules.variables, rules.outputs)
+    found = type(rules).parse(texts, rules.variables, rules.outputs, defuzzify=rules.defuzzify)
     for now, before, kind in (
         (found.feature_names, rules.feature_names, "variable"),
         (found.output_names, rules.output_names, "output"),
