@@ -188,7 +188,7 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("if ambient is very", "ambient is very", "Expected 'if', found 'ambient'"),
         ("if ambient is very", "if ambent is very", "Unknown variable.*'ambent'.*Did you mean 'ambient'"),
         ("if ambient is very", "if ambient very", "Expected 'is', found 'very'"),
-        ("very dark", "extreme dark", "Unknown term 'extreme' of 'ambient'"),
+        ("very dark", "extreme dark", "Unknown hedge 'extreme'; choose from not, very.*Did you mean 'extremely'"),
         ("hour is any)", "hour is any", "Expected 'and' or 'or' or '\\)', found 'then'"),
         ("hour is any)", "hour is any))", "Expected 'and' or 'or' or 'then', found '\\)'"),
         ("then power is high", "", "Expected 'and' or 'or' or 'then', found the end of the rule"),

@@ -205,5 +205,8 @@ def _start(init: str) -> Any:
         return init
     rules = read_all_rules(path)[0]
     if not isinstance(rules, RuleBase):
-        raise ParameterError(f"{init} holds Mamdani rules; --init needs rules with numeric conclusions.")
+        raise ParameterError(
+            f"{init} holds Mamdani rules; --init needs rules with numeric conclusions. "
+            "Train Mamdani rules in Python: MIMamdani(rules=..., max_epochs=100).fit(bags).save(path)."
+        )
     return rules

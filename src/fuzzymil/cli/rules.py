@@ -65,8 +65,8 @@ def rules(
         Path | None,
         typer.Option(
             "--diff",
-            metavar="MODEL",
-            help="Show what changed from MODEL to this newer model or file of rules, instead of the rules.",
+            metavar="NEW",
+            help="Show what changed from MODEL to NEW, a model or file of rules, instead of the rules.",
             show_default=False,
         ),
     ] = None,

@@ -97,11 +97,14 @@ def changes(system: System) -> list[str]:
     beyond |= {output.accumulation for output in sampled} - {"algebraic", "max", "sum"}
     if beyond:
         found.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
+    concluded = [
+        _number_of(term, system) if output.weighted else term
+        for output in system.outputs
+        for term in output.terms.values()
+    ]
     words = {
         sets.written(term, sets.FIS, "A .fis file", {})[0]
-        for owner in (*system.inputs, *system.outputs)
-        for chosen in owner.terms.values()
-        for term in [_number_of(chosen, system) if isinstance(owner, Output) and owner.weighted else chosen]
+        for term in (*(term for variable in system.inputs for term in variable.terms.values()), *concluded)
         if isinstance(term, MembershipFunction) and not isinstance(term, Singleton)
     }
     if words - sets.MATLAB:

@@ -137,6 +137,8 @@ class RuleReader:
             self.place += 1
         if len(found) > MAX_DEPTH:
             raise start.error(f"A condition can have at most {MAX_DEPTH} hedges.")
+        if self.token.text and self.token.text not in terms and self.tokens[self.place + 1].text in terms:
+            raise self.token.unknown("hedge", HEDGES)
         return found
 
     def condition(self) -> Expression:

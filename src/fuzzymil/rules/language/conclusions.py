@@ -31,6 +31,13 @@ class ConclusionReader(PremiseReader):
         if token.kind in (":", ",") and self.kinds(3)[1:2] == ["name"]:
             self.report(token, f"Write THEN before the conclusion instead of {token.text!r}.")
             self.advance()
+        elif token.text.lower() in cures.THEN_ELSEWHERE and following == ["name"]:
+            self.report(token, f"Write THEN instead of {token.text!r}.")
+            self.advance()
+        elif token.text.lower() == "xor":
+            self.fail(
+                token, "XOR is not supported: write '(a is low AND b is not low) OR (b is low AND a is not low)'."
+            )
         elif token.kind == "name" and is_conclusion:
             self.report(token, f"THEN is missing before the conclusion on {token.text!r:.60}.")
         elif token.kind in HEDGES and self.before.kind == "name":

@@ -10,6 +10,7 @@ __all__ = [
     "FAMILIES_ELSEWHERE",
     "QUANTIFIERS_ELSEWHERE",
     "STATEMENTS_ELSEWHERE",
+    "THEN_ELSEWHERE",
     "WEIGHT_WORDS",
     "WRONG_QUOTES",
     "comment",
@@ -23,6 +24,7 @@ __all__ = [
 
 CLOSES_NOTHING = "This ')' closes no '(': remove it, or add '(' before it."
 WRONG_QUOTES = 'Use plain double quotes ("...") around names.'
+THEN_ELSEWHERE = frozenset({"than", "implies", "do", "alors", "dann", "entonces"})
 WEIGHT_WORDS = frozenset({"weight", "weighted", "certainty", "cf"})
 
 QUANTIFIERS_ELSEWHERE = {
