@@ -13,6 +13,7 @@ from fuzzymil._version import __version__
 from fuzzymil.rules import json
 from fuzzymil.rules._formats import export, fcl, fis, fll, fml, tables
 from fuzzymil.rules._formats.system import System
+from fuzzymil.rules._formats.words import ENDINGS
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.rule import Variable
 
@@ -369,8 +370,6 @@ class Serializable(ABC):
 
 def _check_ending(path: storage.Path_, does: str, instead: str) -> None:
     """Raise `ParameterError` if the name of a file says that it holds another format."""
-    from fuzzymil.rules.formats import ENDINGS
-
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ENDINGS.get(ending, "json") != "json":
         raise ParameterError(f"{does}, and {ending} means another format: use fuzzymil.rules.formats.{instead}.")

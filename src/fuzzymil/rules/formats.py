@@ -18,28 +18,13 @@ from fuzzymil.rules import json
 from fuzzymil.rules._formats import fcl, fis, fll, fml
 from fuzzymil.rules._formats.export import FORMATS
 from fuzzymil.rules._formats.system import System
+from fuzzymil.rules._formats.words import ENDINGS
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import Is
 
 __all__ = ["ENDINGS", "FORMATS", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
-
-ENDINGS = {
-    ".json": "json",
-    ".rules": "rules",
-    ".txt": "rules",
-    ".fll": "fll",
-    ".fis": "fis",
-    ".fcl": "fcl",
-    ".fml": "fml",
-    ".xml": "fml",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".py": "python",
-    ".c": "c",
-}
-"""File endings and their formats."""
 
 READERS: dict[str, Callable[[str], System]] = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
 """Readers of other programs' formats."""
