@@ -60,7 +60,7 @@ class Formula(MembershipFunction, name="formula"):
 
         Examples
         --------
-        >>> Formula("2 * depth + 1").number({"depth": 1.5})
+        >>> float(Formula("2 * depth + 1").number({"depth": 1.5}))
         4.0
         """
         return Arithmetic(self.text).value(variables)
