@@ -248,17 +248,20 @@ class ExpertSystem(RuleEstimator):
     def _class_reading(self) -> ClassReading | None:
         if self.threshold is None:
             return None
-        limited = LOSSES["squared_error"].probability
-        assert limited is not None
-        single = len(self.rules_.outputs) == 1
-        # Around the threshold, so that the predicted class is the more probable one.
-        shift = 0.5 - self.threshold if single else 0.0
         return ClassReading(
             classes=self.classes_,
-            likely=lambda output: limited(output + shift),
-            threshold=self.threshold if single else 0.0,
+            likely=self._likely,
+            threshold=self.threshold if self._n_outputs() == 1 else 0.0,
             positive=self._positive_place,
         )
+
+    def _likely(self, output: Array) -> Array:
+        """Return the probability of each output's class, of the same shape as the outputs."""
+        limited = LOSSES["squared_error"].probability
+        assert limited is not None
+        assert self.threshold is not None
+        # Around the threshold, so that the predicted class is the more probable one.
+        return limited(output + (0.5 - self.threshold if self._n_outputs() == 1 else 0.0))
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (for a regressor, the output) of each instance, treated as a bag of its own.

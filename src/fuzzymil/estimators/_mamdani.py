@@ -386,16 +386,16 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             default=tuple(rules.default[k] for k in order),
         )
 
-    def _probability(self, output: Array) -> Array:
+    def _likely(self, output: Array) -> Array:
         """Return probabilities: 0 and 1 at the ends of an output's range, one half at the threshold."""
         ends = [(o.low, o.high) for o in self.rules_.outputs]
         if any(low is None or high is None for low, high in ends):  # of averages; others have a range
-            return super()._probability(output)
+            return super()._likely(output)
         low, high = np.array(ends, float).T
         middle = (low + high) / 2 if self.threshold is None or len(ends) > 1 else np.array([self.threshold])
         inside = (low < middle) & (middle < high)
         if not inside.all():  # every output is on one side
-            return super()._probability(output)
+            return super()._likely(output)
         below, above = (output - low) / (2 * (middle - low)), 1 - (high - output) / (2 * (high - middle))
         # Between 0 and 1, with the threshold in the middle, the output itself is the probability.
         even = middle - low == high - middle
@@ -405,7 +405,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         if likely.shape[1] > 1:
             total = likely.sum(axis=1, keepdims=True)
             return np.asarray(np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1]))
-        return np.column_stack([1 - likely, likely] if self._positive_place else [likely, 1 - likely])
+        return np.asarray(likely)
 
     def _set_fitted(self, rules: MamdaniRules, classes: Array | None, positive: int) -> None:
         super()._set_fitted(rules, classes, positive)
