@@ -13,4 +13,4 @@ def test_generated_systems_come_back(format, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_many_generated_systems_have_every_set_and_operator(format, tmp_path):
-    assert not check(format, 250, tmp_path, seed=1)
+    assert not check(format, 500, tmp_path, seed=1)

@@ -167,9 +167,9 @@ def _converted(
     columns = {role: _fields.TextColumn() for role in texts}
     apart = {*texts.values(), *skipped}
     places = [at for at in range(len(names) + len(apart)) if at not in apart]
-    # Of neighboring columns, a slice is taken; it is also a sequence if there is only one.
-    solid = bool(places) and places[-1] - places[0] == len(places) - 1
-    pick = operator.itemgetter(slice(places[0], places[-1] + 1)) if solid else operator.itemgetter(*places)
+    # Of neighboring columns, a slice is taken; it is also a sequence if there is only one, or none.
+    first, end = (places[0], places[-1] + 1) if places else (0, 0)
+    pick = operator.itemgetter(slice(first, end)) if end - first == len(places) else operator.itemgetter(*places)
     numbers: list[Array] = []
     lines: list[Sequence[int]] = []
     for some, block in blocks:
