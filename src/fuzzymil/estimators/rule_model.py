@@ -222,7 +222,9 @@ class ExplainableModel(RuleModel):
     def members_(self) -> list[Any]:
         """All members, whose outputs are averaged."""
         made = [each() if callable(each) else each for each in self._members]
-        self._members = [*made]  # made on first use: naming the sets of many features takes longer than training them
+        # Made on first use: naming the sets of many features takes longer than training them. Kept in the same list, as
+        # predicting must not set attributes.
+        self._members[:] = made
         return made
 
     def _n_outputs(self) -> int:
