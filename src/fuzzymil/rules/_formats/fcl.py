@@ -34,6 +34,7 @@ RANGE spans its terms. ``DEFAULT := NC`` keeps the previous value.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping
@@ -302,7 +303,7 @@ def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -
         if block.kind != "RULEBLOCK":
             continue
         starts = [n for n, token in enumerate(block.tokens) if token.text.upper() == "RULE"]
-        for start, end in zip(starts, [*starts[1:], len(block.tokens)], strict=True):
+        for start, end in itertools.pairwise([*starts, len(block.tokens)]):
             tokens = block.tokens[start:end]
             first = next((n for n, token in enumerate(tokens) if token.text.upper() == "IF"), None)
             if first is None:
