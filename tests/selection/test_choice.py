@@ -206,6 +206,24 @@ def test_very_many_bags_of_which_few_are_positive():
     assert model.predict_proba(bags)[:, 1].mean() == pytest.approx(labels.mean(), rel=0.1)
 
 
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.05, 0.1])
+def test_a_rare_class_is_found_by_what_makes_it(share):
+    def bags_of(n_bags, seed):
+        rng = np.random.RandomState(seed)
+        bags = [rng.uniform(0, 10, size=(rng.randint(2, 8), 4)) * [0.8, 1, 1, 1] for _ in range(n_bags)]
+        labels = (rng.uniform(size=n_bags) < share).astype(int)
+        for bag in np.flatnonzero(labels):
+            bags[bag][0, 0] = rng.uniform(8.3, 10)
+        return bags, labels
+
+    model = chosen(*bags_of(1000, 1))
+    assert used_features(model) == {"x1"}
+    assert model.rules_.n_rules == 1
+    assert model.rules_.parts[0].quantifier == "some"
+    assert np.abs(model.rules_.coefs).max() < 20  # not as certain as a fit that diverges
+    assert model.score(*bags_of(2000, 2)) > 0.995
+
+
 @pytest.mark.parametrize("n_bags", [2, 3, 4, 9, 10, 11])
 def test_few_bags(n_bags):
     bags, _ = threshold_bags(n_bags)
