@@ -63,6 +63,18 @@ def test_the_rules_say_the_truth():
     assert medium.center + medium.width == pytest.approx(5, abs=0.5)
 
 
+@pytest.mark.parametrize(("n_features", "max_terms"), [(1, None), (5, None), (5, 1)])
+def test_an_interval_of_one_feature_is_one_condition(n_features, max_terms):
+    def bags_of(n_bags, seed):
+        rng = np.random.RandomState(seed)
+        bags = [rng.uniform(0, 10, size=(rng.randint(2, 9), n_features)) for _ in range(n_bags)]
+        return bags, np.array([int(((bag[:, 0] > 4.5) & (bag[:, 0] < 5.5)).any()) for bag in bags])
+
+    model = chosen(*bags_of(300, 1), max_terms=max_terms)
+    assert [len(rule.conditions) for rule in model.rules_.rules] == [1]
+    assert model.score(*bags_of(500, 99)) > 0.98
+
+
 def test_both_needed_and_either_suffices_read_differently():
     both, either = (chosen(make_planted(kind, 200, random_state=0), None).rules_ for kind in ("both", "either"))
     for rules, needed in ((both, 2), (either, 1)):
