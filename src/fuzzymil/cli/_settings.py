@@ -35,7 +35,9 @@ class Task(StrEnum):
     regression = "regression"
 
 
-TaskOption = Annotated[Task, typer.Option(help="Task (auto: inferred from the labels).")]
+TaskOption = Annotated[
+    Task, typer.Option(metavar="TASK", help="classification, regression, or auto: whichever suits the labels.")
+]
 
 
 def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:

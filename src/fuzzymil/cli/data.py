@@ -10,7 +10,7 @@ import typer
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
-from fuzzymil.cli._app import DATA, app, examples
+from fuzzymil.cli._app import DATA, Application, Group, app, examples
 from fuzzymil.cli._console import (
     STANDARD,
     check_folder,
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "describe", "fetch", "list_sets"]
 
-data = typer.Typer(
+data = Application(
+    cls=Group,
     help="List and fetch benchmark datasets; describe and convert files.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -32,7 +32,10 @@ def explain(
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
     output: _options.Output = None,
     max_rules: Annotated[
-        int | None, typer.Option(min=1, help="Number of rules to show, most influential first.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER", min=1, help="Number of rules to show, most influential first.", show_default=False
+        ),
     ] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,

@@ -52,13 +52,13 @@ _NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanat
     ),
 )
 def plot(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to plot.", show_default=False)],
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to plot: one of the above.", show_default=False)],
     model: _options.Model,
     data: Annotated[
         Path | None,
         typer.Argument(
             metavar="DATA",
-            help="File with bags; required for space, roc, firing and explanation.",
+            help="File with bags; required for space, roc, reliability, firing, explanation and joined.",
             show_default=False,
         ),
     ] = None,
@@ -71,7 +71,7 @@ def plot(
     ] = None,
     x: Annotated[str | None, typer.Option(metavar="FEATURE", help="Horizontal axis of surface and space.")] = None,
     y: Annotated[str | None, typer.Option(metavar="FEATURE", help="Vertical axis of surface and space.")] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the figure.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
@@ -84,9 +84,11 @@ def plot(
     - space: instances and rules in two dimensions
     - curves: the loss over the training epochs
     - roc: the ROC curve on labeled bags
+    - reliability: how often predictions of a probability come true
     - firing: which bags fire which rules
     - explanation: the prediction for one bag
     - surface: the output over two features
+    - shapes: what each feature adds to the output
     - joined: the sets that Mamdani rules conclude about one bag, joined and defuzzified
     """
     target = Path(f"{kind}.png") if output is None else output

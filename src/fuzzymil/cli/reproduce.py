@@ -34,7 +34,8 @@ class Experiment(enum.StrEnum):
 @app.command(rich_help_panel=MORE, epilog=examples("fuzzymil reproduce all --quick --output results --data my-data"))
 def reproduce(
     experiment: Annotated[
-        Experiment, typer.Argument(metavar="EXPERIMENT", help="Experiment to run.", show_default=False)
+        Experiment,
+        typer.Argument(metavar="EXPERIMENT", help=f"Experiment to run: {', '.join(Experiment)}.", show_default=False),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for numbers, figures and the page.")
@@ -47,6 +48,7 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
+            metavar="NUMBER",
             min=1,
             help="Repeats of each cross-validation (default: 5; table and landmine: 3; with --quick: 1), "
             "or datasets of each kind (planted: 10; with --quick: 2).",
@@ -54,7 +56,11 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes for benchmarks, planted, table and landmine (default: one per core)."),
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="Processes for benchmarks, planted, table and landmine (default: one per core).",
+        ),
     ] = None,
     sizes: Annotated[
         str | None,
