@@ -9,7 +9,7 @@ TORCH  := .venv-torch
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check docs bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check packages docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -50,6 +50,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The sdist and wheel: built, installed in empty environments on every Python from 3.11 that is here, and used.
+packages: $(VENV)/.dev
+	$(BIN)/nox
 
 # The site, in site/; a broken link, anchor or name is an error.
 docs: $(VENV)/.docs
