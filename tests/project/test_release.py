@@ -26,18 +26,18 @@ def entry(name, key):
 
 def test_versions_agree():
     assert entry("CITATION.cff", "version") == fuzzymil.__version__
-    assert re.search(r'set version = "(.*?)"', text("recipe/meta.yaml"))[1] == fuzzymil.__version__
+    assert entry("recipe/recipe.yaml", "version") == fuzzymil.__version__
     assert f"## {fuzzymil.__version__}" in text("CHANGELOG.md")
 
 
 def test_licenses_and_addresses_agree():
-    assert {entry(name, "license") for name in ("CITATION.cff", "recipe/meta.yaml")} == {PROJECT["project"]["license"]}
+    assert {entry(name, "license") for name in ("CITATION.cff", "recipe/recipe.yaml")} == {PROJECT["project"]["license"]}
     urls = PROJECT["project"].get("urls", {})
-    assert ("Homepage" in urls) == ("\nurl:" in text("CITATION.cff")) == ("\n  home:" in text("recipe/meta.yaml"))
+    assert ("Homepage" in urls) == ("\nurl:" in text("CITATION.cff")) == ("\n  homepage:" in text("recipe/recipe.yaml"))
 
 
 def test_the_conda_recipe_has_the_same_dependencies():
-    listed = text("recipe/meta.yaml").split("  run:\n")[1].split("\n\n")[0]
+    listed = text("recipe/recipe.yaml").split("  run:\n")[1].split("\n\n")[0]
     found = {line.strip("- ") for line in listed.splitlines()} - {""}
     expected = {re.sub(r"(?=>=)", " ", dependency) for dependency in PROJECT["project"]["dependencies"]}
     expected = {" ".join([CONDA_NAMES.get(name, name), least]) for name, least in map(str.split, expected)}
