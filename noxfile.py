@@ -50,5 +50,6 @@ def install(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session: nox.Session) -> None:
     """Use the wheel with the oldest versions of its dependencies that pyproject.toml allows."""
-    session.install("--resolution", "lowest-direct", built(session))
+    session.install("--no-deps", built(session))
+    session.install("--resolution", "lowest-direct", "-r", "pyproject.toml")
     session.run("python", "tests/smoke.py")

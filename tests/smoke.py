@@ -66,6 +66,7 @@ def check_commands() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for arguments in (
             ["--version"],
+            ["fit", "--help"],
             ["fit", EXAMPLES / "visits.csv", "--bag", "user", "--label", "converted"],
             ["rules", "model.json"],
             ["predict", "model.json", EXAMPLES / "visits.csv"],
