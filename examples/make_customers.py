@@ -1,7 +1,8 @@
 """Make ``customers.csv``, a table as people have it: the contacts of 150 customers with a company, and what came of it.
 
 ``customers_later.csv`` has the contacts of 20 other customers as a later export has them: the columns are in another
-order, one is new and one is gone, nobody knows the outcomes yet, and there are faxes, a channel that was not there before.
+order, one is new and one is gone, nobody knows the outcomes yet, and there are faxes, a channel that was not there
+before.
 
 A customer is a bag and a contact is an instance. The table has everything that makes tables hard to read: text, dates
 with times, a date that is the same for all contacts of a customer, numbers with gaps, categories in mixed case,

@@ -31,7 +31,9 @@ def test_versions_agree():
 
 
 def test_licenses_and_addresses_agree():
-    assert {entry(name, "license") for name in ("CITATION.cff", "recipe/recipe.yaml")} == {PROJECT["project"]["license"]}
+    assert {entry(name, "license") for name in ("CITATION.cff", "recipe/recipe.yaml")} == {
+        PROJECT["project"]["license"]
+    }
     urls = PROJECT["project"].get("urls", {})
     assert ("Homepage" in urls) == ("\nurl:" in text("CITATION.cff")) == ("\n  homepage:" in text("recipe/recipe.yaml"))
 
