@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
-from fuzzymil.cli._console import note
+from fuzzymil.cli._console import fail, note
 from fuzzymil.cli._models import read_all_rules
 
 if TYPE_CHECKING:
@@ -207,8 +207,8 @@ def _start(init: str) -> Any:
         return init
     rules = read_all_rules(path)[0]
     if not isinstance(rules, RuleBase):
-        raise ParameterError(
+        fail(  # not an error whose parameters would be written as options: this is Python
             f"{init} holds Mamdani rules; --init needs rules with numeric conclusions. "
-            "Train Mamdani rules in Python: MIMamdani(rules=..., max_epochs=100).fit(bags).save(path)."
+            f"Train Mamdani rules in Python: MIMamdani(rules=read_rules({init!r}), max_epochs=100).fit(bags)."
         )
     return rules

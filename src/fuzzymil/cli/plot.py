@@ -13,8 +13,9 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import emit_json, note
 from fuzzymil.cli._figures import check_figure, write_figure
-from fuzzymil.cli._inputs import Source, bag_with_id, read_both
-from fuzzymil.cli._models import Columns, read_model
+from fuzzymil.cli._inputs import bag_with_id
+from fuzzymil.cli._models import Columns
+from fuzzymil.cli._rule_files import read_answering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,7 +78,7 @@ def plot(
     format: _options.DataFormat = None,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Plot a model.
+    """Plot a model, or the rules in a file (.rules, .fll, .fis, ...).
 
     - membership: the fuzzy sets of each rule, before and after training
     - grid: all rules by all features
@@ -93,13 +94,10 @@ def plot(
     """
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
-    if data is None:
-        if kind in _NEED_BAGS:
-            raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
-        fitted, source, bags = read_model(model)[0], None, None
-    else:
-        columns = Columns.from_options(bag, label)
-        fitted, source, bags = read_both(model, data, columns, format, labels=kind in (Kind.roc, Kind.reliability))
+    if data is None and kind in _NEED_BAGS:
+        raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
+    columns, labels = Columns.from_options(bag, label), kind in (Kind.roc, Kind.reliability)
+    fitted, source, bags = read_answering(model, data, columns, format, labels=labels)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.curves and not hasattr(fitted, "history_"):
@@ -114,7 +112,7 @@ def plot(
 def _figure(
     kind: Kind,
     model: Any,
-    source: Source | None,
+    source: str,
     bags: Bags | None,
     id: str | None,
     features: tuple[str | None, str | None],
@@ -128,9 +126,9 @@ def _figure(
 
     chosen = None
     if id is not None or kind in (Kind.explanation, Kind.joined):
-        if source is None or bags is None:
+        if bags is None:
             raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
-        chosen = bag_with_id(bags, id, source.name)
+        chosen = bag_with_id(bags, id, source)
     before = _before_training(model)
     display: Any
     if kind is Kind.membership:
