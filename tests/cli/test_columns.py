@@ -103,7 +103,7 @@ def test_explanations_point_to_lines_and_show_categories(messy):
     number = 1 + next(
         n for n, line in enumerate(lines) if "K-0027" in line and "upport" in line.lower() and ",53," in line
     )
-    assert f"line {number}, 2026-04-30 10:42" in text
+    assert f"line {number}, contact 2026-04-30 10:42" in text
     assert "channel = support" in text
     facts = json.loads(
         good("explain", messy / "model.json", messy / "customers.csv", "--id", "K-0027", "--json").stdout
