@@ -7,7 +7,9 @@ FROM python:3.13-slim
 
 COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src
-RUN pip install --no-cache-dir /source && rm -r /source
+# To train networks, too: docker build --build-arg EXTRAS="[train]" -t fuzzymil .
+ARG EXTRAS=""
+RUN pip install --no-cache-dir "/source${EXTRAS}" && rm -r /source
 
 # Nobody needs to be root to learn rules; a mounted folder belongs to whoever runs the container (docker run --user).
 RUN useradd --create-home fuzzymil && mkdir /demo && chown fuzzymil /demo

@@ -90,7 +90,7 @@ $(TORCH)/.installed: pyproject.toml
 # Packages that cannot be installed are skipped; the tables report them. xanfis needs an older NumPy.
 $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-alone.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train]'
 	grep -v '^#' bench/requirements.txt | while read -r package; do \
 		$(BENCH)/bin/python -m pip install --quiet --constraint bench/requirements.txt "$$package" || true; done
 	grep -v '^#' bench/requirements-alone.txt | while read -r package; do \

@@ -42,14 +42,16 @@ def built(session: nox.Session) -> Path:
 
 @nox.session(python=PYTHONS)
 def install(session: nox.Session) -> None:
-    """Install the wheel in an empty environment and use it."""
-    session.install(built(session))
-    session.run("python", "tests/smoke.py")
+    """Install the wheel in an empty environment and use it: alone, then with the extra that trains networks."""
+    wheel = built(session)
+    for extra in ("", "[train]"):
+        session.install(f"fuzzymil{extra} @ {wheel.absolute().as_uri()}")
+        session.run("python", "tests/smoke.py")
 
 
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session: nox.Session) -> None:
     """Use the wheel with the oldest versions of its dependencies that pyproject.toml allows."""
     session.install("--no-deps", built(session))
-    session.install("--resolution", "lowest-direct", "-r", "pyproject.toml")
+    session.install("--resolution", "lowest-direct", "-r", "pyproject.toml", "--extra", "train")
     session.run("python", "tests/smoke.py")

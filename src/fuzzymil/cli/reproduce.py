@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fuzzymil._utils.runtime import require_jax
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json, fail, note
@@ -76,6 +77,7 @@ def reproduce(
     """
     check_folder(output)
     n_bags = None if sizes is None else _training_bags(sizes)
+    require_jax("Reproducing experiments")
     from rich.console import Console
 
     from fuzzymil.experiments import EXPERIMENTS, Options, Stopped
