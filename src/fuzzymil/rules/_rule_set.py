@@ -17,7 +17,7 @@ from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.premise import Is, Part, conditions, parts_of
-from fuzzymil.rules.rule import Rule, Variable, tidy
+from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +54,8 @@ class RuleSet:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
+        asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
+        put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         self._check()
 
     def _check(self) -> None:

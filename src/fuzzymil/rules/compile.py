@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,8 +109,9 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
         base.aggregation, base.alpha, base.combine, base.consequent_alpha
     )
     weights = tuple(rule.weight for rule in base.rules)
+    numbers = base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)
     return (
-        Params(sets, base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)),
+        Params(sets, *numbers, gaps=_gaps(base.variables)),
         masks,
         dataclasses.replace(
             operators,
@@ -122,6 +123,17 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
             weights=None if set(weights) == {1.0} else weights,
         ),
     )
+
+
+def _gaps(variables: Sequence[Variable]) -> Array | None:
+    """Return what missing values stand for, (t, d); NaN fills the columns of variables with fewer values."""
+    count = max(len(variable.gaps) for variable in variables)
+    if not count:
+        return None
+    found = np.full((count, len(variables)), np.nan)
+    for d, variable in enumerate(variables):
+        found[: len(variable.gaps), d] = variable.gaps
+    return found
 
 
 def with_numbers(base: R, params: Params, **changes: Any) -> R:

@@ -198,4 +198,5 @@ def _converted(
     # S_alpha weights alpha * response: larger responses need a smaller alpha, one per output.
     per_output = target_scale if len(np.unique(target_scale)) > 1 else target_scale[0]
     consequent_alpha = np.asarray(params.consequent_alpha, float) / per_output
-    return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha, default=default)
+    gaps = None if params.gaps is None else shift + scale * np.asarray(params.gaps, float)
+    return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha, default=default, gaps=gaps)
