@@ -279,9 +279,9 @@ def forward(
     grouping : Grouping
         Which instances belong to which bag.
     known : array of shape (i, d), optional
-        1 where a value is known, 0 where it is missing. A missing value has the mean membership of ``params.gaps``, or 1
-        without these. In a first-order consequent it is replaced by their mean; without these by the most typical value
-        of the rule's set, or, if the rule has no set for it, by the value in ``x``.
+        1 where a value is known, 0 where it is missing. A missing value has the mean membership of ``params.gaps``, or
+        1 without these. In a first-order consequent it is replaced by their mean; without these by the most typical
+        value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
     keep : array of shape (b, r), optional
         Rule Dropout: 1 for the rules that take part, per bag.
     renormalize : bool

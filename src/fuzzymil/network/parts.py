@@ -122,7 +122,8 @@ def _of_gaussians(
     found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers[take], inverse, squares)
     if gaps is None or known is None:
         return found
-    return found + engine_of(x).einsum("id,rd->ir", 1.0 - known, gaps.log_mu[take])
+    of_gaps: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, gaps.log_mu[take])
+    return found + of_gaps
 
 
 def _of_group(

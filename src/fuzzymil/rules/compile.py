@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,7 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     weights = tuple(rule.weight for rule in base.rules)
     numbers = base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)
     return (
-        Params(sets, *numbers, gaps=_gaps(base.variables)),
+        Params(sets, *numbers, gaps=_gaps(base)),
         masks,
         dataclasses.replace(
             operators,
@@ -125,14 +125,16 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     )
 
 
-def _gaps(variables: Sequence[Variable]) -> Array | None:
+def _gaps(base: RuleSet) -> Array | None:
     """Return what missing values stand for, (t, d); NaN fills the columns of variables with fewer values."""
-    count = max(len(variable.gaps) for variable in variables)
+    count = max(len(variable.gaps) for variable in base.variables)
     if not count:
         return None
-    found = np.full((count, len(variables)), np.nan)
-    for d, variable in enumerate(variables):
+    found = np.full((count, base.n_features), np.nan)
+    for d, variable in enumerate(base.variables):
         found[: len(variable.gaps), d] = variable.gaps
+        if base.limited:  # as values that are there
+            found[:, d] = np.clip(found[:, d], variable.low, variable.high)
     return found
 
 
