@@ -95,6 +95,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             bags, places = sampled(everything)
             coding = coding.only(places)
         scaling = self._scaling(overview.measures, overview.targets)
+        gaps = self._stand_ins(bags)
         with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
             choice = choose_rules(
                 bags,
@@ -108,6 +109,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 max_terms=self.max_terms,
                 n_members=self.n_estimators,
                 rng=rng,
+                gaps=gaps,
+                asks_missing=self.missing == "condition",
                 progress=progress,
             )
         record_features(self, bags)
@@ -139,7 +142,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         return Scaling.fit(measures, standardize=bool(self._variant.standardize), clip=self._variant.clip)
 
     def _bags_to_fit(self, X: Any, *, resumes: bool) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
+        bags = complete_bags(self, X, allow_missing=self.missing != "error")
         return compare_features(self, bags) if resumes else bags
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
@@ -408,7 +411,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -318,7 +318,7 @@ class Committee(ExplainableModel):
         return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
+        bags = complete_bags(self, X, allow_missing=self.missing != "error")
         bags = compare_features(self, bags)
         # Names are compared; rules of unnamed features must not look for "x1".
         columns = bags.columns if hasattr(self, "columns_") else None

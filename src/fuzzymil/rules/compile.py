@@ -18,7 +18,16 @@ from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import naming
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["centers", "compiled", "finite_operators", "from_arrays", "from_sets", "widths", "with_numbers"]
+__all__ = [
+    "centers",
+    "compiled",
+    "finite_operators",
+    "from_arrays",
+    "from_sets",
+    "widths",
+    "with_gaps",
+    "with_numbers",
+]
 
 _PRACTICALLY_INFINITE = 1e30  # separates degrees that differ by 1e-30, and is near the limit of 32 bit
 
@@ -52,6 +61,7 @@ def from_sets(
     feature_names: Iterable[str] | None = None,
     output_names: Iterable[str] | None = None,
     ranges: npt.ArrayLike | None = None,
+    gaps: Array | None = None,
     **operators: Any,
 ) -> R:
     """Make a rule base from the network's own form; see `RuleBase.from_sets`."""
@@ -77,7 +87,23 @@ def from_sets(
         for r, label in labels.items():
             antecedents[r][name] = label
     rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
-    return make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
+    made = make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
+    return with_gaps(made, gaps)
+
+
+def with_gaps(base: R, gaps: Array | None) -> R:
+    """Return rules in which a missing value of a variable that says nothing about it stands for these, (t, d)."""
+    if gaps is None:
+        return base
+    variables = [
+        variable if variable.gaps else dataclasses.replace(variable, terms=_declared(variable), gaps=tuple(values))
+        for variable, values in zip(base.variables, np.asarray(gaps, float).T.tolist(), strict=True)
+    ]
+    return dataclasses.replace(base, variables=tuple(variables))
+
+
+def _declared(variable: Variable) -> dict[str, Any]:
+    return {term: chosen for term, chosen in variable.terms.items() if term not in variable.categories}
 
 
 def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
@@ -166,7 +192,7 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
     variables = [
         dataclasses.replace(
             v,
-            terms={term: moved.get((v.name, term), old) for term, old in v.terms.items() if term not in v.categories},
+            terms={term: moved.get((v.name, term), old) for term, old in _declared(v).items()},
         )
         for v in base.variables
     ]
