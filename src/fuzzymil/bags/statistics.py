@@ -9,7 +9,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags._bags import Bags
 
-__all__ = ["FIVE", "STATISTICS", "THREE", "bag_deviations", "bag_means", "bag_statistics", "typical_values"]
+__all__ = ["FIVE", "STATISTICS", "THREE", "bag_deviations", "bag_means", "bag_statistics", "filled", "typical_values"]
 
 
 def bag_means(bags: Bags) -> Array:
@@ -107,3 +107,20 @@ def typical_values(bags: Bags, count: int) -> Array:
         else:
             found[:, d] = np.quantile(known, shares, method="inverted_cdf" if is_code else "linear")
     return found
+
+
+def filled(bags: Bags, values: Array) -> Bags:
+    """Return bags in which one value per feature, shape (n_features,), takes the place of each missing one.
+
+    Examples
+    --------
+    >>> filled(Bags.from_list([[[1.0], [float("nan")]]]), np.array([7.0]))[0].tolist()
+    [[1.0], [7.0]]
+    """
+    missing = np.isnan(bags.instances)
+    if not missing.any():
+        return bags
+    instances = np.where(missing, values, bags.instances)
+    if bags.columns is not None:
+        return bags.with_features(instances, bags.columns)
+    return bags.map_instances(lambda _: instances)
