@@ -155,6 +155,7 @@ class Bags(Packed):
         categorical: Sequence[Hashable] = (),
         date: Sequence[Hashable] | Mapping[Hashable, Sequence[str]] = (),
         exclude_text: bool = False,
+        keep: Sequence[Hashable] = (),
         columns: Columns | None = None,
     ) -> Bags:
         """Create bags from a data frame with one row per instance and a column of bag ids.
@@ -182,6 +183,8 @@ class Bags(Packed):
             Dates, and what to make of each: ``"date"``, ``"weekday"``, ``"hour"``, ``"elapsed"``.
         exclude_text : bool
             Use no text, except for columns that are named.
+        keep : columns
+            No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
         columns : Columns, optional
             Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
             name, and a category that was not there fits no condition that names a category.
@@ -199,7 +202,7 @@ class Bags(Packed):
         >>> bags[0].tolist(), bags.columns[3].categories
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        options = ColumnOptions.of(features, drop, categorical, date, exclude_text)
+        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
         return _frames.read(cls.from_long, frame, bag, label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:

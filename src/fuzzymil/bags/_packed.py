@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, described
+from fuzzymil._utils.errors import InputError, described, did_you_mean
 from fuzzymil.bags import _validation
 from fuzzymil.bags._source import Source
 from fuzzymil.bags.columns import Columns
@@ -146,6 +146,30 @@ class Packed:
             columns=self.columns,
             source=None if self.source is None else self.source.take(rows),
         )
+
+    def per_bag(self, name: str) -> Array:
+        """Return the value of a column that is no feature (``source.extra``), shape (n_bags,), if bags have one each.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from fuzzymil import Bags
+        >>> table = pd.DataFrame({"visit": [1, 1, 2], "person": ["Ann", "Ann", "Bob"], "pages": [3.0, 4.0, 5.0]})
+        >>> Bags.from_frame(table, bag="visit", keep=["person"]).per_bag("person").tolist()
+        ['Ann', 'Bob']
+        """
+        extra = {} if self.source is None else self.source.extra
+        if name not in extra:
+            raise InputError(
+                f"The bags have no column {name!r} beside their features: read them with keep=[{name!r}]."
+                f"{did_you_mean(name, extra)}"
+            )
+        values = extra[name]
+        absent = arrays.missing(values)
+        if absent.any():
+            bag = int(self.bag_index[np.argmax(absent)])
+            raise InputError(f"Column {name!r} has no value in bag {self.ids[bag]!s}: fill it in, or drop the bag.")
+        return _validation.constant_within(values, self.offsets, self.ids, name)
 
     def require_complete(self, advice: str) -> None:
         """Raise `InputError`, with ``advice``, if a value is missing."""

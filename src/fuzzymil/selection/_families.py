@@ -102,9 +102,7 @@ def statements(bags: Bags, max_terms: int | None, gaps: Gaps = IGNORED) -> list[
     return found
 
 
-def prototypes(
-    standardized: Bags, rng: np.random.RandomState, stand_ins: Array | None = None
-) -> Iterator[Family]:
+def prototypes(standardized: Bags, rng: np.random.RandomState, stand_ins: Array | None = None) -> Iterator[Family]:
     """Yield the families of rules over all features at once, the most promising first."""
     affordable = _MOST_DISTANCES // standardized.n_instances
     count = int(np.clip(affordable, _FEWEST_PROTOTYPES, _MOST_PROTOTYPES))
