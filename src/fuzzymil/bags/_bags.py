@@ -227,6 +227,16 @@ class Bags(Packed):
         """
         return _frames.write(self, library)
 
+    def instance_frame(self) -> Any:
+        """Return the features alone as a pandas data frame, one row per instance; categories are text.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"]).instance_frame()["width"].tolist()
+        [1.0, 2.0, 3.0]
+        """
+        return _frames.features(self)
+
     @classmethod
     def from_padded(
         cls,

@@ -11,10 +11,29 @@ import numpy.typing as npt
 
 from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, described, did_you_mean
+from fuzzymil._utils.errors import InputError, InputTypeError, described, did_you_mean
 from fuzzymil.bags import _validation
 from fuzzymil.bags._source import Source
 from fuzzymil.bags.columns import Columns
+
+
+NO_TABLE = (
+    "This needs a table with one row per sample, which bags of several instances are not: wrap it in PerInstance if it "
+    "is a transformer of rows, in NaiveMIL if it is a classifier or regressor of rows, and use n_estimators=... instead "
+    "of bagging."
+)
+
+
+class _OneAxis(tuple[int]):
+    """A shape with one axis, which explains itself to those who look for a second."""
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int) and place >= len(self):
+            raise IndexError(NO_TABLE)
+        return super().__getitem__(place)
+
+    def __reduce__(self) -> Any:
+        return tuple, (tuple(self),)
 
 
 class Packed:
@@ -73,7 +92,7 @@ class Packed:
     @property
     def shape(self) -> tuple[int]:
         """``(n_bags,)``, so that scikit-learn's splitters accept bags."""
-        return (self.n_bags,)
+        return _OneAxis((self.n_bags,))
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -92,6 +111,13 @@ class Packed:
 
     def __len__(self) -> int:
         return self.n_bags
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the instances if every bag has one; otherwise raise: bags are no table."""
+        del copy
+        if self.n_bags == self.n_instances:
+            return np.array(self.instances, dtype)
+        raise InputTypeError(NO_TABLE)
 
     def __iter__(self) -> Iterator[Array]:
         return (self.instances[start:end] for start, end in pairwise(self.offsets.tolist()))
