@@ -32,7 +32,8 @@ class Bags(Packed):
     ----------
     instances : array of shape (n_instances, n_features)
         All instances, bag after bag. ``NaN`` marks a missing value; infinities are rejected.
-        Floating-point arrays are not copied; ``bags.instances`` is a read-only view.
+        Floating-point arrays are not copied; ``bags.instances`` is a read-only view. A sparse matrix of SciPy is kept
+        as it is, in ``bags.sparse``, and made dense a part at a time, or where a method asks for ``bags.instances``.
     offsets : array of shape (n_bags + 1,)
         Bag ``b`` holds rows ``offsets[b]:offsets[b + 1]``. No bag is empty.
     ids : array of shape (n_bags,), optional
@@ -90,10 +91,10 @@ class Bags(Packed):
             items, found = _conversion.from_dicts(items, known)
             labels = found if labels is None else labels
         parts = _conversion.bag_arrays(items, known)
-        offsets = np.cumsum([0, *map(len, parts)])
+        offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _conversion.shared_names(items, known)
-        return cls(np.concatenate(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        return cls(_conversion.stacked(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -117,8 +118,8 @@ class Bags(Packed):
         >>> Bags.from_long([[1.0], [2.0], [3.0]], ["b", "a", "b"]).ids.tolist()
         ['b', 'a']
         """
-        instances = arrays.matrix(X)
-        n_rows = len(instances)
+        instances = arrays.sparse_rows(X) if arrays.is_sparse(X) else arrays.matrix(X)
+        n_rows = instances.shape[0]
         owners = _validation.identifiers(bag_ids, n_rows, "rows")
         if not n_rows:
             raise InputError("There are no bags: the table has no rows.")
@@ -288,7 +289,7 @@ class Bags(Packed):
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
         return cls(
-            np.concatenate([part.instances for part in parts]),
+            _conversion.stacked([part.instances if part.sparse is None else part.sparse for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
@@ -339,6 +340,20 @@ class Bags(Packed):
             return self
         return self.with_features(*columns.recoded(self.instances, self.columns))
 
+    def only(self, features: Sequence[int] | Array) -> Bags:
+        """Return bags with some of the features, by their positions; sparse ones become dense.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0, 2.0, 3.0]]], ["a", "b", "c"]).only([2, 0]).feature_names
+        ('c', 'a')
+        """
+        places = list(map(int, features))
+        chosen = self.instances[:, places] if self.sparse is None else self.sparse[:, places].toarray()
+        if self.columns is not None:
+            return self.with_features(chosen, Columns(self.columns[d] for d in places))
+        return self.with_rows(chosen, [self.names[d] for d in places])
+
     def with_indicators(self) -> Bags:
         """Return bags in which each category is a column of 0 and 1, for methods that compute with numbers.
 
@@ -366,11 +381,21 @@ class Bags(Packed):
         >>> Bags.from_list([[[1.0]], [[2.0]]]).map_instances(lambda x: 10 * x)[1]
         array([[20.]])
         """
-        result = transform(self.instances)
-        changed = arrays.matrix(result)
-        if len(changed) != self.n_instances:
+        return self.with_rows(transform(self.instances), feature_names)
+
+    def with_rows(self, result: Any, feature_names: Iterable[str] | None = None) -> Bags:
+        """Return the same bags with other instances, dense or sparse, as many as before.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0]], [[2.0]]]).with_rows([[3.0, 4.0], [5.0, 6.0]])[1]
+        array([[5., 6.]])
+        """
+        changed = result if arrays.is_sparse(result) else arrays.matrix(result)
+        if changed.shape[0] != self.n_instances:
             raise InputError(
-                f"The transform returned {len(changed)} rows for {self.n_instances} instances: it must keep all rows."
+                f"The transform returned {changed.shape[0]} rows for {self.n_instances} instances: it must keep all of "
+                "them."
             )
         if feature_names is None:
             feature_names = arrays.text_names(result)

@@ -327,6 +327,7 @@ class ExpertSystem(RuleEstimator):
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
             tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.sparse = True
         return tags
 
 

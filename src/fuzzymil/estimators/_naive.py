@@ -174,5 +174,5 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
             tags.classifier_tags = inner.classifier_tags
             tags.regressor_tags = inner.regressor_tags
             tags.target_tags = inner.target_tags
-            tags.input_tags.allow_nan = True
+            tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags

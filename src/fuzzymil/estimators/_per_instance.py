@@ -65,11 +65,13 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator, auto_wrap
         if isinstance(X, np.ndarray) and X.ndim == 2:
             return self.transformer_.transform(X)
         found = self.transformer_.transform(self._rows(bags))
-        return bags.map_instances(lambda _: found, self._names_out(bags))
+        return bags.with_rows(found, self._names_out(bags))
 
     def _rows(self, bags: Bags) -> Any:
         """Return the instances as the transformer takes them."""
-        return bags.instance_frame() if _by_name(self.transformer) else bags.with_indicators().instances
+        if _by_name(self.transformer):
+            return bags.instance_frame()
+        return bags.with_indicators().instances if bags.sparse is None else bags.sparse
 
     def _names_out(self, bags: Bags) -> list[str] | None:
         if bags.feature_names is None or not hasattr(self.transformer_, "get_feature_names_out"):
@@ -99,8 +101,9 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator, auto_wrap
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.transformer is not None:
-            inner = get_tags(self.transformer).input_tags.allow_nan
-            tags.input_tags.allow_nan = inner or _by_name(self.transformer)  # its parts decide
+            inner = get_tags(self.transformer).input_tags
+            tags.input_tags.allow_nan = inner.allow_nan or _by_name(self.transformer)  # its parts decide
+            tags.input_tags.sparse = inner.sparse
         return tags
 
 
