@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -134,6 +134,15 @@ class RuleSet:
     def coefs(self) -> Array:
         """Consequent coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first."""
         return np.array([rule.coefs for rule in self.rules])
+
+    def ignoring_gaps(self) -> Self:
+        """Return the rules without what missing values stand for: one then satisfies every condition."""
+        if not any(variable.gaps for variable in self.variables):
+            return self
+        variables = [
+            dataclasses.replace(variable, terms=variable.declared_terms, gaps=()) for variable in self.variables
+        ]
+        return dataclasses.replace(self, variables=tuple(variables))
 
     def name_of(self, place: int) -> str:
         """Return the label of a rule, counted from 0, or its number: ``"Rule 3"``."""

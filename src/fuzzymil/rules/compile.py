@@ -96,14 +96,10 @@ def with_gaps(base: R, gaps: Array | None) -> R:
     if gaps is None:
         return base
     variables = [
-        variable if variable.gaps else dataclasses.replace(variable, terms=_declared(variable), gaps=tuple(values))
+        variable if variable.gaps else dataclasses.replace(variable, terms=variable.declared_terms, gaps=tuple(values))
         for variable, values in zip(base.variables, np.asarray(gaps, float).T.tolist(), strict=True)
     ]
     return dataclasses.replace(base, variables=tuple(variables))
-
-
-def _declared(variable: Variable) -> dict[str, Any]:
-    return {term: chosen for term, chosen in variable.terms.items() if term not in variable.categories}
 
 
 def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
@@ -192,7 +188,7 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
     variables = [
         dataclasses.replace(
             v,
-            terms={term: moved.get((v.name, term), old) for term, old in _declared(v).items()},
+            terms={term: moved.get((v.name, term), old) for term, old in v.declared_terms.items()},
         )
         for v in base.variables
     ]

@@ -118,9 +118,7 @@ def encode_variable(variable: Variable) -> dict[str, Any]:
         "unit": variable.unit,
         "low": variable.low,
         "high": variable.high,
-        "terms": {
-            term: encode_set(chosen) for term, chosen in variable.terms.items() if term not in variable.categories
-        },
+        "terms": {term: encode_set(chosen) for term, chosen in variable.declared_terms.items()},
         **({"categories": list(variable.categories)} if variable.categories else {}),
         **({"gaps": list(variable.gaps)} if variable.gaps else {}),
         **_said(comment=variable.comment),

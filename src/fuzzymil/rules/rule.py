@@ -133,13 +133,18 @@ class Variable:
         own = self.terms.get(MISSING)
         if asked == (own is not None) or (own is not None and own != Missing()):
             return self
-        terms = {term: chosen for term, chosen in self.terms.items() if term not in (*self.categories, MISSING)}
+        terms = {term: chosen for term, chosen in self.declared_terms.items() if term != MISSING}
         return dataclasses.replace(self, terms={**terms, **({MISSING: Missing()} if asked else {})})
 
     @property
     def title(self) -> str:
         """The name with its unit, ``depth [m]``; units that only say how numbers are to be read are left out."""
         return f"{self.name} [{self.unit}]" if self.unit and self.unit not in (DATE, HOUR) else self.name
+
+    @property
+    def declared_terms(self) -> dict[str, MembershipFunction]:
+        """The terms that are no categories."""
+        return {term: chosen for term, chosen in self.terms.items() if term not in self.categories}
 
     @property
     def crisp_sets(self) -> dict[str, MembershipFunction]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Discrete, Formula, MembershipFunction, Singleton
+from fuzzymil.membership import Discrete, Formula, MembershipFunction, Missing, Singleton
 from fuzzymil.rules._formats.system import Output, System, Term
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.premise import And, Expression, Is, Not, Or
@@ -81,10 +81,18 @@ class Program:
     def _truth(self, premise: Expression, *, favorable: bool) -> str:
         if isinstance(premise, Is):
             d = self.places[premise.variable]
-            found = self.membership(self.system.inputs[d].terms[premise.term], f"v{d}")
+            chosen, gaps = self.system.inputs[d].terms[premise.term], self.base.variables[d].gaps
+            missing = f"v{d} != v{d}"
+            settled = isinstance(chosen, Missing) or bool(gaps)
+            if isinstance(chosen, Missing):
+                found = self.language.choice(missing, "1.0", "0.0")
+            else:
+                found = self.membership(chosen, f"v{d}")
+                if isinstance(chosen, MembershipFunction) and gaps:
+                    found = self.language.choice(missing, number(float(chosen(gaps).mean())), found)
             for hedge in reversed(premise.hedges):
                 found = f"hedge_{hedge}({found})"
-            return self.language.choice(f"v{d} != v{d}", "1.0" if favorable else "0.0", found)
+            return found if settled else self.language.choice(missing, "1.0" if favorable else "0.0", found)
         if isinstance(premise, Not):
             return f"hedge_not({self._truth(premise.part, favorable=not favorable)})"
         if not isinstance(premise, And | Or):
@@ -100,9 +108,16 @@ class Program:
     def responses(self) -> list[str]:
         """Return the conclusions that depend on the inputs, for one instance."""
         return [
-            " + ".join([number(row[0]), *(f"{number(slope)} * v{d}" for d, slope in enumerate(row[1:]) if slope)])
+            " + ".join(
+                [number(row[0]), *(f"{number(slope)} * {self._value(d)}" for d, slope in enumerate(row[1:]) if slope)]
+            )
             for row in self.linear
         ]
+
+    def _value(self, d: int) -> str:
+        """Return an input, or the mean of what a missing one stands for."""
+        gaps = self.base.variables[d].gaps
+        return self.language.choice(f"v{d} != v{d}", number(sum(gaps) / len(gaps)), f"v{d}") if gaps else f"v{d}"
 
     # ------------------------------------------------------------------ conclusions
 

@@ -363,8 +363,7 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
 
 def _own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
     """Return the terms that are declared: not categories, and not *missing*, which every variable has."""
-    own = variable.asked_if_missing(False)
-    return [(term, chosen) for term, chosen in own.terms.items() if term not in own.categories]
+    return list(variable.asked_if_missing(False).declared_terms.items())
 
 
 def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
