@@ -93,8 +93,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
             )
         bags = as_bags(X)
         if not self._takes_missing():
-            self.medians_ = typical_values(bags, 1)[0]
-            bags = filled(bags, self.medians_)
+            bags = filled(bags, typical_values(bags, 1)[0])
         labels = np.repeat(bag_labels(bags, y, type(self).__name__), bags.sizes, axis=0)
         weights = {}
         if sample_weight is not None:
@@ -104,6 +103,8 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
 
     def _finish(self, estimator: Any, bags: Bags) -> Self:
         self.estimator_ = estimator
+        if not self._takes_missing():
+            self.medians_ = typical_values(bags, 1)[0]
         record_features(self, bags)
         if is_classifier(estimator):
             self.classes_ = estimator.classes_

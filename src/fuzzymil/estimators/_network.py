@@ -30,12 +30,13 @@ from fuzzymil.estimators._jobs import (
     training_weights,
 )
 from fuzzymil.estimators._look import Look, as_stream, common_generator
+from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import Committee
-from fuzzymil.explain.coverage import Coverage, used_features
+from fuzzymil.explain.coverage import Coverage
 from fuzzymil.rules import RuleBase
-from fuzzymil.selection import choose_rules, informative_features
+from fuzzymil.selection import choose_rules
 from fuzzymil.training.constraints import Touched
 from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.processes import ProcessGroup, current
@@ -86,19 +87,16 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         if isinstance(X, BagStream) or self._run.distributed:
             seen = self._look(X, y, sample_weight, resumes=False)
             bags, coding, overview, rng = seen.census.sample, seen.sample, seen.overview, seen.rng
-            whole = everything = bags
+            narrowed = Narrowed(bags, bags)
         else:
             everything = self._bags_to_fit(X, resumes=False)
             _require_bags(everything.n_bags, resumes=False)
             coding = self._encode(everything, y, sample_weight, resumes=False, classes=classes)
-            whole = everything
-            if everything.is_large_sparse:  # candidates need a dense array, but only of features that may matter
-                places = informative_features(everything, coding.targets, coding.weights)
-                everything = everything.only(places)
+            narrowed = Narrowed.of(everything, coding)
             rng = check_random_state(self.random_state)
-            overview = Overview(Measures.of_bags(everything), coding.targets, coding.weights)
-            bags, sample = sampled(everything)
-            coding = coding.only(sample)
+            overview = Overview(Measures.of_bags(narrowed.bags), coding.targets, coding.weights)
+            bags, places = sampled(narrowed.bags)
+            coding = coding.only(places)
         scaling = self._scaling(overview.measures, overview.targets)
         gaps = self._stand_ins(bags)
         with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
@@ -118,18 +116,15 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 asks_missing=self.missing == "condition",
                 progress=progress,
             )
-        members, initial = choice.members, choice.initial
-        coverage = Coverage.of(bags, used_features(members))
-        if whole is not everything:
-            members, initial = [rules.over(whole.names) for rules in members], initial.over(whole.names)
-            coverage = dataclasses.replace(coverage, columns=tuple(places[list(coverage.columns)].tolist()))
-            scaling = scaling.over(places, whole.n_features)
-        record_features(self, whole)
+        record_features(self, narrowed.whole)
         self._set_classes(coding)
-        self.coverage_ = coverage
-        scaling = scaling.limited_as(members[0])
+        self.coverage_ = narrowed.coverage(bags, choice.members)
+        members = [*map(narrowed.rules, choice.members)]
+        scaling = narrowed.scaling(scaling).limited_as(members[0])
         loss = self._intended_loss
-        self._restore(members, initial, {"loss": np.array([choice.cost])}, scaling, 0, None, loss)
+        self._restore(
+            members, narrowed.rules(choice.initial), {"loss": np.array([choice.cost])}, scaling, 0, None, loss
+        )
         self.choice_ = choice.held_out_costs
         return self
 

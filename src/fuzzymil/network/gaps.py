@@ -67,7 +67,7 @@ def gaps_of(sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], value
     if values is None and _MISSING not in sets:
         return None
     first = next(iter(masks.values()))
-    xp = namespace(first)
+    xp = namespace(next((each for parameters in sets.values() for each in parameters), first))
     log_mu, settled = xp.zeros_like(first), xp.zeros_like(first)
     if values is not None:
         there = ~xp.isnan(values)

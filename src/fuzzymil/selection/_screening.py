@@ -12,7 +12,7 @@ from fuzzymil.bags import Bags
 
 __all__ = ["MOST_SPARSE_FEATURES", "informative_features"]
 
-MOST_SPARSE_FEATURES = 500
+MOST_SPARSE_FEATURES = 200
 
 
 def informative_features(bags: Bags, targets: Array, weights: Array, count: int = MOST_SPARSE_FEATURES) -> Array:
