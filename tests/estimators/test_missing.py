@@ -27,7 +27,7 @@ HOLES = punched(BAGS, 0.2)
 def test_chosen_rules_answer_for_gaps_and_remember_how(missing, tmp_path):
     model = MIANFISClassifier(missing=missing, random_state=0).fit(HOLES)
     assert model.score(HOLES) > 0.7
-    count = {"ignore": 0, "median": 1}.get(missing, 10)
+    count = {"ignore": 0, "average": 10}.get(missing, 1)
     assert {len(variable.gaps) for variable in model.rules_.variables} == {count}
     model.save(tmp_path / "model.json")
     for again in (load_model(tmp_path / "model.json"), model.with_rules(RuleBase.parse(model.rules_.to_source()))):
@@ -74,7 +74,7 @@ def test_rules_find_out_that_a_value_is_missing():
 
 
 def test_treatments_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match=r"of bag .*missing='average'"):
+    with pytest.raises(InputError, match=r"of bag .*missing='median'"):
         MIANFISClassifier(missing="error").fit(HOLES)
     with pytest.raises(ParameterError, match=r"'condition'.*'average'"):
         MIANFISClassifier(missing="condition", alpha=2.0).fit(HOLES)

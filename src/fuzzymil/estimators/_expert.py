@@ -136,7 +136,7 @@ class ExpertSystem(RuleEstimator):
 
     def _bags(self, X: Any) -> Bags:
         self._check_settings()
-        return complete_bags(self, X, allow_missing=self.missing == "ignore")
+        return complete_bags(self, X, allow_missing=self.missing == "ignore", instead="ignore")
 
     # ------------------------------------------------------------------ fitting
 

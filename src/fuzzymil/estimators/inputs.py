@@ -31,13 +31,13 @@ MISSING = ("error", "ignore", "average", "median", "condition")
 """Ways to handle missing values."""
 
 
-def complete_bags(estimator: Any, X: Any, *, allow_missing: bool) -> Bags:
-    """Convert ``X`` to bags; raise if values are missing and that is not allowed."""
+def complete_bags(estimator: Any, X: Any, *, allow_missing: bool, instead: str = "median") -> Bags:
+    """Convert ``X`` to bags; raise if values are missing and that is not allowed; ``instead`` would allow it."""
     bags = as_bags(X)
     if not allow_missing:
         advice = "Impute missing values first (for example with PerInstance(SimpleImputer()))"
         if hasattr(estimator, "missing"):
-            advice += ", or set missing='average' to let them satisfy conditions as much as known values do"
+            advice += f", or set missing={instead!r}"
         bags.require_complete(f"{advice}.")
     return bags
 

@@ -281,7 +281,7 @@ class NetworkSettings:
     n_iter_no_change: int | None = None
     n_init: int = 1
     n_estimators: int = 1
-    missing: str = "error"
+    missing: str = "median"
     variant: str | Variant = "standard"
     run: RunOptions | None = None
     warm_start: bool = False
@@ -365,7 +365,7 @@ class NetworkSettings:
 
     def _stand_ins(self, bags: Bags) -> Array | None:
         """Return what missing values stand for, (t, d); None: nothing."""
-        count = {"average": _TYPICAL_VALUES, "condition": _TYPICAL_VALUES, "median": 1}.get(self.missing)
+        count = {"average": _TYPICAL_VALUES, "condition": 1, "median": 1}.get(self.missing)
         return None if count is None else typical_values(bags, count)
 
     def _changed(self) -> list[str]:
