@@ -10,7 +10,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fuzzymil import Bags, MIANFISClassifier, PerInstance, cross_val_scores
+from fuzzymil import Bags, LabeledInstances, MIANFISClassifier, PerInstance, cross_val_scores
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_planted
 from fuzzymil.estimators import cross_validate
@@ -110,3 +110,49 @@ def test_groups_that_are_no_groups_are_refused():
         Bags.from_frame(TABLE, "visit", "bought", keep=["channel", "person"]).per_bag("channel")
     with pytest.raises(InputError, match=r"'person'.*kept apart"):
         Bags.from_frame(TABLE, "visit", "bought", keep=["person"], categorical=["person"])
+
+
+# ---------------------------------------------------------------------- labels of instances, features of bags
+
+
+def test_labeled_instances_tell_what_bags_alone_do_not():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    labels = np.arange(20) % 2
+    x[np.flatnonzero(np.repeat(labels, 3))[::3], :] += 4  # both features give positive bags away
+    known = np.full(60, np.nan)
+    alone = rng.normal(size=(60, 2))
+    alone[:, 1] += 4  # but single instances with a high second feature are negative
+    bags = Bags(np.vstack([x, alone]), np.arange(0, 121, 3), labels=np.r_[labels, np.zeros(20, int)])
+    known = np.r_[known, np.zeros(60)]
+    labeled = Bags(bags.instances, bags.offsets, labels=bags.labels, instance_labels=known)
+    model = LabeledInstances(MIANFISClassifier(random_state=0), weight=0.5).fit(labeled)
+    assert model.predict([[[0.0, 4.0]]]).tolist() == [0]
+    assert model.predict_proba(labeled).shape == (40, 2)
+    assert model.score(labeled) > 0.9
+    scores = cross_val_scores(LabeledInstances(MIANFISClassifier(random_state=0)), labeled, cv=2)
+    assert scores["test_score"].shape == (2,)
+
+
+def test_labels_of_instances_must_be_there():
+    with pytest.raises(InputError, match="instance_labels"):
+        LabeledInstances(MIANFISClassifier()).fit(Bags.from_list([[[0.0]], [[1.0]]], labels=[0, 1]))
+    table = TABLE.assign(hot=[1.0, None] * 24)
+    bags = Bags.from_frame(table, "visit", "bought", instance_label="hot", drop=["person"])
+    assert "hot" not in bags.feature_names
+    assert np.isnan(bags.instance_labels).sum() == 24
+
+
+def test_features_of_bags_stand_beside_those_of_instances():
+    rng = np.random.default_rng(0)
+    x, age = rng.uniform(0, 10, size=(240, 1)), rng.uniform(20, 60, size=80)
+    offsets = np.arange(0, 241, 3)
+    labels = ((np.maximum.reduceat(x[:, 0], offsets[:-1]) > 7) & (age > 40)).astype(int)
+    bags = Bags(x, offsets, labels=labels, feature_names=["pages"])
+    wider = bags.with_bag_features(pd.DataFrame({"age": age}))
+    assert wider.feature_names == ("pages", "age")
+    model = MIANFISClassifier(random_state=0).fit(wider)
+    assert model.score(wider) > 0.95
+    assert {each.variable for rule in model.rules_.rules for each in rule.conditions} >= {"pages", "age"}
+    with pytest.raises(InputError, match=r"80 bags .*79"):
+        bags.with_bag_features(age[:-1, None])

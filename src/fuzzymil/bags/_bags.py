@@ -19,7 +19,7 @@ from fuzzymil._utils.errors import InputError, InputTypeError, described
 from fuzzymil.bags import _conversion, _frames, _validation
 from fuzzymil.bags._packed import Packed
 from fuzzymil.bags._source import Source
-from fuzzymil.bags.columns import Columns
+from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.tables import ColumnOptions
 
 
@@ -152,6 +152,7 @@ class Bags(Packed):
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
         *,
+        instance_label: Hashable | None = None,
         drop: Sequence[Hashable] = (),
         categorical: Sequence[Hashable] = (),
         date: Sequence[Hashable] | Mapping[Hashable, Sequence[str]] = (),
@@ -176,6 +177,8 @@ class Bags(Packed):
             Label of the bag, repeated on each of its rows.
         features : columns, optional
             Use only these. Default: all other columns.
+        instance_label : column, optional
+            Labels of single instances, where they are known; see `LabeledInstances`.
         drop : columns
             Leave these out altogether.
         categorical : columns
@@ -204,7 +207,7 @@ class Bags(Packed):
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
         options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
-        return _frames.read(cls.from_long, frame, bag, label, options, columns)
+        return _frames.read(cls.from_long, frame, bag, label, instance_label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return a data frame with one row per instance: bag, label (where known), and the columns.
@@ -339,6 +342,36 @@ class Bags(Packed):
         if self.columns is None or self.columns == columns:
             return self
         return self.with_features(*columns.recoded(self.instances, self.columns))
+
+    def with_bag_features(self, values: npt.ArrayLike, feature_names: Iterable[str] | None = None) -> Bags:
+        """Return bags with features of the bags themselves beside those of the instances.
+
+        Every instance of a bag gets the values of its bag, so that a rule can join both: *some visit is long, and the
+        customer is new*.
+
+        Parameters
+        ----------
+        values : array or data frame of shape (n_bags, n_more)
+            One row per bag, in their order.
+        feature_names : sequence of str, optional
+            Default: the columns of a data frame, otherwise ``bag1``, ``bag2``, ...
+
+        Examples
+        --------
+        >>> bags = Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["pages"])
+        >>> wider = bags.with_bag_features([[30.0], [41.0]], ["age"])
+        >>> wider.feature_names, wider[0].tolist()
+        (('pages', 'age'), [[1.0, 30.0], [2.0, 30.0]])
+        """
+        found = arrays.matrix(values)
+        if len(found) != self.n_bags:
+            raise InputError(f"There are {self.n_bags} bags but {len(found)} rows of bag features: pass one per bag.")
+        names = list(feature_names or arrays.text_names(values) or (f"bag{d + 1}" for d in range(found.shape[1])))
+        repeated = np.repeat(found, self.sizes, axis=0)
+        rows = _conversion.beside(self.instances if self.sparse is None else self.sparse, repeated)
+        if self.columns is not None:
+            return self.with_features(rows, Columns([*self.columns, *map(Column, names)]))
+        return self.with_rows(rows, [*self.names, *names])
 
     def only(self, features: Sequence[int] | Array) -> Bags:
         """Return bags with some of the features, by their positions; sparse ones become dense.

@@ -111,6 +111,15 @@ def stacked(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
+def beside(rows: Any, more: Array) -> Any:
+    """Return two arrays with the same rows side by side; sparse if the first is."""
+    if is_sparse(rows):
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([rows, csr_array(more)], format="csr")
+    return np.hstack([rows, more])
+
+
 def shared_names(items: list[Any], ids: Array) -> list[str] | None:
     """Return the column names of bags given as tables; all tables must have the same columns."""
     first = text_names(items[0])

@@ -34,11 +34,12 @@ def read(
     frame: Any,
     bag: Hashable,
     label: Hashable | None,
+    instance_label: Hashable | None,
     options: ColumnOptions,
     columns: Columns | None,
 ) -> B:
     """Return the bags of a data frame; see `Bags.from_frame`."""
-    wanted = [bag] if label is None else [bag, label]
+    wanted = [name for name in (bag, label, instance_label) if name is not None]
     names = check_frame(frame, wanted)
     others = [name for name in names if name not in wanted]
     arrays.all_different([str(name) for name in others], "column")
@@ -58,6 +59,7 @@ def read(
         found.instances,
         owners,
         labels=None if label is None else arrays.as_array(frame[label]),
+        instance_labels=None if instance_label is None else arrays.as_array(frame[instance_label]),
         columns=found.columns,
         source=Source(np.arange(len(owners)), found.extra, unused=found.unused),
     )
