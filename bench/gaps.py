@@ -11,6 +11,7 @@ soon as it is there, and a run that was interrupted goes on where it stopped.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ FOREST = "EmbeddingForest, median"
 WAYS = ("at random", "by value")
 SHARES = (0.1, 0.3)
 SEED = 2026
+FEWER = {"musk2": 3}  # of the folds are measured: its 6,598 instances take as long as all other datasets together
 
 
 def punched(bags: Bags, way: str, share: float, rng: np.random.Generator) -> Bags:
@@ -43,12 +45,12 @@ def punched(bags: Bags, way: str, share: float, rng: np.random.Generator) -> Bag
     return Bags(np.where(rng.random(x.shape) < chance, np.nan, x), bags.offsets, labels=bags.labels)
 
 
-def measured(model: object, bags: Bags, n_folds: int) -> dict[str, object]:
-    """Return accuracy and AUC on each of the folds, and the seconds of a fit."""
+def measured(model: object, bags: Bags, n_folds: int, n_measured: int) -> dict[str, object]:
+    """Return accuracy and AUC on the first of the folds, and the seconds of a fit."""
     y = np.asarray(bags.labels)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
     accuracy, auc, seconds = [], [], []
-    for train, test in folds.split(np.zeros(len(y)), y):
+    for train, test in itertools.islice(folds.split(np.zeros(len(y)), y), n_measured):
         start = time.perf_counter()
         model.fit(bags[train], y[train])
         seconds.append(time.perf_counter() - start)
@@ -64,7 +66,14 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".json"))
     options = parser.parse_args()
-    settings = {"folds": options.folds, "repeats": 1, "seed": SEED, "version": __version__, "shares": SHARES}
+    settings = {
+        "folds": options.folds,
+        "repeats": 1,
+        "seed": SEED,
+        "version": __version__,
+        "shares": SHARES,
+        "fewer": FEWER,
+    }
     print("settings:", json.dumps(settings), flush=True)
     found: dict[str, dict[str, object]] = {}
     if options.output.exists():
@@ -83,7 +92,7 @@ def main() -> None:
                 model = (
                     EmbeddingForest(random_state=0) if forest else MIANFISClassifier(missing=treatment, random_state=0)
                 )
-                found[key] = measured(model, holed, options.folds)
+                found[key] = measured(model, holed, options.folds, FEWER.get(name, options.folds))
                 write_atomically(options.output, json.dumps({"settings": settings, "results": found}, indent=1))
                 mean = {measure: float(np.mean(found[key][measure])) for measure in ("accuracy", "auc")}
                 print(

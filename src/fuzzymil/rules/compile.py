@@ -213,6 +213,8 @@ def _summary(base: RuleSet, what: str) -> Array:
     by_part = np.full((len(base.parts), base.n_features), np.nan)
     own = slice(len(base.parts))  # further rows hold further conditions on the same variables
     for kind, parameters in params.sets.items():
+        if not parameters:  # missing values have no place among numbers
+            continue
         by_part = np.where(masks[kind][own] > 0, getattr(family(kind), what)(*parameters)[own], by_part)
     out = np.full((base.n_rules, base.n_features), np.nan)
     for part, values in zip(base.parts, by_part, strict=True):
