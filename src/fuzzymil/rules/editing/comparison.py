@@ -133,7 +133,8 @@ class Asked(NamedTuple):
 def conditions_on(base: RuleSet, seen: Bags | None) -> Iterator[Asked]:
     """Iterate over the conditions of all rules with their degrees on the bags, or without bags on the range.
 
-    Missing values are ignored, unless it is asked for them; a condition on values that are all missing is always true, as in inference.
+    Missing values are ignored, unless it is asked for them; a condition on values that are all missing is always true,
+    as in inference.
     """
     for d, variable in enumerate(base.variables):
         low, high = span(variable)
