@@ -43,6 +43,9 @@ def test_networks_train_on_what_gaps_stand_for(missing):
     model = MIANFISClassifier(3, init="kmeans", order=1, max_epochs=3, missing=missing, random_state=0).fit(HOLES)
     found = typical_values(HOLES, 10 if missing == "average" else 1)
     np.testing.assert_allclose([v.gaps for v in model.rules_.variables], found.T, rtol=1e-5)
+    # Training in standardized 32 bit and inference in the user's units see one and the same network.
+    output = model.initial_rules_.infer(HOLES).output[:, 0]
+    assert model.history_["loss"][0] == pytest.approx(np.mean(np.square(output - HOLES.labels)), rel=1e-4)
     if missing == "median":  # the same as filling them in beforehand
         plain = MIANFISClassifier(3, init="kmeans", order=1, max_epochs=3, missing="ignore", random_state=0)
         complete = filled(HOLES, found[0])
