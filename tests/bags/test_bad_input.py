@@ -361,7 +361,7 @@ def failures():
         model.fit(BAGS, Y[:-1])
 
     def missing(model):
-        model.fit(with_value(np.nan), Y)
+        model.set_params(missing="error").fit(with_value(np.nan), Y)
 
     def bad_setting(model):
         model.set_params(n_rules=-1).fit(BAGS, Y)

@@ -39,7 +39,7 @@ def read(
     columns: Columns | None,
 ) -> B:
     """Return the bags of a data frame; see `Bags.from_frame`."""
-    wanted = [name for name in (bag, label, instance_label) if name is not None]
+    wanted = [bag, *(name for name in (label, instance_label) if name is not None)]
     names = check_frame(frame, wanted)
     others = [name for name in names if name not in wanted]
     arrays.all_different([str(name) for name in others], "column")

@@ -324,7 +324,8 @@ def _from_rules(
     if bags.feature_names is not None:
         given = given.over(bags.feature_names)
     _warn_of_unused(settings, given)
-    given = with_gaps(given, settings._stand_ins(bags))
+    if given.n_features == bags.n_features:  # otherwise an error follows
+        given = with_gaps(given, settings._stand_ins(bags))
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
     plain = operators.premises is None and operators.parts is None
