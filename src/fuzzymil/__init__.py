@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from fuzzymil.estimators import (
         ANFISClassifier,
         ANFISRegressor,
+        LabeledInstances,
         MIANFISClassifier,
         MIANFISRegressor,
         MIMamdani,
@@ -70,6 +71,7 @@ __all__ = [
     "Gaussian",
     "InputError",
     "InputTypeError",
+    "LabeledInstances",
     "MIANFISClassifier",
     "MIANFISRegressor",
     "MIMamdani",

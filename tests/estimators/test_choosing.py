@@ -314,4 +314,4 @@ def test_data_that_cannot_be_used():
     holes = [bag.copy() for bag in BAGS]
     holes[3][1, 0] = np.nan
     with pytest.raises(InputError, match=r"missing"):
-        MIANFISClassifier().fit(holes, BAGS.labels)
+        MIANFISClassifier(missing="error").fit(holes, BAGS.labels)

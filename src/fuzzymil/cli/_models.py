@@ -29,6 +29,7 @@ class Columns:
     date: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
     seen: tuple[str, ...] = ()  # all columns of the training data, used or not
+    keep: tuple[str, ...] = ()
 
     @classmethod
     def from_options(
@@ -74,6 +75,7 @@ class Columns:
             "categorical": self.categorical,
             "date": self.date,
             "exclude_text": self.exclude_text,
+            "keep": self.keep,
         }
 
 

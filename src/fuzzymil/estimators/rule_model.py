@@ -307,9 +307,13 @@ class Committee(ExplainableModel):
         if isinstance(X, BagStream):
             outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
             return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
-        bags = self._bags_to_read(X)
         known = None if by_instance else self.coverage_
-        return self._output(bags, by_instance=by_instance), None if known is None else known.measure(bags).coverage
+        found, usual = [], []
+        for bags in self._bags_to_read(X).dense_parts():
+            found.append(self._output(bags, by_instance=by_instance))
+            if known is not None:
+                usual.append(known.measure(bags).coverage)
+        return np.concatenate(found), None if known is None else np.concatenate(usual)
 
     def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
         """Return the members' mean output (b, k)."""
@@ -318,8 +322,9 @@ class Committee(ExplainableModel):
         return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
+        bags = complete_bags(self, X, allow_missing=self.missing != "error")
         bags = compare_features(self, bags)
         # Names are compared; rules of unnamed features must not look for "x1".
         columns = bags.columns if hasattr(self, "columns_") else None
-        return Bags(bags.instances, bags.offsets, ids=bags.ids, columns=columns, source=bags.source)
+        instances = bags.instances if bags.sparse is None else bags.sparse
+        return Bags(instances, bags.offsets, ids=bags.ids, columns=columns, source=bags.source)

@@ -13,6 +13,7 @@ from fuzzymil.bags import Bags, Column, Columns
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._conversion import rule_base
 from fuzzymil.selection._families import Problem
+from fuzzymil.selection._gaps import Gaps
 from fuzzymil.selection._selection import HeldOut, Plan, chosen, plan
 from fuzzymil.training.scaling import Scaling
 
@@ -65,6 +66,8 @@ def choose_rules(
     max_terms: int | None,
     n_members: int,
     rng: np.random.RandomState,
+    gaps: Array | None = None,
+    asks_missing: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Choice:
     """Choose rules that explain the targets of bags.
@@ -90,6 +93,10 @@ def choose_rules(
     n_members : int
         Number of rule bases, each chosen from a bootstrap sample of the bags if there are several.
     rng : RandomState
+    gaps : array of shape (t, d), optional
+        What missing values stand for. None: they satisfy every condition.
+    asks_missing : bool
+        Whether rules may ask if a value is missing.
     progress : callable
         Receives the number of steps that are done, and their total.
 
@@ -105,6 +112,9 @@ def choose_rules(
     standardized = Bags(seen[:, used] if len(used) else np.zeros((len(seen), 1)), bags.offsets)
     plain = Bags(bags.instances, bags.offsets, columns=bags.columns)
     problem = Problem(plain, standardized, scaling.apply_to_targets(targets), weights, classes)
+    if gaps is not None:
+        stand_ins = scaling.apply(gaps)[:, used] if len(used) else None
+        problem = problem._replace(gaps=Gaps(gaps, asks_missing), stand_ins=stand_ins)
     if not classes:
         rank = np.argsort(np.argsort(problem.targets[:, 0], kind="stable"))
         groups = 5 * rank // len(rank)
@@ -126,8 +136,8 @@ def choose_rules(
             part = part._replace(weights=part.weights * factors)
             made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
             before, after = chosen(part, made, max_terms, everything)
-            starts.append(rule_base(before, scaling, columns, used, outputs))
-            members.append(rule_base(after, scaling, columns, used, outputs))
+            starts.append(rule_base(before, scaling, columns, used, outputs, gaps))
+            members.append(rule_base(after, scaling, columns, used, outputs, gaps))
             plans.append(made)
             costs.append(after.cost(everything))
     progress(done, done)

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import typical_values
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._baselines import FOREST, LINEAR, NOTHING, SIZE, baselines, n_fits
 from fuzzymil.selection._choice import MOST_BAGS, choose_rules
@@ -279,6 +280,7 @@ def diagnose(
         max_terms=max_terms,
         n_members=1,
         rng=rng,
+        gaps=typical_values(sample, 1),
         progress=show,
     )
     rules = choice.members[0]

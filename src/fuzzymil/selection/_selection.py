@@ -136,7 +136,7 @@ def plan(
         Called from time to time, for progress.
     """
     terms = min(max_terms or _LONGEST, _LONGEST)
-    short = statements(problem.bags)
+    short = statements(problem.bags, problem.gaps)
     folds = _folds(groups, rng)
     if folds is None:  # too few bags to hold some out
         family = short[0]
@@ -153,7 +153,7 @@ def plan(
     for f in range(1, n_short):  # families with more ways to be right by chance must be clearly better
         first = first if _as_good(cost[first], cost[f], weights, null) else f
     if max_terms is None or max_terms >= problem.bags.n_features:
-        for family in prototypes(problem.standardized, rng):
+        for family in prototypes(problem.standardized, rng, problem.stand_ins):
             each = validated(family, problem, folds, terms, tick)
             validations.append(each)
             places.append(_place(each, weights, null))
@@ -242,8 +242,9 @@ def premises_of(found: Sequence[Any], problem: Problem) -> Statements | Prototyp
     """Return premises on the bags of a problem."""
     if isinstance(found[0], Prototype):
         centers, widths = np.array([each.center for each in found]), np.array([each.width for each in found])
-        return Prototypes([each.quantifier for each in found], centers, widths, problem.standardized)
-    return Statements(found, problem.bags)
+        quantifiers = [each.quantifier for each in found]
+        return Prototypes(quantifiers, centers, widths, problem.standardized, problem.stand_ins)
+    return Statements(found, problem.bags, problem.gaps)
 
 
 def _rules(premise: Callable[[int], Any], fits: Sequence[Fit]) -> tuple[list[Any], Array]:
