@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.drawings import Bar, bar
 from fuzzymil.explain import Explanation
 from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.explain.text import evenly
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._drawings import Bar, bar
 from fuzzymil.report._explanations import explanation_facts
 from fuzzymil.report._format import label, typeset
 

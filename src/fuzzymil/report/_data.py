@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.drawings import histogram
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._drawings import histogram
 from fuzzymil.rules.rule import Variable
 
 

@@ -8,31 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils.drawings import Bar, bar
 from fuzzymil.explain.text import evenly
 from fuzzymil.explain.words import in_short
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._drawings import Bar, Sketch, bar
 from fuzzymil.report._format import label, typeset
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import Is, Part, negations
-from fuzzymil.rules.premise import conditions as conditions_of
+from fuzzymil.rules.cards import SHOWN, Condition, conditions
 
-_SHOWN = 8  # conditions of a rule that are drawn
 _LONGEST = 240  # characters of a premise in the scorecard
-
-
-@dataclasses.dataclass(frozen=True)
-class Condition:
-    """A condition of a rule: its text, its fuzzy set in numbers, and a drawing, unless it is folded.
-
-    ``heading`` says how many instances a quantified part is about; it is empty for all but its first condition.
-    """
-
-    text: str
-    set: str
-    sketch: Sketch | None
-    heading: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -99,7 +82,7 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         ],
         "logit": answers.reading.scale == "logit",
         "outputs": [f"{name} +=" for name in base.outputs],
-        "n_shown": _SHOWN,
+        "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
         "filters": {f"for-{k}": f"for {label(name)}" for k, name in enumerate(answers.classes or ())},
@@ -144,7 +127,7 @@ def _shortened(text: str) -> str:
 
 def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
-    texts = answers.texts(member, _SHOWN)
+    texts = answers.texts(member, SHOWN)
     added = found.normalized * found.rule_outputs[:, :, 0]
     counts = found.normalized if base.normalize else np.abs(added)
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
@@ -154,7 +137,7 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
         name = base.name_of(r)
         concluded = means[r]
         k = _class(answers, concluded, additive=not base.normalize)
-        conditions = _conditions(answers, member, r)
+        asked = conditions(base, r, answers.sketchers[member], with_data=True)
         mean_share = float(found.normalized[:, r].mean())
         yield RuleCard(
             member=member,
@@ -172,8 +155,8 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
             bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[0]), *ends, signed=True),
             n_leading=int(leading[r]),
             mean_added=float(added[:, r].mean()),
-            conditions=conditions[:_SHOWN],
-            folded=conditions[_SHOWN:],
+            conditions=asked[:SHOWN],
+            folded=asked[SHOWN:],
         )
 
 
@@ -183,51 +166,3 @@ def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
         return None
     border = 0.0 if additive else answers.reading.threshold
     return int(np.argmax(concluded)) if len(concluded) > 1 else int(concluded[0] > border)
-
-
-def _conditions(answers: Answers, member: int, r: int) -> tuple[Condition, ...]:
-    base, sketcher = answers.members[member], answers.sketchers[member]
-    found: list[Condition] = []
-    for part in base.parts:
-        if part.rule != r:
-            continue
-        heading = how_many(part)
-        for condition, negated in _ordered(base, r, part):
-            variable = base.variables[base.feature_names.index(condition.variable)]
-            hedges = ("not", *condition.hedges) if negated else condition.hedges
-            place = len(found)
-            drawn = sketcher.draw(variable.name, condition.term, hedges, with_data=True) if place < _SHOWN else None
-            text = ("NOT " if negated else "") + printer.premise_text(condition)
-            unit = f" {variable.unit}" if variable.unit else ""
-            chosen = variable.terms[condition.term]
-            # The name of a category, a date or a time of day says it all.
-            numbers = typeset(printer.format_set(chosen, 3)) + unit if variable.shown(0.0) is None else ""
-            found.append(Condition(text, numbers, drawn, heading))
-            heading = ""
-    return tuple(found)
-
-
-def how_many(part: Part) -> str:
-    """Return how many instances a part is about: ``in some instance``; empty without a quantifier.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules.premise import ANYTHING
-    >>> how_many(Part(0, ANYTHING, "at least", 3)), how_many(Part(0, ANYTHING, "some", None, True))
-    ('in at least 3 instances', 'not in any instance')
-    """
-    if part.quantifier is None:
-        return ""
-    words = {"some": "in some instance", "all": "in all instances", "most": "in most instances"}
-    words |= {"on average": "on average over the instances", "at least": f"in at least {part.count} instances"}
-    word = words.get(part.quantifier, f"in {part.quantifier} instances")
-    return f"not {word}".replace("in some", "in any") if part.negated else word
-
-
-def _ordered(base: RuleBase, r: int, part: Part) -> list[tuple[Is, bool]]:
-    """Return the conditions of a part and whether they are negated; in a plain rule, the most selective first."""
-    asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
-    if not base.rules[r].is_plain:
-        return asked
-    selectivity = base.selectivity(base.rules[r])
-    return sorted(asked, key=lambda pair: -selectivity[pair[0].variable])
