@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from fuzzymil._utils.colors import HIGH, LOW, SERIES
+from fuzzymil._utils.colors import HIGH, LOW, style_rules
 from fuzzymil._utils.text import visible
 
 __all__ = ["element", "fragment", "joined", "line", "number", "safe", "table"]
@@ -45,11 +45,13 @@ _STYLE = """
 .F table caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; padding: 0 0 .2em; }
 .F table tr, .F table tbody tr:nth-child(n), .F table tbody tr:hover { background: transparent; }
 .F table th, .F table td { text-align: right; padding: .2em .7em; border: 0; border-bottom: 1px solid var(--rim);
-  vertical-align: top; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 38em; }
+  vertical-align: top; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 38em;
+  white-space: nowrap; overflow-wrap: normal; }
+.F table .word { white-space: normal; overflow-wrap: break-word; min-width: 3em; } .F .wide { overflow-x: auto; }
 .F table .why { display: block; margin-left: 1.2em; font-size: .93em; }
 .F table thead th { font-weight: 600; } .F table .word { text-align: left; }
 .F table tr > :first-child { padding-left: 0; }
-""" + "".join(f".F .k{place} {{ --own: {color}; }}\n" for place, color in enumerate(SERIES))
+""" + style_rules(".F ")
 _SHEET = Markup("<style>{}</style>").format(
     Markup(_STYLE.replace(".F", ".fuzzymil.fuzzymil").replace("HIGH", HIGH).replace("LOW", LOW))
 )
@@ -112,18 +114,18 @@ def table(caption: str, heads: Sequence[Any], rows: Iterable[Sequence[Any]], *, 
     Examples
     --------
     >>> print(table("Sizes", ["bag", "instances"], [["a", 3]]))  # doctest: +ELLIPSIS
-    <table><caption>Sizes</caption>...<td class="word">a</td><td>3</td></tr></tbody></table>
+    <div class="wide"><table><caption>Sizes</caption>...<td class="word">a</td><td>3</td></tr></tbody></table></div>
     """
 
     def row(name: str, cells: Sequence[Any]) -> Markup:
         return element("tr", *(element(name, cell, kind="word" if n < n_words else "") for n, cell in enumerate(cells)))
 
-    return element(
-        "table",
+    parts = [
         *([element("caption", caption)] if caption else []),
         element("thead", row("th", heads)),
         element("tbody", *(row("td", cells) for cells in rows)),
-    )
+    ]
+    return element("div", element("table", *parts), kind="wide")
 
 
 def number(value: float, digits: int = 3) -> str:

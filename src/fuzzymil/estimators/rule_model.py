@@ -14,6 +14,7 @@ import numpy as np
 
 from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_mark
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators.inputs import compare_features, complete_bags
 from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
@@ -340,9 +341,10 @@ class ExplainableModel(RuleModel):
         facts: list[Any] = [f"{rules.n_rules} rule{'' if rules.n_rules == 1 else 's'}, {rules.n_features} features"]
         if reading.classes is not None:
             facts.append("; classes: ")
-            for place, name in enumerate(np.asarray(reading.classes).tolist()):
-                dot = html.element("span", html.element("span", kind="dot"), f"{name} ", kind=f"k{place % 8}")
-                facts.append(dot)
+            names = np.asarray(reading.classes).tolist()
+            for place, name in enumerate(names):
+                dot = html.element("span", kind="dot")
+                facts.append(html.element("span", dot, f"{name} ", kind=class_mark(place, len(names))))
         parts = [html.element("p", title, kind="rule"), html.line(*facts)]
         if len(self.members_) > 1:
             parts.append(html.line(f"The mean of {len(self.members_)} members; these are the rules of the first."))

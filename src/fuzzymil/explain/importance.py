@@ -156,6 +156,11 @@ class Importance:
             "shows what the model relies on, not what helps on new bags. Pass bags that were held out."
         )
 
+    @property
+    def headline(self) -> str:
+        """The score, as a sentence."""
+        return f"{self.score_name[:1].upper()}{self.score_name[1:]} {self.score:.3f}."
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -169,7 +174,7 @@ class Importance:
         """
         used = [each for each in self.features if each.used]
         blocks = [
-            [f"{self.score_name} {self.score:.3f}. {self.basis}"],
+            [f"{self.headline} {self.basis}"],
             _table("feature", [(each.name, each.drop, each.std) for each in used], max_rows, self.score_name),
             _table(
                 "rule",
@@ -262,9 +267,7 @@ class Importance:
         if self.rules:
             rows = [[each.name, _short(each.text), *cells(each)] for each in self.rules[:_SHOWN]]
             tables.append(html.table("Rules", ["rule", "if", *heads], rows, n_words=2))
-        return html.fragment(
-            html.line(f"{self.score_name} {self.score:.3f}. {self.basis}"), *tables, html.line(self.meaning, soft=True)
-        )
+        return html.fragment(html.line(f"{self.headline} {self.basis}"), *tables, html.line(self.meaning, soft=True))
 
     @classmethod
     def over_folds(cls, parts: Sequence[Importance]) -> Importance:

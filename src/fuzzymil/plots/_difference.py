@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import own_rules
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, distinct, shortened
 from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
-from fuzzymil.rules.editing.comparison import span
 
 _COLUMNS = 3
 _MOST_NUMBERS, _MOST_FLIPS, _LEAST_ROWS = 24, 12, 8  # rows of numbers next to the sets
@@ -30,6 +30,7 @@ class TermPanel:
     low: float
     high: float
     terms: dict[str, tuple[MembershipFunction | None, MembershipFunction | None]]
+    scale: Scale = PLAIN
 
 
 @dataclasses.dataclass
@@ -95,8 +96,9 @@ class DifferenceDisplay:
             now = variable.terms if variable.name in after else {}
             if any(f"{variable.name}.{term}" in changed for term in (*known, *now)):
                 terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
-                ends = [span(v) for v in (variable, then) if v is not None]
-                panels.append(TermPanel(variable.title, min(e[0] for e in ends), max(e[1] for e in ends), terms))
+                ends = [view(v) for v in (variable, then) if v is not None]
+                low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+                panels.append(TermPanel(variable.title, low, high, terms, Scale.of(variable)))
         numbers = [
             (f"{change.where}: {change.what}", change.old, change.new)
             for change in difference.changes
@@ -186,6 +188,7 @@ def _draw_terms(axis: Any, panel: TermPanel) -> None:
     axis.set_yticks([0, 1])
     axis.set_xlim(panel.low, panel.high)
     axis.set_xlabel(as_written(panel.title), fontsize=8)
+    panel.scale.put_on(axis.xaxis)
     bare(axis)
 
 

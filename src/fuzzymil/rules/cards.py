@@ -10,6 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from fuzzymil._utils import html
+from fuzzymil._utils.colors import class_mark
 from fuzzymil._utils.drawings import bar
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.drawings import Sketch, Sketcher
@@ -140,13 +141,15 @@ def rule_cards(base: RuleSet, *, limit: float | None = None) -> Markup:
         heads.append(html.line(html.element("b", "Default: "), source.default_text(base, 4).partition(": ")[2]))
 
     def made(r: int) -> Markup:
-        kind = int(said[r].argmax()) if len(base.outputs) > 1 else int(said[r, 0] > border)
+        several = len(base.outputs) > 1
+        kind = int(said[r].argmax()) if several else int(said[r, 0] > border)
+        mark = class_mark(kind, len(base.outputs) if several else 2)
         linear = base.coefs.shape[2] > 1
         value = "" if linear or len(base.outputs) > 1 else bar(float(said[r, 0]), *ends, signed=not base.normalize).svg
         concluded = printer.conclusions(
             base.outputs, base.rules[r].coefs, base.feature_names, 4, SHOWN, adds=not base.normalize
         )
-        return card(base.name_of(r), [concluded, " ", value], texts[r], conditions(base, r, sketcher), kind, r)
+        return card(base.name_of(r), [concluded, " ", value], texts[r], conditions(base, r, sketcher), mark, r)
 
     return html.joined([*heads, *limited(made, base.n_rules)])
 
@@ -158,7 +161,7 @@ def limited(made: Callable[[int], Markup], n_rules: int) -> Iterator[Markup]:
         yield html.line(f"{n_rules - _RULES} more rules; print(rules) shows all of them.", soft=True)
 
 
-def card(name: str, said: Sequence[Any], text: str, asked: Sequence[Condition], kind: int | None, place: int) -> Markup:
+def card(name: str, said: Sequence[Any], text: str, asked: Sequence[Condition], mark: str, place: int) -> Markup:
     """Return a card: the name, what the rule concludes, its text, and its conditions.
 
     Parameters
@@ -167,8 +170,8 @@ def card(name: str, said: Sequence[Any], text: str, asked: Sequence[Condition], 
     said : sequence
         The conclusion, text or HTML.
     asked : sequence of Condition
-    kind : int, optional
-        Position of the class that the rule speaks for, or 0 and 1 for low and high; it has that color.
+    mark : str
+        See `fuzzymil._utils.colors.class_mark`: the class that the rule speaks for; empty if it has none.
     place : int
         Position of the rule: the first ones are open.
     """
@@ -186,5 +189,5 @@ def card(name: str, said: Sequence[Any], text: str, asked: Sequence[Condition], 
         html.element("p", text, kind="rule"),
         *([html.element("ul", *items, kind="sets")] if items else []),
     ]
-    look = "card" if kind is None else f"card k{kind % 8}"
+    look = f"card {mark}".strip()
     return html.element("details", *content, kind=look, **({"open": ""} if place < _OPEN else {}))

@@ -40,6 +40,6 @@ def mamdani_cards(rules: MamdaniRuleSet, texts: Sequence[str], concluded: Sequen
             heading = "" if sets_then else "then"
             sets_then.append(Condition(text, in_numbers(known[name], term), shown, heading))
         asked = (*conditions(base, r, sketcher), *sets_then)
-        return card(rules.name_of(r), [concluded[r]], texts[r], asked, None, r)
+        return card(rules.name_of(r), [concluded[r]], texts[r], asked, "", r)
 
     return html.joined(limited(made, rules.n_rules))
