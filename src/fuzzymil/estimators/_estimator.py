@@ -97,7 +97,7 @@ class RuleEstimator(RuleModel, BaseEstimator):
         """Return what a notebook shows: the rules of a fitted model, otherwise scikit-learn's diagram."""
         if not self.__sklearn_is_fitted__():
             return str(super()._html_repr())
-        return self._rules_html(repr(self))
+        return str(self._rules_html(repr(self)))
 
     def _suitable(self, rules: Any) -> Any:
         """Return rules over the model's features, or raise if they cannot replace its own.
@@ -126,7 +126,7 @@ class RuleEstimator(RuleModel, BaseEstimator):
         return rules
 
 
-class _Answered(BaseEstimator):  # type: ignore[misc]
+class _Answered(BaseEstimator):
     """A model whose output on some bags is known, as scorers ask it: about the bags at some positions."""
 
     def __init__(self, model: RuleEstimator, output: Array) -> None:

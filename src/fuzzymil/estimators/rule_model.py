@@ -306,7 +306,7 @@ class ExplainableModel(RuleModel):
         Parameters
         ----------
         X : Bags, or anything `as_bags` accepts
-            The predictions are averaged over these bags; of more than 300, over 300 drawn at random.
+            The predictions are averaged over these bags; of very many, over 300 drawn at random.
         feature : str or int
             Name or column.
         positive : label, optional

@@ -261,7 +261,7 @@ def _prints(bags: Bags) -> list[str]:
     values = bags.instances.astype(float) + 0.0  # one zero, whatever its sign
     values[np.isnan(values)] = np.nan  # and one NaN
     return [
-        hashlib.blake2b(np.ascontiguousarray(values[start:stop]), digest_size=_PRINT).hexdigest()
+        hashlib.blake2b(values[start:stop].tobytes(), digest_size=_PRINT).hexdigest()
         for start, stop in pairwise(bags.offsets.tolist())
     ]
 

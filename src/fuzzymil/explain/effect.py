@@ -24,7 +24,7 @@ from fuzzymil.rules.rule import Variable
 
 __all__ = ["Effect", "EffectCurve", "effect"]
 
-_MOST_BAGS = 300
+_MOST_BAGS, _MOST_INSTANCES = 300, 30_000
 _LEAST_DRAWS = 200  # instances to change, one at a time
 _OUTSIDE = 0.01  # share of the values beyond either end of the range
 
@@ -85,7 +85,7 @@ class Effect:
     counts : array of shape (n_bins,)
         Histogram of the instances over the range of ``values``, or their number in each category.
     n_bags : int
-        Number of bags that the means are over; of many, 300 drawn at random.
+        Number of bags that the means are over; of many, some drawn at random.
 
     Examples
     --------
@@ -187,8 +187,7 @@ def effect(
     if isinstance(n_points, bool) or not isinstance(n_points, int) or n_points < 2:
         raise ParameterError(f"n_points must be an integer of at least 2, got {n_points!r}.")
     rng = np.random.default_rng(0) if rng is None else rng
-    if bags.n_bags > _MOST_BAGS:
-        bags = bags[np.sort(rng.choice(bags.n_bags, _MOST_BAGS, replace=False))]
+    bags = _some(bags, rng)
     variable = members[0].variables[d]
     present = bags.instances[:, d]
     present = present[~np.isnan(present)]
@@ -228,13 +227,22 @@ def effect(
     )
 
 
+def _some(bags: Bags, rng: np.random.Generator) -> Bags:
+    """Return bags drawn at random, if there are very many or they are very large."""
+    if bags.n_bags <= _MOST_BAGS and bags.n_instances <= _MOST_INSTANCES:
+        return bags
+    order = rng.permutation(bags.n_bags)
+    fit = int(np.searchsorted(np.cumsum(bags.sizes[order]), _MOST_INSTANCES, side="right"))
+    return bags[np.sort(order[: max(min(fit, _MOST_BAGS), 1)])]
+
+
 def _column(feature: str | int, known: Sequence[str]) -> int:
     if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
         if not 0 <= feature < len(known):
             raise ParameterError(f"There is no feature {feature}: expected 0 to {len(known) - 1}.")
         return int(feature)
     known_name("feature", feature, known)
-    return list(known).index(feature)
+    return list(known).index(str(feature))
 
 
 def _grid(variable: Variable, present: Array, n_points: int) -> tuple[Array, Array]:

@@ -153,13 +153,13 @@ class Importance:
         which = "the training bags" if self.n_training >= self.n_bags else f"{self.n_training:,} of the training bags"
         return (
             f"Measured on {bags}, {'which are' if self.n_training >= self.n_bags else 'among them'} {which}: this "
-            "shows what the model relies on, not what helps on new bags. Pass bags that were held out."
+            "shows what the model relies on, not what helps on new bags."
         )
 
     @property
-    def headline(self) -> str:
-        """The score, as a sentence."""
-        return f"{self.score_name[:1].upper()}{self.score_name[1:]} {self.score:.3f}."
+    def _headline(self) -> str:
+        score = f"{self.score_name[:1].upper()}{self.score_name[1:]} {self.score:.3f}."
+        return f"{score} {self.basis}" + (" Pass bags that were held out." if self.n_training else "")
 
     def __str__(self) -> str:
         return self.to_text()
@@ -174,7 +174,7 @@ class Importance:
         """
         used = [each for each in self.features if each.used]
         blocks = [
-            [f"{self.headline} {self.basis}"],
+            [self._headline],
             _table("feature", [(each.name, each.drop, each.std) for each in used], max_rows, self.score_name),
             _table(
                 "rule",
@@ -256,7 +256,7 @@ class Importance:
 
     def _repr_html_(self) -> str:
         used = [each for each in self.features if each.used][:_SHOWN]
-        drops = [0.0, *(each.drop for each in (*used, *self.rules[:_SHOWN]))]
+        drops = [0.0, *(each.drop for each in used), *(each.drop for each in self.rules[:_SHOWN])]
 
         def cells(each: FeatureImportance | RuleImportance) -> list[Any]:
             drawn = bar(each.drop, min(drops), max(drops)).svg
@@ -267,7 +267,7 @@ class Importance:
         if self.rules:
             rows = [[each.name, _short(each.text), *cells(each)] for each in self.rules[:_SHOWN]]
             tables.append(html.table("Rules", ["rule", "if", *heads], rows, n_words=2))
-        return html.fragment(html.line(f"{self.headline} {self.basis}"), *tables, html.line(self.meaning, soft=True))
+        return html.fragment(html.line(self._headline), *tables, html.line(self.meaning, soft=True))
 
     @classmethod
     def over_folds(cls, parts: Sequence[Importance]) -> Importance:

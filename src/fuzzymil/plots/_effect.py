@@ -169,9 +169,11 @@ class EffectDisplay:
             labels += [shortened(curve.name, 24) for curve in curves]
         numbers = any(not effect.variable.categories for effect in self.effects)
         names = any(effect.variable.categories for effect in self.effects)
-        looks = [{"linestyle": "-"}, {"linestyle": (0, (4, 2))}] if numbers else [{"linestyle": ""}] * 2
+        looks: list[dict[str, Any]] = (
+            [{"linestyle": "-"}, {"linestyle": (0, (4, 2))}] if numbers else [{"linestyle": ""}] * 2
+        )
         for n, (text, look) in enumerate(zip(("all instances", "one instance"), looks, strict=True)):
-            mark = {"marker": "o", "markerfacecolor": own if n == 0 else "none"} if names else {}
+            mark: dict[str, Any] = {"marker": "o", "markerfacecolor": own if n == 0 else "none"} if names else {}
             handles.append(Line2D([], [], color=own, linewidth=1.8 - 0.5 * n, **look, **mark))
             labels.append(f"{text} of a bag {'have' if n == 0 else 'has'} the value")
         handles += [Patch(color=own, alpha=0.13), Line2D([], [], color=own, linewidth=0.8, linestyle=":")]

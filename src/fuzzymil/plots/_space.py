@@ -161,8 +161,8 @@ class SpaceDisplay:
         outlines: tuple[RuleOutline, ...] = ()
         if quantified:
             across, up = projection.directions.argmax(axis=1).tolist()
-            ends = _range(seen.instances[:, across]), _range(seen.instances[:, up])
-            outlines, note = rule_outlines(rules, across, up, *ends, limit=high)
+            wide, tall = (_range(seen.instances[:, d], scale) for d, scale in zip((across, up), scales, strict=True))
+            outlines, note = rule_outlines(rules, across, up, wide, tall, limit=high)
         else:
             ellipses, note = rule_ellipses(rules, seen, projection, mixed=even, high=high)
         display = dataclasses.replace(
@@ -253,7 +253,10 @@ class SpaceDisplay:
         """Draw the figure and return it."""
         figure, axis = plt.subplots(figsize=(6.2, 6.8), layout="constrained")
         self._draw_instances(figure, axis)
-        low, high = axis.get_xlim(), axis.get_ylim()
+        low, high = (
+            (-0.5, len(scale.categories) - 0.5) if scale.categories else limits
+            for scale, limits in zip(self.scales, (axis.get_xlim(), axis.get_ylim()), strict=True)
+        )
         if self.concepts is not None:
             x, y = self.concepts.T
             axis.scatter(x, y, 46, marker="s", color="black", label="concept center", zorder=4)
@@ -351,8 +354,10 @@ class SpaceDisplay:
         return "; ".join(filter(None, (self.note, outside)))
 
 
-def _range(values: Array) -> tuple[float, float]:
-    """Return the range of known values, a little wider, as the axes have it."""
+def _range(values: Array, scale: Scale) -> tuple[float, float]:
+    """Return the range of known values, a little wider, as the axes have it; of categories, room for each."""
+    if scale.categories:
+        return -0.5, len(scale.categories) - 0.5
     known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     room = 0.05 * (high - low) or 0.5

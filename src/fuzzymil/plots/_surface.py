@@ -138,7 +138,7 @@ class SurfaceDisplay:
         """Draw the figure and return it."""
         figure, axis = plt.subplots(figsize=(5.8, 5.2), layout="constrained")
         blocks = any(scale.categories for scale in self.scales)  # between categories there is nothing
-        shading = "nearest" if blocks else "gouraud"
+        shading: Any = "nearest" if blocks else "gouraud"
         image = axis.pcolormesh(self.x, self.y, self.z, cmap="cividis", shading=shading, rasterized=True)
         levels = MaxNLocator(5).tick_values(float(self.z.min()), float(self.z.max()))
         inside = [level for level in levels if self.z.min() < level < self.z.max()]
@@ -202,7 +202,8 @@ def _place(rules: RuleBase, seen: Bags | None) -> Array:
     middles[known] = np.nanmedian(seen.instances[:, known], axis=0)
     for d, variable in enumerate(rules.variables):
         if variable.categories and known[d]:  # between two categories there is none: the most frequent one
-            codes, counts = np.unique(seen.instances[~np.isnan(seen.instances[:, d]), d], return_counts=True)
+            values = seen.instances[:, d]
+            codes, counts = np.unique(values[np.isfinite(values)], return_counts=True)
             middles[d] = codes[counts.argmax()]
     return middles
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils.colors import class_mark
 from fuzzymil._utils.drawings import Bar, bar
+from fuzzymil.explain import Importance
 from fuzzymil.explain.text import evenly
 from fuzzymil.explain.words import in_short
 from fuzzymil.report._answers import Answers
@@ -36,8 +38,9 @@ class RuleCard:
         Whether the conclusions depend on the features.
     speaks_for : object
         The class that a classifier's rule votes for.
-    tone : str
-        ``"low"`` or ``"high"`` with two classes, which have a color each; else empty.
+    mark : str
+        Of the color of the class, see `fuzzymil._utils.colors.class_mark`; of numbers, of the direction. Empty if the
+        rule has none.
     kind : str
         Key by which the list can be filtered.
     mean_share, max_share : float
@@ -48,6 +51,8 @@ class RuleCard:
         Number of bags on which no other rule of its member is stronger (or adds more).
     mean_added : float
         What an additive rule adds to the first output on average.
+    dropped : (float, float) or None
+        How much the score falls without the rule, and the standard deviation; None without labels.
     conditions, folded : tuples of Condition
         Those that are drawn, and the others. In a plain conjunction the most selective come first.
     """
@@ -60,13 +65,14 @@ class RuleCard:
     sign: str
     linear: bool
     speaks_for: Any
-    tone: str
+    mark: str
     kind: str
     mean_share: float
     max_share: float
     bar: Bar
     n_leading: int
     mean_added: float
+    dropped: tuple[float, float] | None
     conditions: tuple[Condition, ...]
     folded: tuple[Condition, ...]
 
@@ -89,8 +95,14 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
     }
 
 
-def rule_cards(answers: Answers) -> list[RuleCard]:
+def rule_cards(answers: Answers, own: Importance | None = None) -> list[RuleCard]:
     """Describe the rules of all members.
+
+    Parameters
+    ----------
+    answers : Answers
+    own : Importance, optional
+        How much the rules matter.
 
     Examples
     --------
@@ -101,7 +113,7 @@ def rule_cards(answers: Answers) -> list[RuleCard]:
     >>> [(card.name, card.speaks_for, card.n_leading, round(card.mean_share, 2)) for card in cards]
     [('Rule 1', 1, 2, 0.75), ('Rule 2', 0, 0, 0.25)]
     """
-    return [card for member in range(len(answers.members)) for card in _cards(answers, member)]
+    return [card for member in range(len(answers.members)) for card in _cards(answers, member, own)]
 
 
 def _scorecard(answers: Answers, cards: list[RuleCard]) -> list[dict[str, Any]]:
@@ -125,7 +137,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
-def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
+def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
     texts = answers.texts(member, SHOWN)
     added = found.normalized * found.rule_outputs[:, :, 0]
@@ -133,6 +145,7 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
     means = found.rule_outputs.mean(axis=0)
     ends = (min(0.0, float(means[:, 0].min())), max(0.0, float(means[:, 0].max())))
+    dropped = {(each.member, each.rule): (each.drop, each.std) for each in (() if own is None else own.rules)}
     for r in range(base.n_rules):
         name = base.name_of(r)
         concluded = means[r]
@@ -148,16 +161,23 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],
-            tone=("low", "high")[k] if k is not None and len(answers.classes or ()) == 2 else "",
+            mark=_mark(answers, k, concluded, additive=not base.normalize),
             kind="" if k is None else f"for-{k}",
             mean_share=mean_share,
             max_share=float(found.normalized[:, r].max()),
             bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[0]), *ends, signed=True),
             n_leading=int(leading[r]),
             mean_added=float(added[:, r].mean()),
+            dropped=dropped.get((member, r)),
             conditions=asked[:SHOWN],
             folded=asked[SHOWN:],
         )
+
+
+def _mark(answers: Answers, k: int | None, concluded: Any, *, additive: bool) -> str:
+    if k is not None:
+        return class_mark(k, len(answers.classes or ()))
+    return class_mark(int(concluded[0] > 0), 2) if additive and len(concluded) == 1 else ""
 
 
 def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
