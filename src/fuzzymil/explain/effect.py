@@ -65,7 +65,7 @@ class EffectCurve:
         return float(np.ptp(self.all_instances))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Effect:
     """How the prediction changes with a feature.
 
@@ -111,6 +111,10 @@ class Effect:
     def shown(self) -> list[str]:
         """The values as a person writes them."""
         return [self.variable.shown(float(value)) or f"{value:.4g}" for value in self.values]
+
+    def __repr__(self) -> str:
+        about = ", ".join(curve.name for curve in self.curves)
+        return f"Effect({self.feature!r} on {about}: {len(self.values)} values, {self.n_bags} bags)"
 
     def __str__(self) -> str:
         what = "probability of" if self.classifies else "predicted"

@@ -91,7 +91,7 @@ class RuleImportance:
     rule: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Importance:
     """How much features and rules matter for the score on some bags; ``print`` it.
 
@@ -160,6 +160,10 @@ class Importance:
     def _headline(self) -> str:
         score = f"{self.score_name[:1].upper()}{self.score_name[1:]} {self.score:.3f}."
         return f"{score} {self.basis}" + (" Pass bags that were held out." if self.n_training else "")
+
+    def __repr__(self) -> str:
+        used = sum(each.used for each in self.features)
+        return f"Importance({self.score_name} {self.score:.3f}, {used} features in use, {len(self.rules)} rules)"
 
     def __str__(self) -> str:
         return self.to_text()

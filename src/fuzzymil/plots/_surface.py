@@ -43,14 +43,16 @@ class SurfaceDisplay:
         Greatest firing strength there; None for additive rules, whose output is meant even where no rule fires.
     xlabel, ylabel, output : str
         Names of the features and of the output.
-    held : dict of str to str
-        Values of the other features that the rules use, as a person writes them.
+    held : dict of str to float
+        Values of the other features that the rules use.
     how : str
         How these values were chosen, in words.
     n_instances : int
         Number of equal instances in each bag: 1, or as many as a rule with *at least* asks for.
     scales : pair of Scale
         How the values of the features are written: as numbers, categories or dates.
+    held_scales : dict of str to Scale
+        Those of the other features.
 
     Examples
     --------
@@ -67,10 +69,11 @@ class SurfaceDisplay:
     xlabel: str
     ylabel: str
     output: str
-    held: dict[str, str]
+    held: dict[str, float]
     how: str
     n_instances: int = 1
     scales: tuple[Scale, Scale] = (PLAIN, PLAIN)
+    held_scales: dict[str, Scale] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def from_rules(
@@ -116,6 +119,7 @@ class SurfaceDisplay:
         instances = np.tile(place, (len(xs) * len(ys), 1))
         instances[:, across], instances[:, up] = np.tile(xs, len(ys)), np.repeat(ys, len(xs))
         found = rules.infer(bags_of_equal(rules, instances))
+        others = [d for d in _used(rules) if d not in (across, up)]
         return cls(
             x=xs,
             y=ys,
@@ -124,11 +128,8 @@ class SurfaceDisplay:
             xlabel=rules.variables[across].title,
             ylabel=rules.variables[up].title,
             output=rules.outputs[k],
-            held={
-                rules.feature_names[d]: Scale.of(rules.variables[d]).text(float(place[d]))
-                for d in _used(rules)
-                if d not in (across, up)
-            },
+            held={rules.feature_names[d]: float(place[d]) for d in others},
+            held_scales={rules.feature_names[d]: Scale.of(rules.variables[d]) for d in others},
             how=_in_words(len(given), rules.n_features - 2, seen is not None),
             n_instances=equal_instances(rules),
             scales=(Scale.of(rules.variables[across]), Scale.of(rules.variables[up])),
@@ -176,7 +177,8 @@ class SurfaceDisplay:
         if not self.how:
             return ""
         if 0 < len(self.held) <= 4:
-            each = [f"{shortened(name, 30)} = {value}" for name, value in self.held.items()]
+            scales = {name: self.held_scales.get(name, PLAIN) for name in self.held}
+            each = [f"{shortened(name, 30)} = {scales[name].text(value)}" for name, value in self.held.items()]
             return f"{', '.join(each)} ({self.how})"
         return self.how
 
@@ -198,10 +200,10 @@ def _place(rules: RuleBase, seen: Bags | None) -> Array:
     middles = np.array([0.0 if variable.categories else sum(span(variable)) / 2 for variable in rules.variables])
     if seen is None:
         return middles
-    known = ~np.isnan(seen.instances).all(axis=0)
+    known: Array = ~np.isnan(seen.instances).all(axis=0)
     middles[known] = np.nanmedian(seen.instances[:, known], axis=0)
     for d, variable in enumerate(rules.variables):
-        if variable.categories and known[d]:  # between two categories there is none: the most frequent one
+        if variable.categories and bool(known[d]):  # between two categories there is none: the most frequent one
             values = seen.instances[:, d]
             codes, counts = np.unique(values[np.isfinite(values)], return_counts=True)
             middles[d] = codes[counts.argmax()]
