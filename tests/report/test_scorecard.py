@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from fuzzymil._utils.drawings import WIDTH
 from fuzzymil import Bags, MIANFISClassifier, MISugeno
+from fuzzymil._utils.drawings import WIDTH
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.explain.text import evenly
 from fuzzymil.report import Report

@@ -200,7 +200,7 @@ def _place(rules: RuleBase, seen: Bags | None) -> Array:
     middles = np.array([0.0 if variable.categories else sum(span(variable)) / 2 for variable in rules.variables])
     if seen is None:
         return middles
-    known: Array = ~np.isnan(seen.instances).all(axis=0)
+    known = np.asarray(~np.isnan(seen.instances).all(axis=0))
     middles[known] = np.nanmedian(seen.instances[:, known], axis=0)
     for d, variable in enumerate(rules.variables):
         if variable.categories and bool(known[d]):  # between two categories there is none: the most frequent one
