@@ -17,7 +17,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.bags import Bags
 from fuzzymil.explain._builder import Reading
-from fuzzymil.explain.importance import outputs_of, with_values
+from fuzzymil.explain._permutation import outputs_of, with_values
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.mamdani import numeric_view
 from fuzzymil.rules.rule import Variable
@@ -48,8 +48,9 @@ class EffectCurve:
 
     Examples
     --------
-    >>> EffectCurve("yes", 1, np.array([0.1, 0.9]), np.array([0.3, 0.8]), np.zeros(2), np.ones(2)).change.round(1)
-    np.float64(0.8)
+    >>> curve = EffectCurve("yes", 1, np.array([0.1, 0.9]), np.array([0.3, 0.8]), np.zeros(2), np.ones(2))
+    >>> round(curve.change, 1)
+    0.8
     """
 
     name: str
@@ -254,7 +255,7 @@ def _grid(variable: Variable, present: Array, n_points: int) -> tuple[Array, Arr
     if variable.categories:
         n = len(variable.categories)
         return np.arange(n, dtype=float), np.histogram(present, n, (-0.5, n - 0.5))[0]
-    low, high = np.quantile(present, [_OUTSIDE, 1 - _OUTSIDE])
+    low, high = np.quantile(present, [_OUTSIDE, 1 - _OUTSIDE], method="inverted_cdf")
     if not high > low:
         low, high = float(present.min()), float(present.max())
     if not high > low:

@@ -59,7 +59,7 @@ def conditions(base: RuleSet, r: int, sketcher: Sketcher, *, with_data: bool = F
     >>> from fuzzymil.rules import RuleBase
     >>> rules = RuleBase.from_arrays([[0.0]], [[0.3]], [1], feature_names=["hue"])
     >>> [(each.text, each.set) for each in conditions(rules, 0, Sketcher(rules.variables, np.zeros((0, 1))))]
-    [('hue is typical', 'Gaussian(0, 0.3)')]
+    [('hue is medium', 'Gaussian(0, 0.3)')]
     """
     found: list[Condition] = []
     for part in base.parts:

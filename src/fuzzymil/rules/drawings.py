@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.drawings import HEIGHT, WIDTH, histogram, place
+from fuzzymil._utils.text import visible
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules.editing.comparison import span
@@ -40,7 +41,7 @@ class Sketch(NamedTuple):
         mark = ""
         if self.mark is not None:
             mark = Markup('<line x1="{0}" x2="{0}" y1="0" y2="{1}"></line>').format(self.mark, HEIGHT)
-        named = Markup(' data-names="{}"').format("\n".join(self.names)) if self.names else ""
+        named = Markup(' data-names="{}"').format("\n".join(map(visible, self.names))) if self.names else ""
         return Markup(
             '<svg class="set" viewBox="0 0 {} {}" aria-hidden="true" data-low="{:.6g}" data-high="{:.6g}"{}>{}'
             '<polyline points="{}"></polyline>{}</svg>'
