@@ -106,7 +106,8 @@ class MembershipDisplay:
         initial = checked_start(rules, initial)
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
-        relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
+        extent = spans[:, 1] - spans[:, 0]
+        relative = np.divide(relative, extent, out=np.full(len(extent), np.inf), where=extent > 0)
         asked = {name for rule in rules.rules for name in rule.antecedent}
         order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
         shown = np.sort((order or [0])[:max_features])  # one column even if no rule has a condition
