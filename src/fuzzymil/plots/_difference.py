@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import own_rules
-from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, distinct, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, shortened
 from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
 
 _COLUMNS = 3
@@ -168,8 +169,8 @@ class DifferenceDisplay:
 def _draw_terms(axis: Any, panel: TermPanel) -> None:
     x: Array = np.linspace(panel.low, panel.high, 400)
     names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
-    for style, (term, (old, new)) in zip(distinct(len(panel.terms)), panel.terms.items(), strict=True):
-        color = style["color"]
+    for place, (term, (old, new)) in enumerate(panel.terms.items()):
+        color = class_color(place, len(panel.terms) + 2)  # terms have no direction
         if old is not None:
             axis.plot(x, old(x), color=color, linestyle="--", linewidth=1.1, alpha=0.45)
         if new is not None:
