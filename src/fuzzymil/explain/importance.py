@@ -16,6 +16,7 @@ from fuzzymil._utils.errors import MissingExtraError, ParameterError
 __all__ = ["FeatureImportance", "Importance", "RuleImportance", "ordered"]
 
 _SHOWN = 20  # features or rules in text
+_COLUMNS = 100  # characters of a line of text
 _WIDTH = 60  # characters of a rule in text
 
 
@@ -163,7 +164,7 @@ class Importance:
         """
         used = [each for each in self.features if each.used]
         blocks = [
-            [self._headline],
+            textwrap.wrap(self._headline, _COLUMNS),
             _table("feature", [(each.name, each.drop, each.std) for each in used], max_rows, self.score_name),
             _table(
                 "rule",
@@ -175,7 +176,7 @@ class Importance:
         unused = len(self.features) - len(used)
         if unused:
             blocks[1].append(f"{unused} feature{'s' if unused > 1 else ''} that no rule uses: 0")
-        blocks.append([*textwrap.wrap(self.meaning, 100)])
+        blocks.append([*textwrap.wrap(self.meaning, _COLUMNS)])
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
     @property
