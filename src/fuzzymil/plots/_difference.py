@@ -169,8 +169,8 @@ class DifferenceDisplay:
 def _draw_terms(axis: Any, panel: TermPanel) -> None:
     x: Array = np.linspace(panel.low, panel.high, 400)
     names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
-    for place, (term, (old, new)) in enumerate(panel.terms.items()):
-        color = class_color(place, len(panel.terms) + 2)  # terms have no direction
+    for number, (term, (old, new)) in enumerate(panel.terms.items()):
+        color = class_color(number, len(panel.terms) + 2)  # terms have no direction
         if old is not None:
             axis.plot(x, old(x), color=color, linestyle="--", linewidth=1.1, alpha=0.45)
         if new is not None:
