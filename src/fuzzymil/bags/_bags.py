@@ -17,6 +17,7 @@ from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InputTypeError, described
 from fuzzymil.bags import _conversion, _frames, _validation
+from fuzzymil.bags._notebook import bags_html
 from fuzzymil.bags._packed import Packed
 from fuzzymil.bags._source import Source
 from fuzzymil.bags.columns import Column, Columns
@@ -443,6 +444,9 @@ class Bags(Packed):
             instance_labels=self.instance_labels,
             source=self.source,
         )
+
+    def _repr_html_(self) -> str:
+        return bags_html(self)
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented

@@ -173,7 +173,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         if resumes:
             return self._resumed(len(overview.targets))
         scaling = self._scaling(overview.measures, overview.targets)
-        return initialized(self, bags, coding, scaling, rng, overview)
+        with counting_bar("Finding initial rules", enabled=bool(self.verbose)):
+            return initialized(self, bags, coding, scaling, rng, overview)
 
     def _resumed(self, n_bags: int) -> Learned:
         """Return the present rules to train further, if the parameters still describe them."""
@@ -264,7 +265,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
                 for job, result in zip(jobs, results, strict=True)
             ]
-            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2, checkpoints, feed)
+            groups, title = [job.group for job in jobs], f"rules of at most {n_terms} conditions"
+            again = self._train(groups, jobs[0].plan, (max_epochs + 1) // 2, checkpoints, feed, title)
             results = [before.followed_by(after) for before, after in zip(results, again, strict=True)]
         if checkpoints is not None and not results[0].interrupted:
             checkpoints.finished()
@@ -277,6 +279,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         max_epochs: int,
         checkpoints: Checkpoints | None = None,
         feed: Feed | None = None,
+        title: str = "training",
     ) -> list[Result]:
         from fuzzymil.training import train_groups
 
@@ -288,7 +291,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             tol=float(self._variant.tol),
             n_iter_no_change=self.n_iter_no_change or 1,  # not used without a validation set
             callbacks=tuple(self._run.callbacks),
-            progress=type(self).__name__ if self.verbose else None,
+            progress=f"{type(self).__name__}: {title}" if self.verbose else None,
             checkpoints=checkpoints,
             feed=feed,
         )

@@ -20,7 +20,7 @@ from fuzzymil.rules.premise import Is, Part, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class RuleSet:
     """Variables, rules and operators; see `RuleBase`, which adds inference, text, editing and files.
 

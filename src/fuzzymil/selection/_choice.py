@@ -68,7 +68,7 @@ def choose_rules(
     rng: np.random.RandomState,
     gaps: Array | None = None,
     asks_missing: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> Choice:
     """Choose rules that explain the targets of bags.
 
@@ -98,7 +98,7 @@ def choose_rules(
     asks_missing : bool
         Whether rules may ask if a value is missing.
     progress : callable
-        Receives the number of steps that are done, and their total.
+        Receives the number of steps that are done, their total, and what is going on.
 
     Returns
     -------
@@ -118,12 +118,13 @@ def choose_rules(
     if not classes:
         rank = np.argsort(np.argsort(problem.targets[:, 0], kind="stable"))
         groups = 5 * rank // len(rank)
-    done = 0
+    done, member = 0, 0
 
-    def tick() -> None:
+    def tick(stage: str) -> None:
         nonlocal done
         done += 1
-        progress(done, max(done, _STEPS_OF_A_PLAN * n_members))
+        whose = f" (member {member + 1} of {n_members})" if n_members > 1 else ""
+        progress(done, max(done, _STEPS_OF_A_PLAN * n_members), stage + whose)
 
     members, starts, plans, costs = [], [], [], []
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
@@ -135,17 +136,18 @@ def choose_rules(
             part = everything.only(few)
             part = part._replace(weights=part.weights * factors)
             made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+            tick("refining the rules")
             before, after = chosen(part, made, max_terms, everything)
             starts.append(rule_base(before, scaling, columns, used, outputs, gaps))
             members.append(rule_base(after, scaling, columns, used, outputs, gaps))
             plans.append(made)
             costs.append(after.cost(everything))
-    progress(done, done)
+    progress(done, done, "")
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
     return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0], plans[0].held_out)
 
 
-_STEPS_OF_A_PLAN = 37
+_STEPS_OF_A_PLAN = 45
 
 
 def _bootstrap(groups: Array, rng: np.random.RandomState) -> Array:

@@ -193,8 +193,18 @@ def fitted(
     return found
 
 
+KIND_WORDS = {
+    "some": "one condition on some instance",
+    "averages": "averages over the instances",
+    "conjunctions": "several conditions together",
+    "counts": "counts and averages",
+    "prototypes": "prototypes over all features",
+}
+"""What candidates are, in words."""
+
+
 def validated(
-    family: Family, problem: Problem, folds: Array, max_terms: int, tick: Callable[[], None] = lambda: None
+    family: Family, problem: Problem, folds: Array, max_terms: int, tick: Callable[[str], None] = lambda stage: None
 ) -> Validation:
     """Cross-validate a family; penalties that are clearly too weak are left out.
 
@@ -207,11 +217,13 @@ def validated(
     max_terms : int
         Most conditions in a conjunction.
     tick : callable
-        Called after each fold.
+        Called with what is going on, before each fold and each fit.
     """
     n_folds, (n_bags, n_outputs) = int(folds.max()) + 1, problem.targets.shape
     dictionaries, running, greatest = [], [], []
+    stage = KIND_WORDS[family.name.partition(",")[0]]
     for fold in range(n_folds):
+        tick(f"candidates: {stage}")
         rows = np.flatnonzero(folds != fold)
         part = problem.only(rows)
         dictionary = dictionary_of(family, problem, rows, max_terms)
@@ -219,7 +231,7 @@ def validated(
         dictionaries.append(dictionary)
         running.append((columns, part))
         greatest.append(max(greatest_penalty(columns, target, part.weights) for target in part.targets.T))
-        tick()
+    tick(f"cross-validation: {stage}")
     penalties = np.mean(greatest) * PENALTIES
     paths = [
         [solutions(columns, target, part.weights, penalties, logistic=problem.classes) for target in part.targets.T]

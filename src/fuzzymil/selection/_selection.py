@@ -118,7 +118,7 @@ def plan(
     n_rules: int,
     max_terms: int | None,
     rng: np.random.RandomState,
-    tick: Callable[[], None] = lambda: None,
+    tick: Callable[[str], None] = lambda stage: None,
 ) -> Plan:
     """Decide by cross-validation which families of rules to use, and how many rules.
 
@@ -133,7 +133,7 @@ def plan(
         Most conditions in a rule.
     rng : RandomState
     tick : callable
-        Called from time to time, for progress.
+        Called from time to time with what is going on, for progress.
     """
     terms = min(max_terms or _LONGEST, _LONGEST)
     short = statements(problem.bags, problem.gaps)
@@ -177,10 +177,10 @@ def plan(
         used = (first,) if _as_good(ways[first,], ways[best], weights, null) else best
     ingredients = []
     for f in used:
+        tick("number of rules")
         each, place = validations[f], places[f]
         size = _size(each, place, problem, folds, n_rules // len(used), null)
         ingredients.append(Ingredient(each.family, each.penalties[: place + 1], size))
-        tick()
     return Plan(tuple(ingredients), tuple(validations), options, HeldOut(folds, outputs))
 
 
