@@ -88,7 +88,7 @@ export function bottomAxis(x, box, { label = "", wanted = 6, grid = false } = {}
       grid && s("line", { class: "grid", x1: x(value), x2: x(value), y1: box.top, y2: box.bottom }),
       s("line", { x1: x(value), x2: x(value), y1: box.bottom, y2: box.bottom + 4 }),
       s("text", { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, show(value)),
-    ]).flat(),
+    ]),
     label && s("text", { class: "axis-label", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, label),
   );
 }
@@ -107,7 +107,7 @@ export function leftAxis(y, box, { label = "", wanted = 4, grid = true } = {}) {
     ticks(Math.min(y.low, y.high), Math.max(y.low, y.high), wanted).map((value) => [
       grid && s("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
       s("text", { x: box.left - 7, y: y(value) + 4, "text-anchor": "end" }, show(value)),
-    ]).flat(),
+    ]),
     label &&
       s("text", { class: "axis-label", x: box.left - 38, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${box.left - 38} ${middle})` }, label),
   );

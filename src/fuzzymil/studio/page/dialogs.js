@@ -13,7 +13,7 @@ let counter = 0;
  * @param {HTMLElement} root where it is shown
  * @param {object} content
  * @param {string} content.title
- * @param {(Child | Child[])[]} content.body
+ * @param {Child[]} content.body
  * @param {string} [content.confirm] the text of the button that goes ahead; without it there is only Close
  * @param {boolean} [content.danger]
  * @param {boolean} [content.wide]

@@ -1,6 +1,6 @@
 // Elements, made without markup: what comes from files (names, labels, ids) is only ever set as text.
 
-/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Node | string | number | null | undefined | false | any[]} Child what goes into an element; lists are unfolded */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,12 +20,12 @@ function dress(element, attributes) {
 
 /**
  * @param {Element} element
- * @param {(Child | Child[])[]} children
+ * @param {Child[]} children
  */
 function fill(element, children) {
-  for (const child of children.flat()) {
-    if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
+  for (const child of children) {
+    if (Array.isArray(child)) fill(element, child);
+    else if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
   }
 }
 
@@ -34,7 +34,7 @@ function fill(element, children) {
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, any> | null} [attributes]
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  * @returns {HTMLElementTagNameMap[K]}
  */
 export function h(tag, attributes, ...children) {
@@ -49,7 +49,7 @@ export function h(tag, attributes, ...children) {
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, any> | null} [attributes]
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  * @returns {SVGElementTagNameMap[K]}
  */
 export function s(tag, attributes, ...children) {
@@ -62,7 +62,7 @@ export function s(tag, attributes, ...children) {
 /**
  * Replace what is inside an element, and keep the focus on the control of the same name.
  * @param {Element} element
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  */
 export function replace(element, ...children) {
   const active = /** @type {Document | ShadowRoot} */ (element.getRootNode()).activeElement;

@@ -7,7 +7,7 @@ import { counted } from "./numbers.js";
 
 /**
  * @param {import("./studio.js").Studio} studio
- * @param {{findings: {kind: string, rules: number[], message: string, fixes?: {label: string, [fact: string]: any}[]}[]}} answer
+ * @param {{findings: {kind: string, rules: number[], message: string, advice?: string, fix: {label: string, edit: {type: string, [field: string]: any}} | null}[]}} answer
  */
 export function findingsList(studio, answer) {
   const { findings } = answer;
@@ -23,10 +23,21 @@ export function findingsList(studio, answer) {
           "li",
           null,
           h("span", { class: "tag high" }, finding.kind),
-          h("span", { class: "grow wrap" }, clipped(finding.message, 400)),
-          (finding.fixes ?? []).map((fix, number) =>
-            h("button", { type: "button", class: "small", "data-key": `apply-${place}-${number}`, title: fix.label, onclick: () => studio.edit("apply_fix", { fix }) }, `Apply: ${fix.label}`),
-          ),
+          h("span", { class: "grow wrap", title: clipped(finding.advice ?? "", 300) }, clipped(finding.message, 400)),
+          finding.fix &&
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small",
+                "data-key": `apply-${place}`,
+                onclick: () => {
+                  const { type, ...fields } = /** @type {NonNullable<typeof finding.fix>} */ (finding.fix).edit;
+                  void studio.edit(type, fields);
+                },
+              },
+              `Apply: ${clipped(finding.fix.label, 60)}`,
+            ),
         ),
       ),
     ),

@@ -28,7 +28,7 @@ import { viewerView } from "./views/viewer.js";
  * @property {() => void} update called when it is in sight and what it shows may have changed
  * @property {() => void} [leave] called when another view comes into sight
  * @property {() => Record<string, any> | null} [wanted] the request that redraws it, sent along with a drag
- * @property {(move: Drag, term: import("./types.js").Term, answer: any) => void} [dragged] draws what a drag changed
+ * @property {(move: Drag, moved: {term: import("./types.js").Term, axis: [number, number]}, answer: any) => void} [dragged] draws what a drag changed
  * @property {() => void} [themed] called when colors change, for canvases
  */
 
@@ -168,8 +168,9 @@ export class Studio {
       const views = [...(this.state.data ? [{ type: "score" }] : []), ...(wanted ? [wanted] : [])];
       try {
         const answer = await this.connection.request("drag", { ...move, views });
+        if (answer.superseded) return;
         if (this.state.data) this.frame.score(answer.views[0]);
-        this.view?.dragged?.(move, answer.term, answer.views.at(-1));
+        this.view?.dragged?.(move, answer, wanted ? answer.views.at(-1) : null);
       } catch (error) {
         if (this.dragged) this.toasts.fail(error);
         this.dragged = null;
@@ -216,6 +217,15 @@ export class Studio {
     if (!this.embedded) history.replaceState(null, "", `#${name}`);
     this.frame.opened(name, focus);
     if (this.latest) next.update();
+  }
+
+  /**
+   * Open a file that was chosen or dropped.
+   * @param {File} file
+   */
+  receive(file) {
+    const files = /** @type {View & {receive: (file: File) => Promise<void>}} */ (this.views.find((view) => view.name === "files"));
+    return files.receive(file);
   }
 
   undo() {

@@ -14,7 +14,7 @@ const SPARE = 8; // rows drawn beyond the edges
  * @property {string} [width]
  * @property {boolean} [numeric]
  * @property {(row: T) => number | string | boolean | null} sort
- * @property {(row: T) => Child | Child[]} [cell] by default what it is sorted by
+ * @property {(row: T) => Child} [cell] by default what it is sorted by
  * @property {(row: T) => string} [hint]
  */
 
@@ -165,10 +165,8 @@ export class Table {
         "aria-selected": String(id === this.current),
       },
       this.columns.map((column) => {
-        const content = column.cell ? column.cell(row) : column.sort(row);
-        const cell = h("td", { class: column.numeric ? "numeric" : "", title: column.hint?.(row) });
-        cell.append(.../** @type {any[]} */ ([content].flat()).filter((each) => each !== null && each !== undefined && each !== false));
-        return cell;
+        const content = column.cell ? column.cell(row) : String(column.sort(row));
+        return h("td", { class: column.numeric ? "numeric" : "", title: column.hint?.(row) }, content);
       }),
     );
   }

@@ -124,7 +124,7 @@ function cell(answer, row, name, high, chosen) {
       s("path", { class: "walk-area", d: area(each.curve, low, top, x, y) }),
       s("path", { class: "walk-curve", d: line(each.curve, low, top, x, y) }),
       ticks(answer, each.degrees, d, x, y, witnesses, chosen),
-    ]).flat(2),
+    ]),
     s("text", { x: 4, y: 10 }, clipped(said, 20)),
   );
 }

@@ -331,12 +331,12 @@ export function setsView(studio) {
     update,
     /**
      * @param {import("../studio.js").Drag} move
-     * @param {Term} term
+     * @param {{term: Term, axis: [number, number]}} moved
      */
-    dragged(move, term) {
+    dragged(move, { term, axis }) {
       const variable = current();
       if (!variable || variable.name !== move.variable) return;
-      chart.refresh(term, variable.axis);
+      chart.refresh(term, axis ?? variable.axis);
       // Only numbers change while a set is dragged: keep the fields, so that nothing flickers.
       term.parameters.forEach((parameter, number) => {
         const input = terms.querySelector(`[data-key="${CSS.escape(`parameter-${term.name}-${number}`)}"]`);
