@@ -93,6 +93,7 @@ export class Connection {
     const asked = message.id === undefined || message.id === null ? null : this.waiting.get(message.id);
     if (asked) {
       this.waiting.delete(message.id);
+      if (!this.waiting.size) this.tell("busy", { busy: false });
       if (message.ok === false || message.error) asked.reject(new StudioError(message.error ?? message));
       else asked.resolve(message);
     } else if (message.type) this.tell(message.type, message);
@@ -105,6 +106,7 @@ export class Connection {
    */
   request(type, fields = {}) {
     const id = this.next++;
+    this.tell("busy", { busy: true });
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
       try {

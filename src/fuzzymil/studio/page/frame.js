@@ -92,17 +92,25 @@ export function frame(studio) {
     "Skip to the view",
   );
 
+  // What takes longer than a moment is said; what is quick is not, so that nothing flickers.
+  let timer = 0;
+  let online = true;
+  const say = (/** @type {string} */ text) => replace(status, h("span", { class: "dot", "aria-hidden": "true" }), text);
+  studio.connection.on("busy", ({ busy }) => {
+    if (busy && timer) return;
+    clearTimeout(timer);
+    timer = busy ? setTimeout(() => online && say("Working …"), 400) : 0;
+    if (!busy && online) say("All changes saved");
+  });
+
   return {
     parts: [skip, bar, h("nav", { class: "rail", "aria-label": "Views and score" }, list, board), stage],
 
     /** @param {boolean} connected */
     connected(connected) {
+      online = connected;
       bar.classList.toggle("offline", !connected);
-      replace(
-        status,
-        h("span", { class: "dot", "aria-hidden": "true" }),
-        connected ? "All changes saved" : "Not connected – trying again",
-      );
+      say(connected ? "All changes saved" : "Not connected – trying again");
     },
 
     update() {

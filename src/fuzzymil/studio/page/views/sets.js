@@ -66,7 +66,10 @@ export function setsView(studio) {
     if (now === known) return;
     known = now;
     studio.look("histograms", "histograms", {}, (answer) => {
-      counts = new Map(answer.histograms.map((/** @type {any} */ each) => [each.variable, each]));
+      // The class that the output speaks for comes last: it is orange, as what raises the output.
+      const last = studio.state.positive;
+      const ordered = (/** @type {Record<string, number[]>} */ groups) => Object.fromEntries(Object.entries(groups).sort(([a], [b]) => Number(a === last) - Number(b === last)));
+      counts = new Map(answer.histograms.map((/** @type {any} */ each) => [each.variable, { edges: each.edges, counts: ordered(each.counts) }]));
       const variable = current();
       if (variable && studio.view?.name === "sets") drawEditor(variable);
     });
