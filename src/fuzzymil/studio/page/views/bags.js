@@ -144,7 +144,7 @@ export function bagsView(studio) {
       "explain",
       { bag: studio.bag },
       (answer) => {
-        heading.textContent = `Why ${clipped(answer.id, 60)}?`;
+        heading.textContent = `Why ${clipped(answer.bag_id, 60)}?`;
         replace(why, explanation(studio, answer));
       },
       (error) => replace(why, empty(icon("bags"), "No explanation", error.message)),
