@@ -46,8 +46,8 @@ class History:
     (True, 'Changed rule 1')
     """
 
-    def __init__(self, document: Document, label: str = "Opened") -> None:
-        self.versions = [Version(0, label, _now(), document)]
+    def __init__(self, document: Document, label: str = "Opened", when: str | None = None) -> None:
+        self.versions = [Version(0, label, when or _now(), document)]
         self._done, self._undone = [0], list[int]()
 
     @property

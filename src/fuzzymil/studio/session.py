@@ -17,11 +17,12 @@ from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.studio import describe, sets
-from fuzzymil.studio._json import plain
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import EDITS, checked_document, dragged
+from fuzzymil.studio.files import EXPORTS
 from fuzzymil.studio.history import History
+from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
 from fuzzymil.studio.text import check, complete
 from fuzzymil.studio.views import VIEWS, view
@@ -96,11 +97,56 @@ class Session:
     ) -> None:
         self.name, self.data_name, self.folder, self.demo = name, data_name, folder, demo
         self.bags, self.model = bags, model
-        self.history = History(checked_document(document), f"Opened {name}")
         self.revision = 0
         self.lock = threading.RLock()
         self.windows: list[Window] = []
+        self.closers: list[Callable[[], None]] = []
+        self.recovered: dict[str, Any] | None = None
+        self.autosave: str | None = None  # why edits cannot be kept on disk
+        self.saved: dict[str, Any] | None = None
+        self.training: dict[str, Any] | None = None
+        self.proposal: dict[str, Any] | None = None
+        self._journal: Journal | None = None
         self._case: Case | None = None
+        self.history = History(checked_document(document), f"Opened {name}")
+        if folder is not None:
+            self._recover(folder)
+
+    def _recover(self, folder: Path) -> None:
+        """Go on where an earlier session of this name ended; if the file changed since, that is one more version."""
+        opened = self.history.current
+        try:
+            self._journal = Journal(folder, self.name)
+            found = self._journal.restored()
+        except OSError as problem:
+            self.autosave = f"Edits cannot be kept in {problem.filename}: {problem.strerror}."
+            return
+        except (ValueError, KeyError, TypeError) as problem:
+            self.autosave = f"The journal of an earlier session cannot be read ({problem}): edits are not kept."
+            return
+        if found is None:
+            self._journal.keep(opened.document, opened.label, opened.when, opened=True)
+            return
+        self.history, before = found
+        n_edits = len(self.history.versions) - 1
+        if before.text != opened.document.text:
+            made = self.history.add(opened.document, f"Opened {self.name} again")
+            self._journal.keep(made.document, made.label, made.when, opened=True)
+        elif n_edits:
+            self.recovered = {"edits": n_edits, "when": self.history.current.when}
+
+    def note(self, record: Mapping[str, Any]) -> None:
+        """Write a record to the journal; if that fails, the page says so."""
+        self._journaled(lambda journal: journal.append(record))
+
+    def _journaled(self, write: Callable[[Journal], None]) -> None:
+        if self._journal is None:
+            return
+        try:
+            write(self._journal)
+            self.autosave = None
+        except OSError as problem:
+            self.autosave = f"The last edit could not be kept on disk: {problem.strerror or problem}."
 
     # ------------------------------------------------------------------ state
 
@@ -133,6 +179,10 @@ class Session:
                     "version": history.reference.number,
                     "name": history.reference.name or history.reference.label,
                 },
+                "saved": self.saved,
+                "training": self.training,
+                "proposal": self.proposal is not None,
+                "autosave": self.autosave,
             }
 
     # ------------------------------------------------------------------ messages
@@ -145,7 +195,7 @@ class Session:
             if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
                 raise Refused("unknown", 'Expected a JSON object with a "type".')
             found = self._answered(message["type"], message)
-            return plain({"id": number, "ok": True, "revision": self.revision, **found})
+            return {"id": number, "ok": True, "revision": self.revision, **found}
         except Refused as problem:
             error = {"code": problem.code, "message": str(problem), **problem.facts}
         except RuleSyntaxError as problem:
@@ -157,20 +207,20 @@ class Session:
         except (TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError) as problem:
             _log.debug("A message that made no sense", exc_info=True)
             error = {"code": "malformed", "message": f"The message could not be understood ({type(problem).__name__})."}
-        return plain({"id": number, "ok": False, "revision": self.revision, "error": error})
+        return {"id": number, "ok": False, "revision": self.revision, "error": error}
 
     def _answered(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
         if kind in EDITS:
             return self._edited(kind, message)
         if kind in VIEWS:
-            return view(self.case, self._compared(message))
+            return view(self.case, self.compared(message))
         if kind in ACTIONS:
             return ACTIONS[kind](self, message)
         raise Refused("unknown", f"There is no message of type {kind!r:.60}.")
 
-    def _compared(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def compared(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return a view's request with the case that changes are counted from."""
-        if request.get("type") != "bags":
+        if request.get("type") not in ("bags", "score"):
             return dict(request)
         return {**request, "before": self.reference_case()}
 
@@ -210,7 +260,8 @@ class Session:
         with self.lock:
             if document == self.document:
                 return {"changed": False}
-            self.history.add(document, label)
+            made = self.history.add(document, label)
+            self._journaled(lambda journal: journal.keep(document, label, made.when))
             self.changed(label)
             return {"changed": True, "version": self.history.current.number}
 
@@ -221,12 +272,18 @@ class Session:
             self.push({"type": "changed", "what": label, **self.state()})
 
     def close(self) -> None:
-        """End what runs in the background."""
+        """End what runs in the background, and let go of the journal."""
+        for close in self.closers:
+            close()
+        self.closers.clear()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
 
     def push(self, message: dict[str, Any]) -> None:
         """Send a message to all windows."""
         for window in tuple(self.windows):
-            window(plain(message))
+            window(message)
 
 
 # ---------------------------------------------------------------------- messages that are neither edits nor views
@@ -241,6 +298,8 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         "folder": None if session.folder is None else session.folder.name,
         "families": sets.families(),
         "words": describe.words(),
+        "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
+        "recovered": session.recovered,
         "limits": LIMITS,
         "state": session.state(),
     }
@@ -260,8 +319,8 @@ def _drag(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     moved = case.with_document(document)
     found = view(moved, {"type": "variable", "variable": message["variable"]})
     term = next(each for each in found["terms"] if each["name"] == message["term"])
-    views = [view(moved, session._compared(request)) for request in message.get("views") or ()]
-    return {"term": term, "views": views}
+    views = [view(moved, session.compared(request)) for request in message.get("views") or ()]
+    return {"term": term, "axis": found["axis"], "views": views}
 
 
 @action("check")
@@ -281,6 +340,7 @@ def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         session.check_revision(message)
         label = session.history.undo_label
         session.history.undo()
+        session.note({"undo": True})
         session.changed(f"Undid: {label}")
         return {"version": session.history.current.number}
 
@@ -290,6 +350,7 @@ def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
         session.check_revision(message)
         session.history.redo()
+        session.note({"redo": True})
         session.changed(f"Redid: {session.history.current.label}")
         return {"version": session.history.current.number}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.membership import FAMILIES, MembershipFunction, learnable_families
+from fuzzymil.membership import FAMILIES, MembershipFunction, Ramp, Triangular, learnable_families
 from fuzzymil.rules import Variable
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language.printer import format_set
@@ -216,7 +217,13 @@ def quantile_terms(values: Array, n_terms: int, names: Sequence[str] | None = No
         peaks = np.linspace(known.min(), known.max(), n_terms)
     if peaks[0] == peaks[-1]:
         raise ParameterError(f"All values are {peaks[0]:g}: there is nothing to divide into terms.")
-    ramp, triangle = FAMILIES["ramp"], FAMILIES["triangular"]
-    ends = [ramp(float(peaks[1]), float(peaks[0])), ramp(float(peaks[-2]), float(peaks[-1]))]
-    inner = [triangle(*map(float, peaks[n - 1 : n + 2])) for n in range(1, n_terms - 1)]
+    places = _rounded(peaks)
+    ends = [Ramp(places[1], places[0]), Ramp(places[-2], places[-1])]
+    inner = [Triangular(*places[n - 1 : n + 2]) for n in range(1, n_terms - 1)]
     return dict(zip(named, [ends[0], *inner, ends[1]], strict=True))
+
+
+def _rounded(peaks: Array) -> list[float]:
+    """Return places with as few digits as a person would choose: to a thousandth of the shortest distance."""
+    digits = 3 - math.floor(math.log10(float(np.diff(peaks).min())))
+    return [round(float(peak), digits) for peak in peaks]

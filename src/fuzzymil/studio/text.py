@@ -9,6 +9,7 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.membership import FAMILIES
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.rules.language import parser
@@ -31,11 +32,11 @@ def checked_text(text: object) -> str:
 
 
 def check(text: object) -> dict[str, Any]:
-    """Return every mistake of a text: line, character, length, reason, and a fix where there is an obvious one.
+    r"""Return every mistake of a text: line, character, length, reason, and a fix where there is an obvious one.
 
     Examples
     --------
-    >>> found = check("VARIABLE x: low = Gaussian(0, 1)\\nIF x is lwo THEN y = 1")["mistakes"]
+    >>> found = check("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN y = 1")["mistakes"]
     >>> [(each["line"], each["character"], each["length"], each["fix"]["text"]) for each in found]
     [(2, 9, 3, 'low')]
     """
@@ -93,12 +94,12 @@ def _replacement(start: int, length: int, text: str, label: str) -> dict[str, An
 
 
 def complete(text: object, offset: object, document: Document) -> dict[str, Any]:
-    """Return words that may stand at a place of a text, and which part of it they would replace.
+    r"""Return words that may stand at a place of a text, and which part of it they would replace.
 
     Examples
     --------
     >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> found = complete(document.text + "\\nIF x is l", len(document.text) + 10, document)
+    >>> found = complete(document.text + "\nIF x is l", len(document.text) + 10, document)
     >>> [item["text"] for item in found["items"]][:1]
     ['low']
     """
@@ -160,8 +161,8 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
 
 
 def _outputs(document: Document) -> tuple[str, ...]:
-    found = document.rules
-    return getattr(found, "output_names", None) or tuple(found.outputs)  # type: ignore[arg-type]
+    rules = document.rules
+    return rules.outputs if isinstance(rules, RuleBase) else rules.output_names
 
 
 def _item(text: str, kind: str, detail: str = "") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from fuzzymil.studio.case import Case
 from fuzzymil.studio.views.bags import bags, explanation
 from fuzzymil.studio.views.sets import histograms, variable
 from fuzzymil.studio.views.surface import slices, surface
-from fuzzymil.studio.views.validation import validation
+from fuzzymil.studio.views.validation import score, validation
 from fuzzymil.studio.views.viewer import viewer
 
 __all__ = ["VIEWS", "view"]
@@ -17,6 +17,7 @@ VIEWS: dict[str, Callable[[Case, Mapping[str, Any]], dict[str, Any]]] = {
     "bags": bags,
     "explain": explanation,
     "histograms": histograms,
+    "score": score,
     "slice": slices,
     "surface": surface,
     "validation": validation,

@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil._utils.errors import InputError
 from fuzzymil.studio.case import Case, class_text
 
-__all__ = ["validation"]
+__all__ = ["score", "validation"]
 
 
 def validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,13 +79,50 @@ def _ranking(case: Case, labels: Any, names: list[str]) -> dict[str, Any]:
 def _spoken_for(case: Case, labels: Any, names: list[str]) -> list[dict[str, Any]]:
     """Return for each rule the mean strength with which it fires on the bags of each class."""
     firing = case.found.firing
+    groups = {name: labels == name for name in names}
     return [
         {
             "rule": r + 1,
             "name": case.base.name_of(r),
-            "firing": {
-                name: float(firing[labels == name, r].mean()) if (labels == name).any() else None for name in names
-            },
+            "firing": {name: float(firing[own, r].mean()) if own.any() else None for name, own in groups.items()},
         }
         for r in range(case.base.n_rules)
     ]
+
+
+def score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the few numbers that are always on the screen; ``before`` is a case to compare with."""
+    found: dict[str, Any] = dict.fromkeys(("n", "right", "accuracy", "auc", "rmse", "uncovered", "changed"))
+    if case.bags is None:
+        return found
+    before: Case | None = request.get("before")
+    found["n"] = case.bags.n_bags
+    found["uncovered"] = int(np.isneginf(case.found.log_firing).all(axis=1).sum())
+    if case.reading is not None:
+        found["changed"] = 0 if before is None else int((before.decisions != case.decisions).sum())
+    if case.labels is None:
+        return found
+    if case.reading is None:
+        errors = case.found.output[:, 0] - np.asarray(case.bags.labels, float)
+        return {**found, "rmse": float(np.sqrt((errors**2).mean()))}
+    right = case.decisions == case.labels
+    found |= {"right": int(right.sum()), "accuracy": float(right.mean())}
+    if case.classes is not None and len(case.classes) == 2:
+        found["auc"] = _auc(case)
+    return found
+
+
+def _auc(case: Case) -> float | None:
+    """Return the area under the ROC curve: how often a positive bag outranks a negative one."""
+    from scipy.stats import rankdata
+
+    assert case.classes is not None
+    single = len(case.outputs) == 1
+    name = class_text(case.classes[case.positive if single else 1])
+    truth = np.asarray(case.labels == name)
+    n_positive, n_negative = int(truth.sum()), int((~truth).sum())
+    if not n_positive or not n_negative:
+        return None
+    output = case.found.output
+    ranks = rankdata(output[:, 0] if single else output[:, 1] - output[:, 0])
+    return float((ranks[truth].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))

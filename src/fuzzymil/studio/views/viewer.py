@@ -101,7 +101,7 @@ def _bag(case: Case, request: Mapping[str, Any]) -> tuple[Bags, list[int | None]
 def _rows(case: Case, found: Explanation, seen: Array, axes: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
     by_place = {rule.index: rule for rule in found.rules}
     rows = []
-    for r, rule in enumerate(case.base.rules):
+    for r in range(case.base.n_rules):
         explained = by_place[r]
         rows.append(
             {
