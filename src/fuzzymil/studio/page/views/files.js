@@ -4,7 +4,7 @@ import { h, replace } from "../dom.js";
 import { choice, clipped, field } from "../fields.js";
 import { icon } from "../icons.js";
 import { counted } from "../numbers.js";
-import { download, encoded } from "../transfer.js";
+import { decoded, download, encoded } from "../transfer.js";
 import { StudioError } from "../connection.js";
 
 /** @param {import("../studio.js").Studio} studio */
@@ -13,6 +13,8 @@ export function filesView(studio) {
   const input = h("input", { type: "file", class: "unseen", id: "file-input", "aria-label": "Choose a file", tabindex: "-1", onchange: () => input.files?.[0] && void receive(input.files[0]) });
   const opened = h("dl", { class: "facts" });
   const losses = h("div", { class: "stack" });
+  const shown = h("div", { class: "stack" });
+  const READABLE = ["rules", "json", "fll", "fis", "fcl", "fml", "snippet", "python", "c", "markdown", "latex"];
   const out = h("div", { class: "stack" });
   const element = h(
     "section",
@@ -89,15 +91,25 @@ export function filesView(studio) {
       "losses",
       "losses",
       { format },
-      (answer) =>
+      (answer) => {
+        askForPreview();
         replace(
           losses,
           answer.losses.length
             ? h("div", { class: "notice" }, icon("warning"), h("div", null, h("b", null, "What this format cannot hold"), h("ul", { class: "bullets" }, answer.losses.map((/** @type {string} */ text) => h("li", null, clipped(text, 400))))))
             : h("p", { class: "soft row tight" }, icon("check"), "Nothing is lost in this format."),
-        ),
-      (error) => replace(losses, h("div", { class: "notice" }, icon("warning"), h("span", null, clipped(error.message, 600)))),
+        );
+      },
+      (error) => {
+        replace(shown);
+        replace(losses, h("div", { class: "notice" }, icon("warning"), h("span", null, clipped(error.message, 600))));
+      },
     );
+  }
+
+  function askForPreview() {
+    if (!READABLE.includes(format)) return replace(shown);
+    studio.look("export-preview", "export", { format }, (answer) => replace(shown, h("h4", null, clipped(answer.name, 80)), h("pre", { class: "code export-preview", tabindex: "0", "aria-label": "Content of the file" }, clipped(decoded(answer.content), 20000))));
   }
 
   async function fetchFile() {
