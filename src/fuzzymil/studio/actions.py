@@ -364,6 +364,7 @@ def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
             raise ParameterError("This file is no longer at hand: drop it again.")
         if upload.kind == "data":
             bags, losses = files.read_data(upload, message)
+            session.keep_data(upload, {name: message[name] for name in ("bag", "label") if message.get(name)})
             return _opened_data(session, bags, upload.name, losses, message)
         assert upload.rules is not None
         session.model = upload.model

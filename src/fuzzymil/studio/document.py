@@ -79,6 +79,8 @@ class Document:
 
     def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
+        if rules == self.rules and rules.to_source() == self.rules.to_source():
+            return self  # with the text as its author laid it out
         found = Document.of(rules, threshold=self.threshold, positive=self.positive)
         return found._keeping(self, map(rename, self.frozen))
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from fuzzymil._utils import storage
 from fuzzymil.studio._json import decoded, encoded
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.history import History
@@ -106,6 +107,22 @@ class Journal:
             os.ftruncate(self._file, os.lseek(self._file, 0, os.SEEK_END) - written)
             raise OSError(28, "No space left for the journal", str(self.path))
         os.fsync(self._file)
+
+    def keep_file(self, name: str, content: bytes, options: Mapping[str, Any]) -> None:
+        """Keep a data file next to the journal, so that it is there after a restart; only the latest one is kept."""
+        kept = self.path.with_suffix(f".data{''.join(Path(name).suffixes)[-20:]}")
+        storage.write_atomically(kept, content)
+        self.append({"data": name, "kept": kept.name, "options": dict(options)})
+
+    def kept_file(self) -> tuple[str, bytes, dict[str, Any]] | None:
+        """Return the data file that was opened last: its name, content and options."""
+        last = next((record for record in reversed(self.records) if "data" in record), None)
+        if last is None:
+            return None
+        try:
+            return last["data"], (self.folder / Path(last["kept"]).name).read_bytes(), last["options"]
+        except OSError:
+            return None
 
     def close(self) -> None:
         """Let another process write the journal."""

@@ -176,8 +176,13 @@ def application(session: Session, gate: Gate) -> ASGIApp:
         yield
         await run_in_threadpool(session.close)
 
+    async def icon(request: Request) -> Response:
+        del request
+        return FileResponse(PAGE / "icon.svg")
+
     routes = [
         Route("/", index),
+        Route("/favicon.ico", icon),  # browsers ask for it, whatever the page says
         WebSocketRoute("/socket", connected),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]

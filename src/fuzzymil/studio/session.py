@@ -20,7 +20,7 @@ from fuzzymil.studio import describe, sets
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import EDITS, checked_document, dragged
-from fuzzymil.studio.files import EXPORTS
+from fuzzymil.studio.files import EXPORTS, Upload, read_data
 from fuzzymil.studio.history import History
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
@@ -132,8 +132,25 @@ class Session:
         if before.text != opened.document.text:
             made = self.history.add(opened.document, f"Opened {self.name} again")
             self._journal.keep(made.document, made.label, made.when, opened=True)
-        elif n_edits:
+        elif n_edits or self._journal.kept_file() is not None:
             self.recovered = {"edits": n_edits, "when": self.history.current.when}
+            self._recover_data()
+
+    def _recover_data(self) -> None:
+        """Open the data file that was dropped on the page of the earlier session, if there was one."""
+        assert self._journal is not None
+        kept = self._journal.kept_file()
+        if kept is None:
+            return
+        name, content, options = kept
+        try:
+            self.bags, self.data_name = read_data(Upload(name, content), options)[0], name
+        except ValueError as problem:
+            self.autosave = f"{name}, which was opened in an earlier session, cannot be read: {problem}"
+
+    def keep_data(self, upload: Upload, options: Mapping[str, Any]) -> None:
+        """Keep a data file for the next session."""
+        self._journaled(lambda journal: journal.keep_file(upload.name, upload.content, options))
 
     def note(self, record: Mapping[str, Any]) -> None:
         """Write a record to the journal; if that fails, the page says so."""
@@ -195,7 +212,7 @@ class Session:
             if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
                 raise Refused("unknown", 'Expected a JSON object with a "type".')
             found = self._answered(message["type"], message)
-            return {"id": number, "ok": True, "revision": self.revision, **found}
+            return {**found, "id": number, "ok": True, "revision": self.revision}
         except Refused as problem:
             error = {"code": problem.code, "message": str(problem), **problem.facts}
         except RuleSyntaxError as problem:

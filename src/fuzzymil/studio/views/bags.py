@@ -69,7 +69,7 @@ def explanation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     found = explain(case.rules, one, reading=case.explained)
     return {
         "bag": place,
-        "id": str(case.data.ids[place]),
+        "bag_id": str(case.data.ids[place]),
         "explanation": found.to_dict(),
         "text": found.to_text(),
         "without": _without_each(case, one),

@@ -39,7 +39,7 @@ def viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     columns = condition_columns(case)
     return {
         "bag": request.get("bag"),
-        "id": str(bag.ids[0]),
+        "bag_id": str(bag.ids[0]),
         "label": None if bag.labels is None else class_text(bag.labels[0]),
         "variables": [variable.name for variable in case.base.variables],
         "columns": columns,
