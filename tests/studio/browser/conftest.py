@@ -15,7 +15,6 @@ from fuzzymil.studio.demo import demo_bags, demo_document
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-VIEWS = ("sets", "rules", "viewer", "bags", "surface", "validation", "training", "history", "files")
 
 
 @pytest.fixture(scope="session")

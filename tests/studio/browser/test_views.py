@@ -1,7 +1,6 @@
 """What the other views show, and that windows, themes, keyboards and hostile names do no harm."""
 
 import pytest
-from conftest import VIEWS
 
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Gaussian
@@ -11,6 +10,7 @@ from fuzzymil.studio.demo import demo_bags, demo_document
 
 pytestmark = pytest.mark.slow
 
+VIEWS = ("sets", "rules", "viewer", "bags", "surface", "validation", "training", "history", "files")
 MAMDANI = """
 VARIABLE depth FROM 0 TO 2: shallow = Gaussian(0, 0.4), deep = Gaussian(1.5, 0.4)
 OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
@@ -122,11 +122,14 @@ def test_no_view_has_a_serious_accessibility_violation(opened, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     window = opened(color_scheme=theme)
     assert window.page.locator(".studio").get_attribute("data-theme") == theme
-    # Axe is run as a script of the page, which its policy forbids: the test goes around the policy, the page cannot.
+    # The themes differ in colors alone, so the second one is only asked about them.
+    rules = {} if theme == "light" else {"runOnly": ["color-contrast"]}
     serious = []
     for view in VIEWS:
         window.open(view)
-        found = axe.Axe().run(window.page).response
+        assert window.page.locator(".toast.error").all_text_contents() == []
+        found = axe.Axe().run(window.page, options={"resultTypes": ["violations"], **rules}).response
+        assert found["passes"]
         for problem in found["violations"]:
             if problem["impact"] in ("serious", "critical"):
                 nodes = [node["html"][:160] for node in problem["nodes"][:3]]
