@@ -96,11 +96,13 @@ export function frame(studio) {
   let timer = 0;
   let online = true;
   const say = (/** @type {string} */ text) => replace(status, h("span", { class: "dot", "aria-hidden": "true" }), text);
+  const saved = () => (studio.latest?.autosave ? "Changes are not kept on disk" : "All changes saved");
   studio.connection.on("busy", ({ busy }) => {
+    studio.element.toggleAttribute("data-busy", busy);
     if (busy && timer) return;
     clearTimeout(timer);
     timer = busy ? setTimeout(() => online && say("Working …"), 400) : 0;
-    if (!busy && online) say("All changes saved");
+    if (!busy && online) say(saved());
   });
 
   return {
@@ -110,11 +112,13 @@ export function frame(studio) {
     connected(connected) {
       online = connected;
       bar.classList.toggle("offline", !connected);
-      say(connected ? "All changes saved" : "Not connected – trying again");
+      say(connected ? saved() : "Not connected – if the studio was started again, open its new address");
     },
 
     update() {
       const { state } = studio;
+      status.title = state.autosave ? clipped(state.autosave, 300) : "Every change is kept in the folder .fuzzymil-studio";
+      bar.classList.toggle("unkept", state.autosave !== null);
       undo.disabled = state.undo === null;
       redo.disabled = state.redo === null;
       undo.title = state.undo ? `Undo: ${clipped(state.undo, 80)}` : "Nothing to undo";

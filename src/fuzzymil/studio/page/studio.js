@@ -6,6 +6,7 @@ import { h, replace } from "./dom.js";
 import { dropping } from "./dropping.js";
 import { frame } from "./frame.js";
 import { guide } from "./guide.js";
+import { counted } from "./numbers.js";
 import { applyTheme } from "./theme.js";
 import { bagsView } from "./views/bags.js";
 import { filesView } from "./views/files.js";
@@ -80,6 +81,7 @@ export class Studio {
       if (connected) void this.greet();
     });
     this.connection.on("changed", (message) => this.adopt(message));
+    this.connection.on("notice", (message) => this.toasts.show(message.message, { kind: "error" }));
     this.connection.open();
   }
 
@@ -91,7 +93,8 @@ export class Studio {
     this.adopt(hello.state);
     if (first) {
       this.open(this.views.some((view) => view.name === location.hash.slice(1)) ? location.hash.slice(1) : "sets");
-      if (hello.demo) guide(this);
+      if (hello.recovered) this.toasts.show(`Your last ${counted(hello.recovered.edits, "change")} are back.`, { advice: "The studio was closed without saving; everything was kept in its journal. History shows all versions." });
+      else if (hello.demo) guide(this);
     }
   }
 
@@ -174,6 +177,7 @@ export class Studio {
       } catch (error) {
         if (this.dragged) this.toasts.fail(error);
         this.dragged = null;
+        this.view?.update();
       }
     });
   }

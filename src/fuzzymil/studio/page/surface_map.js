@@ -57,7 +57,7 @@ export class SurfaceMap {
   /** @param {(x: number, y: number) => void} picked the crosshair was put somewhere */
   constructor(picked) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
-    this.over = s("svg", { class: "chart surface-over", role: "img" });
+    this.over = s("svg", { class: "chart surface-over", role: "img", "aria-label": "Surface" });
     this.element = h("div", { class: "surface-map" }, this.canvas, this.over);
     /** @type {{answer: any, points: boolean, threshold: number | null, at: Record<string, number>} | null} */
     this.shown = null;

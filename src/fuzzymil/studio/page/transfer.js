@@ -18,14 +18,19 @@ export function encoded(file) {
   });
 }
 
+/** @param {string} content as base64 */
+const bytes = (content) => Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+
+/** @param {string} content text as base64 */
+export const decoded = (content) => new TextDecoder().decode(bytes(content));
+
 /**
  * Hand a file to the browser's downloads.
  * @param {HTMLElement} root
  * @param {{name: string, mime: string, content: string}} file
  */
 export function download(root, { name, mime, content }) {
-  const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
-  const address = URL.createObjectURL(new Blob([bytes], { type: mime }));
+  const address = URL.createObjectURL(new Blob([bytes(content)], { type: mime }));
   const link = h("a", { href: address, download: name, hidden: true });
   root.append(link);
   link.click();

@@ -78,12 +78,18 @@
  * @property {number} version
  * @property {string} data_name
  * @property {{version: number, name: string}} reference the version that changes are counted from
+ * @property {{file: string, version: number} | null} saved the last file written
+ * @property {any} training as in the push of that name, or null
+ * @property {boolean} proposal whether one waits for an answer
+ * @property {string | null} autosave why changes cannot be kept on disk
  */
 /** @typedef {{name: string, title: string, parameters: string[]}} Family */
 /**
  * @typedef {object} Hello
  * @property {State} state
  * @property {boolean} demo
+ * @property {{edits: number, when: string} | null} recovered
+ * @property {{format: string, title: string, ending: string}[]} exports
  * @property {string} library version
  * @property {string | null} folder where files are saved
  * @property {Record<string, number>} limits

@@ -6,19 +6,24 @@ import { clipped } from "./fields.js";
 import { handle } from "./handles.js";
 import { degree, extent, linear, show, signed } from "./numbers.js";
 
-const [WIDE, TALL] = [132, 62]; // of a cell, in pixels
-const FOOT = TALL - 5;
+// Size of a cell in pixels: as large as the pane allows, so that few variables and few rules are easy to see.
+let [WIDE, TALL, FOOT] = [132, 62, 57];
+const FIXED = 600; // pixels of the columns that are not variables
 
 /**
  * @param {import("./studio.js").Studio} studio
  * @param {any} answer
  * @param {number | null} chosen row of the instance whose values can be dragged
  * @param {(row: number, variable: string, value: number) => void} move
+ * @param {number} room pixels across
  */
-export function walkThrough(studio, answer, chosen, move) {
+export function walkThrough(studio, answer, chosen, move, room) {
+  WIDE = Math.round(Math.min(Math.max((room - FIXED) / Math.max(answer.columns.length, 1) - 18, 120), 260));
+  TALL = answer.rows.length <= 4 ? 84 : 62;
+  FOOT = TALL - 5;
   const additive = studio.state.additive;
   const k = 0; // contributions are about the first output that is explained
-  const bounds = extent([0, ...answer.rows.map((/** @type {any} */ row) => row.contribution[k])]);
+  const bounds = extent([0, additive ? answer.default[0] : 0, ...answer.rows.map((/** @type {any} */ row) => row.contribution[k])]);
   const mamdani = answer.joined !== null;
   return h(
     "table",
@@ -30,7 +35,7 @@ export function walkThrough(studio, answer, chosen, move) {
         "tr",
         null,
         h("th", { scope: "col" }, "Rule"),
-        answer.columns.map((/** @type {string} */ name) => h("th", { scope: "col", title: clipped(name, 300) }, h("div", { class: "cut walk-name" }, clipped(name, 40)), slider(answer, name, chosen, move))),
+        answer.columns.map((/** @type {string} */ name) => h("th", { scope: "col", title: clipped(name, 300) }, h("div", { class: "cut walk-name" }, clipped(name, 24)), slider(answer, name, chosen, move))),
         h("th", { scope: "col" }, "How true for each instance"),
         h("th", { scope: "col", class: "numeric" }, "Fires at"),
         !additive && h("th", { scope: "col", class: "numeric" }, "Share"),
@@ -38,8 +43,8 @@ export function walkThrough(studio, answer, chosen, move) {
         !mamdani && h("th", { scope: "col" }, additive ? "Adds" : "Contributes"),
       ),
     ),
-    h("tbody", null, answer.rows.map((/** @type {any} */ row) => ruleRow(answer, row, additive, mamdani, bounds, chosen))),
-    h("tfoot", null, sum(studio, answer, additive, mamdani)),
+    h("tbody", null, answer.rows.map((/** @type {any} */ row) => ruleRow(studio, answer, row, additive, mamdani, bounds, chosen))),
+    h("tfoot", null, sum(studio, answer, additive, mamdani, bounds)),
   );
 }
 
@@ -77,6 +82,7 @@ function slider(answer, name, chosen, move) {
 }
 
 /**
+ * @param {import("./studio.js").Studio} studio
  * @param {any} answer
  * @param {any} row
  * @param {boolean} additive
@@ -84,7 +90,7 @@ function slider(answer, name, chosen, move) {
  * @param {[number, number]} bounds
  * @param {number | null} chosen
  */
-function ruleRow(answer, row, additive, mamdani, bounds, chosen) {
+function ruleRow(studio, answer, row, additive, mamdani, bounds, chosen) {
   const high = row.contribution[0] > 0 || (row.contribution[0] === 0 && row.conclusion[0] > 0);
   return h(
     "tr",
@@ -95,8 +101,8 @@ function ruleRow(answer, row, additive, mamdani, bounds, chosen) {
     h("td", { class: "numeric" }, h("b", { "data-firing": row.rule }, degree(row.firing)), meter(row.firing)),
     !additive && h("td", { class: "numeric" }, degree(row.share), meter(row.share)),
     mamdani
-      ? h("td", null, cutSet(answer, row))
-      : [h("td", { class: "number" }, row.concluded ? clipped(String(row.concluded), 24) : show(row.conclusion[0], 4)), h("td", { class: "adds" }, signedBar(row.contribution[0], bounds[0], bounds[1], 84, 12), h("span", { class: "number" }, signed(row.contribution[0])))],
+      ? h("td", null, cutSet(studio, answer, row))
+      : [h("td", { class: "number" }, row.concluded ? clipped(String(row.concluded), 24) : show(row.conclusion[0], 4)), h("td", null, adds(row.contribution[0], bounds))],
   );
 }
 
@@ -110,7 +116,7 @@ function ruleRow(answer, row, additive, mamdani, bounds, chosen) {
  */
 function cell(answer, row, name, high, chosen) {
   const own = row.cells.filter((/** @type {any} */ each) => each.variable === name);
-  if (!own.length) return h("span", { class: "soft small walk-any" }, "any");
+  if (!own.length) return h("div", { class: "soft small walk-any" }, "any");
   const [low, top] = answer.axes[name];
   const [x, y] = [linear(low, top, 4, WIDE - 4), linear(0, 1, FOOT, 14)];
   const d = answer.variables.indexOf(name);
@@ -190,6 +196,12 @@ function truths(row, chosen) {
   );
 }
 
+/**
+ * @param {number} value
+ * @param {[number, number]} bounds
+ */
+const adds = (value, bounds) => h("div", { class: "adds" }, signedBar(value, bounds[0], bounds[1], 84, 12), h("span", { class: "number" }, signed(value)));
+
 /** @param {number} value from 0 to 1 */
 function meter(value) {
   return s("svg", { class: "bar meter", width: 56, height: 5, viewBox: "0 0 56 5", "aria-hidden": "true" }, s("rect", { class: "back", width: 56, height: 5, rx: 2 }), s("rect", { class: "plain", width: 56 * Math.min(Math.max(value, 0), 1), height: 5, rx: 2 }));
@@ -197,10 +209,14 @@ function meter(value) {
 
 /**
  * The set that a Mamdani rule concludes, cut off at its strength.
+ * @param {import("./studio.js").Studio} studio
  * @param {any} answer
  * @param {any} row
  */
-function cutSet(answer, row) {
+function cutSet(studio, answer, row) {
+  const output = studio.state.variables.find((each) => each.name === answer.joined.output);
+  const said = studio.state.rules[row.rule - 1]?.conclusions[answer.joined.output]?.term;
+  const whole = output?.terms.find((term) => term.name === said);
   const { values, cuts } = answer.joined;
   const cut = cuts[String(row.rule - 1)];
   const [low, high] = [values[0], values.at(-1)];
@@ -209,6 +225,7 @@ function cutSet(answer, row) {
     "svg",
     { class: "walk-cut", width: 180, height: TALL, viewBox: `0 0 180 ${TALL}`, role: "img", "aria-label": `Concludes ${clipped(String(row.concluded ?? ""), 60)}, cut at ${degree(row.firing)}` },
     s("line", { class: "walk-base", x1: 4, x2: 176, y1: FOOT, y2: FOOT }),
+    whole && output && s("path", { class: "ghost", d: line(whole.curve, output.axis[0], output.axis[1], x, y) }),
     cut && s("path", { class: `cut-set ${series(row.rule - 1)}`, d: area(cut, low, high, x, y) }),
     s("text", { x: 4, y: 10 }, clipped(String(row.concluded ?? ""), 28)),
   );
@@ -220,8 +237,9 @@ function cutSet(answer, row) {
  * @param {any} answer
  * @param {boolean} additive
  * @param {boolean} mamdani
+ * @param {[number, number]} bounds
  */
-function sum(studio, answer, additive, mamdani) {
+function sum(studio, answer, additive, mamdani, bounds) {
   const before = 1 + answer.columns.length + 1;
   const output = clipped(answer.outputs[0], 24);
   if (mamdani) {
@@ -249,13 +267,12 @@ function sum(studio, answer, additive, mamdani) {
   }
   const start = answer.default[0];
   return [
-    additive && h("tr", null, h("td", { colspan: before + 1, class: "numeric soft" }, "default"), h("td", null), h("td", { class: "number adds" }, show(start, 4))),
+    additive && h("tr", null, h("td", { colspan: before + 2, class: "numeric soft" }, "default"), h("td", null, adds(start, bounds))),
     h(
       "tr",
       { class: "total" },
-      h("th", { scope: "row", colspan: before + (additive ? 1 : 2), class: "numeric" }, additive ? `${output} = default + what the rules add` : `${output} = mean of what the rules say, by their shares`),
-      h("td", null),
-      h("td", { class: "adds" }, h("b", { class: "number" }, show(answer.output[0], 5)), studio.state.threshold !== null && h("span", { class: "soft small" }, answer.output[0] > studio.state.threshold ? `above ${show(studio.state.threshold, 3)}` : `not above ${show(studio.state.threshold, 3)}`)),
+      h("th", { scope: "row", colspan: before + (additive ? 2 : 3), class: "numeric" }, additive ? `${output} = default + what the rules add` : `${output} = mean of what the rules say, by their shares`),
+      h("td", { class: "adds-total" }, studio.state.threshold !== null && h("span", { class: "soft small" }, answer.output[0] > studio.state.threshold ? `above ${show(studio.state.threshold, 3)}:` : `not above ${show(studio.state.threshold, 3)}:`), h("b", { class: "number" }, show(answer.output[0], 5))),
     ),
   ];
 }

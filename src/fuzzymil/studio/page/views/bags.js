@@ -43,12 +43,12 @@ export function bagsView(studio) {
     columns: [
       { key: "id", title: "Bag", sort: (row) => row.id, cell: (row) => clipped(row.id, 60), hint: (row) => clipped(row.id, 300) },
       { key: "label", title: "Label", width: "s", sort: (row) => row.label, cell: labels },
-      { key: "score", title: "Score", width: "s", numeric: true, sort: (row) => row.score, cell: (row) => show(row.score, 4), hint: (row) => String(row.score) },
+      { key: "score", title: "Score", width: "m", numeric: true, sort: (row) => row.score, cell: (row) => show(row.score, 4), hint: (row) => String(row.score) },
       { key: "probability", title: "Prob.", width: "xs", numeric: true, sort: (row) => row.probability, cell: (row) => degree(row.probability) },
       {
         key: "decision",
         title: "Decision",
-        width: "s",
+        width: "m",
         sort: (row) => row.decision,
         cell: (row) => {
           const text = typeof row.decision === "number" ? show(row.decision, 4) : clipped(row.decision, 30);

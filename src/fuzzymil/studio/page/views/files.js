@@ -4,7 +4,7 @@ import { h, replace } from "../dom.js";
 import { choice, clipped, field } from "../fields.js";
 import { icon } from "../icons.js";
 import { counted } from "../numbers.js";
-import { download, encoded } from "../transfer.js";
+import { decoded, download, encoded } from "../transfer.js";
 import { StudioError } from "../connection.js";
 
 /** @param {import("../studio.js").Studio} studio */
@@ -13,6 +13,8 @@ export function filesView(studio) {
   const input = h("input", { type: "file", class: "unseen", id: "file-input", "aria-label": "Choose a file", tabindex: "-1", onchange: () => input.files?.[0] && void receive(input.files[0]) });
   const opened = h("dl", { class: "facts" });
   const losses = h("div", { class: "stack" });
+  const shown = h("div", { class: "stack" });
+  const READABLE = ["rules", "json", "fll", "fis", "fcl", "fml", "snippet", "python", "c", "markdown", "latex"];
   const out = h("div", { class: "stack" });
   const element = h(
     "section",
@@ -41,22 +43,21 @@ export function filesView(studio) {
           h("p", { class: "soft small" }, "Files are read here and sent to the program on this machine, nowhere else. Nothing in a file is ever executed."),
         ),
       ),
-      h("section", { class: "pane", "aria-label": "Save and export" }, h("header", null, h("h3", null, "Save and export")), h("div", { class: "body stack scroll grow" }, out, losses)),
+      h("section", { class: "pane", "aria-label": "Save and export" }, h("header", null, h("h3", null, "Save and export")), h("div", { class: "body stack scroll grow" }, out, losses, shown)),
     ),
   );
 
   function update() {
     const { state, hello } = studio;
     const fact = (/** @type {string} */ name, /** @type {string} */ value) => h("div", null, h("dt", null, name), h("dd", { class: "wrap" }, value));
-    const saved = /** @type {any} */ (state).saved;
     replace(
       opened,
       fact("Rules", `${clipped(state.name, 100)}: ${counted(state.rules.length, "rule")}, ${state.kind === "mamdani" ? "Mamdani" : state.additive ? "additive" : "averaged"}`),
       fact("Data", state.data ? `${clipped(state.data_name || "data", 100)}: ${counted(state.data.n_bags, "bag")}, ${counted(state.data.n_instances, "instance")}, ${counted(state.data.n_features, "feature")}` : "none"),
       state.data?.problem && fact("Problem", clipped(state.data.problem, 400)),
-      fact("Saved", saved ? `${clipped(saved.file, 100)}${saved.version === state.version ? "" : ", before the last changes"}` : "every change is kept in a journal; not yet saved as a file"),
+      fact("Saved", state.saved ? `${clipped(state.saved.file, 100)}${state.saved.version === state.version ? "" : ", before the last changes"}` : "every change is kept in a journal; not yet saved as a file"),
     );
-    const formats = /** @type {any} */ (hello)?.exports ?? [];
+    const formats = hello?.exports ?? [];
     if (!format && formats.length) format = formats[0].format;
     replace(
       out,
@@ -66,7 +67,7 @@ export function filesView(studio) {
           label: "Format",
           key: "format",
           value: format,
-          options: formats.map((/** @type {any} */ each) => ({ value: each.format, text: `${each.title} (${each.ending})` })),
+          options: formats.map((each) => ({ value: each.format, text: `${each.title} (${each.ending})` })),
           changed: (value) => {
             format = value;
             askForLosses();
@@ -89,15 +90,25 @@ export function filesView(studio) {
       "losses",
       "losses",
       { format },
-      (answer) =>
+      (answer) => {
+        askForPreview();
         replace(
           losses,
           answer.losses.length
             ? h("div", { class: "notice" }, icon("warning"), h("div", null, h("b", null, "What this format cannot hold"), h("ul", { class: "bullets" }, answer.losses.map((/** @type {string} */ text) => h("li", null, clipped(text, 400))))))
             : h("p", { class: "soft row tight" }, icon("check"), "Nothing is lost in this format."),
-        ),
-      (error) => replace(losses, h("div", { class: "notice" }, icon("warning"), h("span", null, clipped(error.message, 600)))),
+        );
+      },
+      (error) => {
+        replace(shown);
+        replace(losses, h("div", { class: "notice" }, icon("warning"), h("span", null, clipped(error.message, 600))));
+      },
     );
+  }
+
+  function askForPreview() {
+    if (!READABLE.includes(format)) return replace(shown);
+    studio.look("export-preview", "export", { format }, (answer) => replace(shown, h("h4", null, clipped(answer.name, 80)), h("pre", { class: "code export-preview", tabindex: "0", "aria-label": "Content of the file" }, clipped(decoded(answer.content), 20000))));
   }
 
   async function fetchFile() {
@@ -106,7 +117,7 @@ export function filesView(studio) {
   }
 
   async function save() {
-    const ending = /** @type {any} */ (studio.hello)?.exports.find((/** @type {any} */ each) => each.format === format)?.ending ?? "";
+    const ending = studio.hello?.exports.find((each) => each.format === format)?.ending ?? "";
     const stem = studio.state.name.replace(/\.[a-z]+$/i, "").replace(/[^\p{L}\p{N} _-]/gu, "").slice(0, 60) || "rules";
     const name = await studio.askText({ title: "Save", label: `File in ${clipped(studio.hello?.folder ?? "", 60)}`, value: stem + ending, confirm: "Save" });
     if (name) await write(name, false);

@@ -122,7 +122,7 @@ export function setsView(studio) {
         Object.keys(found.counts).map((label, place) =>
           h("span", { class: "row tight" }, h("span", { class: `key g${place % 8}` }), label === "all" && Object.keys(found.counts).length === 1 ? "instances" : `instances of bags labeled ${clipped(label, 40)}`),
         ),
-      h("span", { class: "keys grow" }, variable.terms.length ? "Drag a point, or focus it and press ← →; Shift moves ten times as far, Alt a tenth." : ""),
+      h("span", { class: "keys grow" }, variable.terms.length ? "Drag a point, or focus it and press ← →" : ""),
     );
     drawTerms(variable, chosen);
   }

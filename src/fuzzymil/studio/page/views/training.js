@@ -56,7 +56,7 @@ export function trainingView(studio) {
   });
 
   function update() {
-    const { data, state } = { data: studio.state.data, state: studio.state };
+    const { data } = studio.state;
     const problem = !data || !data.labeled ? ["Training needs labeled bags", "Open a data file and choose its label column."] : data.problem ? ["The rules cannot read these bags", clipped(data.problem, 600)] : null;
     content.hidden = problem !== null;
     nothing.hidden = problem === null;
@@ -64,10 +64,9 @@ export function trainingView(studio) {
       replace(nothing, empty(icon("training"), problem[0], problem[1], h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data")));
       return;
     }
-    const extra = /** @type {any} */ (state);
-    progress = extra.training ?? (progress?.running ? null : progress);
+    progress = studio.state.training ?? (progress?.running ? null : progress);
     draw();
-    if (extra.proposal) askForProposal();
+    if (studio.state.proposal) askForProposal();
     else {
       proposal = null;
       if (!progress?.running) studio.frame.badge("training", "");

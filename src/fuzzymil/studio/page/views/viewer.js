@@ -126,7 +126,7 @@ export function viewerView(studio) {
     if (chosen === null) chosen = answer.rows.find((/** @type {any} */ row) => row.witness !== null)?.witness ?? 0;
     reset.hidden = !changed();
     replace(said, verdict(studio, answer, changed()));
-    replace(grid, walkThrough(studio, answer, chosen, move));
+    replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth));
     replace(rows, instanceTable(answer, chosen, { choose, remove, set: (row, variable, value) => move(row, variable, value) }));
   }
 
