@@ -133,7 +133,11 @@ class Trainer:
             return
         loss = list(enumerate(result["loss"], start=1)) or self._loss
         kept = self._case.document
-        document = kept.with_rules(_with_weights(Document(result["text"]).rules, kept))
+        rules = Document(result["text"]).rules
+        if now["kind"] == "learn":  # other rules, whose output has its own threshold
+            document = Document.of(rules, positive=kept.positive)
+        else:
+            document = kept.with_rules(_with_weights(rules, kept))
         now |= {"running": False, "loss": training.thinned(loss), "message": " ".join(result["warnings"])}
         now |= {"epoch": len(loss)} if loss else {}
         session.proposal = {
@@ -231,10 +235,13 @@ def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         document, new = session.document, session.proposal["document"]
         asked, removed, split = message.get("rules"), message.get("removed") or [], list[str]()
         if asked is None:
-            made, label = document.with_rules(new.rules), "Accepted the proposal"
+            made, label = document.with_rules(new.rules).replaced(off=new.off), "Accepted the proposal"
+            made = made.replaced(threshold=None) if type(new.rules) is not type(document.rules) else made
         else:
             rules, split = merged(document.rules, new.rules, list(asked), list(removed))
             made, label = document.with_rules(rules), f"Accepted {len(asked)} of {new.rules.n_rules} rules"
+            was_off = {document.base.rules[number - 1] for number in document.off}
+            made = made.replaced(off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off))
         session.proposal = None
         return {**session.commit(checked_document(made), label), "split": split}
 

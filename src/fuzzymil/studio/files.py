@@ -99,11 +99,11 @@ def content_of(message: Mapping[str, Any]) -> Upload:
 def previewed(upload: Upload) -> dict[str, Any]:
     """Find out what a file holds, and return what would be opened and what would not."""
     ending = Path(upload.name).suffix.lower()
-    with upload.as_file() as path:
+    with upload.as_file() as path, _unnamed(path):
         if ENDINGS.get(ending) == "json":
             return _from_json(upload, path)
         if ending in ENDINGS:
-            with _unnamed(path), warnings.catch_warnings(record=True) as caught:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
                 upload.kind, upload.rules = "rules", read_rules(path)
             return {**_summary(upload), "losses": [str(each.message) for each in caught]}
@@ -121,18 +121,17 @@ def _unnamed(path: Path) -> Iterator[None]:
 
 
 def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
-    with _unnamed(path):
-        document = storage.read_document(path, {**rules_json.MODEL, **rules_json.VERSIONS})
-        if document["format"] in rules_json.VERSIONS:
-            upload.kind, upload.rules = "rules", read_rules(path)
-            return {**_summary(upload), "losses": []}
-        members = rules_of_model(document, upload.name)
-        from fuzzymil.estimators import SavedNetwork, model_from_dict
+    document = storage.read_document(path, {**rules_json.MODEL, **rules_json.VERSIONS})
+    if document["format"] in rules_json.VERSIONS:
+        upload.kind, upload.rules = "rules", read_rules(path)
+        return {**_summary(upload), "losses": []}
+    members = rules_of_model(document, upload.name)
+    from fuzzymil.estimators import SavedNetwork, model_from_dict
 
-        model = SavedNetwork.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
-        reading = getattr(model, "_class_reading", None)
-        upload.kind, upload.rules = "model", members[0]
-        upload.model = None if reading is None else reading()
+    model = SavedNetwork.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
+    reading = getattr(model, "_class_reading", None)
+    upload.kind, upload.rules = "model", members[0]
+    upload.model = None if reading is None else reading()
     more = [f"The model has {len(members)} rule bases; only the first is opened."] if len(members) > 1 else []
     return {**_summary(upload), "losses": more}
 
@@ -154,12 +153,11 @@ def _table(upload: Upload, path: Path) -> dict[str, Any]:
     upload.kind = "data"
     found: dict[str, Any] = {"kind": "data", "columns": _column_names(path), "bag": None, "label": None}
     try:
-        with _unnamed(path):
-            guess = guess_format(path)
+        guess = guess_format(path)
         found |= {"bag": guess.bag, "label": guess.label}
         bags, said = read_data(upload, {})
     except ValueError as problem:
-        return {**found, "summary": str(problem), "losses": [], "complete": False}
+        return {**found, "summary": str(problem).replace(f"{path.parent}/", ""), "losses": [], "complete": False}
     size = repr(bags).removeprefix("Bags(").removesuffix(")")
     return {**found, "summary": f"{guess}: {size}", "losses": said, "complete": True}
 
@@ -311,6 +309,7 @@ def snippet(case: Case, name: str, data_name: str) -> str:
 
     Examples
     --------
+    >>> from fuzzymil.studio.document import Document
     >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
     >>> "parse_rules" in snippet(Case(document, None), "sky", "")
     True

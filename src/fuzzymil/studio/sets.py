@@ -82,7 +82,7 @@ def described_set(chosen: MembershipFunction, axis: tuple[float, float]) -> dict
     --------
     >>> from fuzzymil.membership import Gaussian
     >>> found = described_set(Gaussian(0, 1), (-3, 3))
-    >>> found["family"], found["parameters"], max(found["curve"])
+    >>> found["family"], found["parameters"], found["curve"].max().item()
     ('gaussian', [{'name': 'center', 'value': 0.0}, {'name': 'width', 'value': 1.0}], 1.0)
     """
     roles = type(chosen).roles()

@@ -23,12 +23,12 @@ _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?
 
 
 def checked_text(text: object) -> str:
-    """Return a text that is not too long."""
+    """Return a text that is not too long, with line ends of one character."""
     if not isinstance(text, str):
         raise ParameterError("Expected text.")
     if len(text) > LIMITS["text"]:
         raise ParameterError(f"The text has {len(text):,} characters; the limit is {LIMITS['text']:,}.")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check(text: object) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def check(text: object) -> dict[str, Any]:
 
 
 def _mistake(text: str, line: int, character: int, message: str) -> dict[str, Any]:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text.split("\n")
     row = lines[min(line, len(lines)) - 1]
     word = _WORD.match(row, character - 1)
     length = len(word.group()) if word else 1
@@ -64,24 +64,46 @@ def _mistake(text: str, line: int, character: int, message: str) -> dict[str, An
         "offset": start,
         "length": max(length, 1),
         "message": message,
-        "fix": _fix(message, start, word.group() if word else ""),
+        "fix": _fix(message, text, start, word.group() if word else ""),
     }
 
 
-_NAMED = re.compile(r"Did you mean '([^']+)'\?")
-_WRITE = re.compile(r"[Ww]rite '?([^' ]+)'? instead of '([^']+)'")
-_REMOVE = re.compile(r"[: ]remove it[.,]")
+_NAMED = re.compile(r"Did you mean (?:the quantifier ([A-Z ]+)|'([^']+)')\?")
+_WRITE = re.compile(r"[Ww]rite '?([^' ]+?)'?,?(?: before [^']*)? instead of '([^']+)'")
+_WEIGHT = re.compile(r"Write '(WITH [^']+)' for a weight")
+_WEIGHTED = re.compile(r"\w+\s*[=:]?\s*[0-9.]+(?:[eE][-+]?[0-9]+)?")
+_QUOTES = re.compile(r"'([^'\n]*)'|`([^`\n]*)`|[\u2018-\u201f\u00ab\u00bb]([^\u2018-\u201f\u00ab\u00bb\n]*)[\u2018-\u201f\u00ab\u00bb]")
+_COMMENT = re.compile(r"Comments begin with '#', not with '([^']+)'")
+_FAMILY = re.compile(r"with \[([^\]]+)\] is (\w+)\(([^)]*)\) here")
+_INSERTED = {
+    "'is' is missing": "is ",
+    "THEN is missing": "THEN ",
+    "A colon is missing": ": ",
+    "to close the '('": ") ",
+}
+"""What to put in front of a place, by a part of the reason."""
 
 
-def _fix(message: str, start: int, word: str) -> dict[str, Any] | None:
+def _fix(message: str, text: str, start: int, word: str) -> dict[str, Any] | None:
     """Return what the reason itself proposes, as a replacement in the text."""
-    named, written = _NAMED.search(message), _WRITE.search(message)
-    if named:
-        return _replacement(start, len(word), quoted_term(named[1]), f"Change to {named[1]}")
-    if written:
-        new, old = written[1].rstrip(","), written[2]
-        return _replacement(start, len(old), new, f"Write {new}")
-    if _REMOVE.search(message) and word:
+    if named := _NAMED.search(message):
+        meant = named[1] or quoted_term(named[2])
+        return _replacement(start, len(word), meant, f"Change to {meant}")
+    if (weight := _WEIGHT.search(message)) and (written := _WEIGHTED.match(text, start)):
+        return _replacement(start, len(written.group()), weight[1], f"Write {weight[1]}")
+    if instead := _WRITE.search(message):
+        return _replacement(start, len(instead[2]), instead[1], f"Write {instead[1]}")
+    if comment := _COMMENT.search(message):
+        return _replacement(start, len(comment[1]), "#", "Write #")
+    if "plain double quotes" in message and (inner := _QUOTES.match(text, start)):
+        name = next(part for part in inner.groups() if part is not None)
+        return _replacement(start, len(inner.group()), f'"{name}"', "Use plain double quotes")
+    if (family := _FAMILY.search(message)) and family[1].split() == family[3].split(", "):
+        return _replacement(start, len(word), family[2], f"Change to {family[2]}")
+    for reason, put in _INSERTED.items():
+        if reason in message:
+            return _replacement(start, 0, put, f"Insert {put.strip()}")
+    if "remove it" in message and word:
         return _replacement(start, len(word), "", f"Remove {word}")
     return None
 
