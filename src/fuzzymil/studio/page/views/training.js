@@ -27,6 +27,7 @@ export function trainingView(studio) {
   let proposal = null;
   /** @type {Set<number>} */
   let accepted = new Set();
+  let warmed = false;
 
   const settings = h("div", { class: "body scroll grow" });
   const start = h("footer", { class: "pane-foot row" });
@@ -65,6 +66,8 @@ export function trainingView(studio) {
       return;
     }
     progress = studio.state.training ?? (progress?.running ? null : progress);
+    if (!warmed) studio.connection.request("warm").catch(() => null); // so that the first Train starts at once
+    warmed = true;
     draw();
     if (studio.state.proposal) askForProposal();
     else {

@@ -131,7 +131,8 @@ export function validationView(studio) {
     }
     const { fpr, tpr, thresholds } = seen.roc;
     const now = tried ?? seen.threshold;
-    const box = { left: 52, top: 8, right: 292, bottom: 216 };
+    const side = innerHeight > 900 ? 300 : 208;
+    const box = { left: 52, top: 8, right: 52 + 1.15 * side, bottom: 8 + side };
     const [x, y] = [linear(0, 1, box.left, box.right), linear(0, 1, box.bottom, box.top)];
     const place = seen.classes.indexOf(seen.positive);
     const { matrix } = confusion();
@@ -148,7 +149,7 @@ export function validationView(studio) {
       curve,
       s(
         "svg",
-        { class: "chart", width: 310, height: 258, role: "img", "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds` },
+        { class: "chart", width: box.right + 18, height: box.bottom + 42, role: "img", "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds` },
         leftAxis(y, box, { label: `share of ${clipped(seen.positive, 14)} found` }),
         bottomAxis(x, box, { label: "share of the others taken for it", wanted: 4 }),
         s("line", { class: "ghost", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
