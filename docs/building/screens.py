@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 DOCS = Path(__file__).parents[1]
 FIGURES = DOCS / "figures" / "studio"
 RULE = "IF seconds_per_page is high AND pages is high THEN yes = 1"
-COLORS = 160  # of a picture: the page is flat, and so its files are small
+COLORS = 256  # of a picture: the page is flat, and so its files are small
 
 
 def main() -> None:

@@ -82,7 +82,7 @@ export class SetChart {
     const [width, height] = [this.element.clientWidth, Math.max(this.element.clientHeight, 160)];
     const box = { left: MARGIN.left, top: MARGIN.top, right: width - MARGIN.right, bottom: height - MARGIN.bottom };
     const [low, high] = variable.axis;
-    this.x = linear(low, high, box.left, box.right);
+    this.x = linear(low, high, box.left + 7, box.right - 7); // room for handles at the ends
     this.y = linear(0, 1, box.bottom, box.top);
     this.parts.clear();
     const order = variable.terms.map((term, place) => ({ term, place })).sort((a, b) => Number(a.term.name === chosen) - Number(b.term.name === chosen));

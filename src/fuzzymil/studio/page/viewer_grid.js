@@ -8,7 +8,7 @@ import { degree, extent, linear, show, signed } from "./numbers.js";
 
 // Size of a cell in pixels: as large as the pane allows, so that few variables and few rules are easy to see.
 let [WIDE, TALL, FOOT] = [132, 62, 57];
-const FIXED = 520; // pixels of the columns that are not variables
+const FIXED = 556; // pixels of the columns that are not variables
 
 /**
  * @param {import("./studio.js").Studio} studio

@@ -39,7 +39,7 @@ export function trainingView(studio) {
     "div",
     { class: "columns training-columns" },
     h("section", { class: "pane", "aria-label": "Settings" }, h("header", null, h("h3", null, "What may move")), settings, start),
-    h("div", { class: "stack" }, h("section", { class: "pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss), h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result)),
+    h("div", { class: "stack" }, h("section", { class: "pane loss-pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss), h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result)),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);

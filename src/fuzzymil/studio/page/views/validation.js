@@ -217,9 +217,10 @@ export function validationView(studio) {
     const start = () => {
       folds = { running: true, done: 0, k, folds: [] };
       drawFolds();
+      // Rules that stay as they are answer at once; trained ones tell about each fold as it is done.
       void studio.request("folds", { k, train }).then((answer) => {
-        if (answer) return;
-        folds = null;
+        if (answer?.running) return;
+        folds = answer;
         drawFolds();
       });
     };
