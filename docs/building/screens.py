@@ -4,7 +4,6 @@ Walks through the tutorial of ``docs/studio.md`` in a headless Chromium, and pho
 """
 
 import io
-import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,9 @@ COLORS = 256  # of a picture: the page is flat, and so its files are small
 def main() -> None:
     """Walk through the tutorial."""
     FIGURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as parent, sync_playwright() as playwright:
+        folder = Path(parent) / "shop"
+        folder.mkdir()
         shutil.copy(DOCS.parent / "examples" / "visits.csv", folder)
         options = ["visits.csv", "--bag", "user", "--label", "converted", "--no-browser"]
         command = [sys.executable, "-m", "fuzzymil", "studio", *options]
@@ -116,7 +117,7 @@ def photograph(page: Page, name: str) -> None:
         picture.quantize(COLORS, dither=Image.Dither.NONE).save(FIGURES / f"{name}-{theme}.png", optimize=True)
         page.locator("button[title='Light or dark']").click()
         page.evaluate("() => document.activeElement.blur()")
-    print(re.sub("[^a-z-]", "", name))
+    print(f"Wrote {name}-light.png and {name}-dark.png")
 
 
 if __name__ == "__main__":

@@ -149,6 +149,7 @@ export function frame(studio) {
         replace(board, h("div", null, h("dt", null, problem ? "The rules cannot read the bags" : studio.state.data ? "No labels" : "No bags yet")));
         return;
       }
+      this.badge("bags", score.changed ? String(score.changed) : "", true);
       const figure = score.accuracy ?? score.rmse;
       replace(
         board,

@@ -181,7 +181,7 @@ export function trainingView(studio) {
     const at = (progress.loss ?? []).map((/** @type {[number, number]} */ [epoch]) => epoch);
     const values = (progress.loss ?? []).map((/** @type {[number, number]} */ [, value]) => value);
     const width = Math.max(loss.clientWidth - 30, 300);
-    const box = { left: 58, top: 8, right: width - 10, bottom: 120 };
+    const box = { left: 58, top: 8, right: width - 10, bottom: 92 };
     const [low, high] = extent(values.length ? values : [0, 1]);
     const pad = (high - low || 1) * 0.08;
     const x = linear(1, Math.max(progress.epochs ?? values.length, 2), box.left, box.right);
@@ -190,7 +190,7 @@ export function trainingView(studio) {
       loss,
       s(
         "svg",
-        { class: "chart", width, height: 160, role: "img", "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}` },
+        { class: "chart", width, height: 132, role: "img", "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}` },
         leftAxis(y, box, { wanted: 3 }),
         bottomAxis(x, box, { label: "epoch", wanted: 6 }),
         s("path", { class: "curve c0", d: polyline(at, values, x, y) }),

@@ -23,10 +23,18 @@ export function validationView(studio) {
   const content = h(
     "div",
     { class: "columns validation-columns" },
-    h("section", { class: "pane", "aria-label": "Decisions" }, h("header", null, h("h3", null, "Decisions")), decided),
-    h("section", { class: "pane", "aria-label": "Ranking" }, h("header", null, h("h3", null, "Ranking and threshold")), curve),
-    h("section", { class: "pane", "aria-label": "Held-out folds" }, h("header", null, h("h3", null, "Held-out folds")), heldOut),
-    h("section", { class: "pane", "aria-label": "Which class" }, h("header", null, h("h3", null, "What the rules speak for")), speaks),
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "pane", "aria-label": "Decisions" }, h("header", null, h("h3", null, "Decisions")), decided),
+      h("section", { class: "pane grow", "aria-label": "Held-out folds" }, h("header", null, h("h3", null, "Held-out folds")), heldOut),
+    ),
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "pane", "aria-label": "Ranking" }, h("header", null, h("h3", null, "Ranking and threshold")), curve),
+      h("section", { class: "pane grow", "aria-label": "Which class" }, h("header", null, h("h3", null, "What the rules speak for")), speaks),
+    ),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
