@@ -12,8 +12,8 @@ from fuzzymil import __version__
 from fuzzymil.cli import _options, app, bench, data, evaluate, main
 from fuzzymil.datasets import FORMATS
 
-LISTED = ["fit", "evaluate", "launch", "predict", "explain", "rules", "plot", "report", "demo", "reproduce", "bench"]
-LISTED += ["cache"]
+LISTED = ["fit", "evaluate", "launch", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
+LISTED += ["bench", "cache"]
 COMMANDS = [[name] for name in LISTED] + [["data", name] for name in ("list", "fetch", "describe", "convert")]
 
 

@@ -87,7 +87,10 @@ def test_off_follows_its_rule_through_the_text(page):
     page.get("set_rule", number=2, on=False)
     lines = page.state["text"].splitlines()
     page.get("write_text", text="\n".join([*lines[:-2], lines[-1], lines[-2]]))
-    assert [(rule["label"], rule["on"]) for rule in page.state["rules"]] == [("Second disc", False), ("First disc", True)]
+    assert [(rule["label"], rule["on"]) for rule in page.state["rules"]] == [
+        ("Second disc", False),
+        ("First disc", True),
+    ]
 
 
 def test_frozen_terms_follow_their_names(page):
@@ -182,7 +185,7 @@ def test_every_edit_keeps_text_and_rules_the_same(page, mamdani):
         name, term = variable["name"], variable["terms"][0]["name"]
         each.get("set_term", variable=name, term=term, handle="move", x=1 / 3)
         each.get("partition", variable=name, n=3)
-        each.get("set_rule", number=1, weight=1 / 3, label="a rule, of sorts", comment="odd: # \"quotes\"")
+        each.get("set_rule", number=1, weight=1 / 3, label="a rule, of sorts", comment='odd: # "quotes"')
         document = each.session.document
         assert parse_rules(document.text) == document.rules
         assert parse_rules(document.text).to_source() == document.text
@@ -196,7 +199,14 @@ def test_senseless_messages_are_refused_and_change_nothing(page, type):
     assert page.session.document.rules == parse_rules(page.session.history.versions[0].document.text)
 
 
-HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\u202eevil", "x" * 10_000, '"\\', "IF"]
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "\u202eevil",
+    "x" * 10_000,
+    '"\\',
+    "IF",
+]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

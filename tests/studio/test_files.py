@@ -38,7 +38,9 @@ def test_every_export_has_content_and_says_what_it_loses(home, format):
 
 @pytest.mark.parametrize("format", ["rules", "json", "fll", "fis", "fcl", "fml"])
 def test_what_is_exported_can_be_opened(home, format):
-    home.session.commit(Document(PLAIN.replace("VARIABLE x1:", "VARIABLE x1 FROM 0 TO 2:").replace("x2", "x2 FROM 0 TO 2")), "")
+    home.session.commit(
+        Document(PLAIN.replace("VARIABLE x1:", "VARIABLE x1 FROM 0 TO 2:").replace("x2", "x2 FROM 0 TO 2")), ""
+    )
     before = home.session.document.rules
     content = base64.b64decode(home.get("export", format=format)["content"])
     found = upload(home, f"again.{format}", content)
@@ -89,7 +91,9 @@ def test_damaged_files_are_explained_without_a_path(home):
         assert "Traceback" not in message
 
 
-@pytest.mark.parametrize("name", ["../up.rules", "/etc/passwd", "a/b.rules", "a\\b.rules", "", ".hidden", "nul\0", "x" * 300])
+@pytest.mark.parametrize(
+    "name", ["../up.rules", "/etc/passwd", "a/b.rules", "a\\b.rules", "", ".hidden", "nul\0", "x" * 300]
+)
 def test_only_plain_names_are_saved(home, name, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     error = home.ask("save", format="rules", name=name)

@@ -159,7 +159,15 @@ def test_kill_and_restart_lose_no_edit(tmp_path):
     with server.talk() as socket:
         for step in range(20):
             revision = ask(socket, type="state")["revision"]
-            ask(socket, type="set_term", variable="x1", term="left", handle="center", x=0.5 + step / 64, revision=revision)
+            ask(
+                socket,
+                type="set_term",
+                variable="x1",
+                term="left",
+                handle="center",
+                x=0.5 + step / 64,
+                revision=revision,
+            )
         expected = ask(socket, type="state")["state"]
         server.kill()
     server = Server(tmp_path)

@@ -101,9 +101,15 @@ def test_the_surface_is_the_figure(page):
 
 
 def test_where_no_rule_applies():
-    page = Page(Session(Document("VARIABLE x FROM 0 TO 9: low = Triangular(-1, 0, 1)  VARIABLE z FROM 0 TO 1  IF x is low THEN y = 1")))
+    page = Page(
+        Session(
+            Document(
+                "VARIABLE x FROM 0 TO 9: low = Triangular(-1, 0, 1)  VARIABLE z FROM 0 TO 1  IF x is low THEN y = 1"
+            )
+        )
+    )
     found = page.get("surface", x="x", y="z", n=10)
-    assert np.array(found["uncovered"])[:, 0].any() == False  # noqa: E712
+    assert not np.array(found["uncovered"])[:, 0].any()
     assert np.array(found["uncovered"])[:, 1:].all()
     line = page.get("slice", variable="x", n=10)
     assert line["uncovered"] == [False] + [True] * 9
@@ -154,9 +160,8 @@ def test_histograms(page):
         assert sum(map(sum, each["counts"].values())) == page.session.bags.n_instances
 
 
-EXAMPLES = {
-    name: kind(*map(float, kind.around(np.float64(2.0), np.float64(0.5)))) for name, kind in learnable_families().items()
-}
+AROUND = (np.float64(2.0), np.float64(0.5))
+EXAMPLES = {name: kind(*map(float, kind.around(*AROUND))) for name, kind in learnable_families().items()}
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))

@@ -32,14 +32,12 @@ def studio(
     rules: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[MODEL|RULES]",
+            metavar="MODEL|RULES",
             help="Model file written by fit, or a file of rules (.rules, .json, .fll, .fis, .fcl, .fml).",
             show_default=False,
         ),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="File with the bags.", show_default=False)
-    ] = None,
+    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="File with the bags.", show_default=False)] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Open the two-concept demonstration.")] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page; otherwise print its address.")

@@ -235,13 +235,15 @@ def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         document, new = session.document, session.proposal["document"]
         asked, removed, split = message.get("rules"), message.get("removed") or [], list[str]()
         if asked is None:
-            made, label = document.with_rules(new.rules).replaced(off=new.off), "Accepted the proposal"
-            made = made.replaced(threshold=None) if type(new.rules) is not type(document.rules) else made
+            made = document.with_rules(new.rules).replaced(off=new.off, threshold=new.threshold)
+            label = "Accepted the proposal"
         else:
             rules, split = merged(document.rules, new.rules, list(asked), list(removed))
             made, label = document.with_rules(rules), f"Accepted {len(asked)} of {new.rules.n_rules} rules"
             was_off = {document.base.rules[number - 1] for number in document.off}
-            made = made.replaced(off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off))
+            made = made.replaced(
+                off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off)
+            )
         session.proposal = None
         return {**session.commit(checked_document(made), label), "split": split}
 

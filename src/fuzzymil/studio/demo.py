@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fuzzymil.bags import Bags
 from fuzzymil.studio.document import Document
 
@@ -40,7 +42,7 @@ def demo_bags() -> Bags:
     """
     from fuzzymil.datasets import make_two_concepts
 
-    made = make_two_concepts(random_state=3)
+    made = make_two_concepts(random_state=np.random.RandomState(3))  # a number would load scikit-learn
     assert made.labels is not None
     labels = ["positive" if label else "negative" for label in made.labels]
     return Bags(made.instances, made.offsets, ids=made.ids, labels=labels, feature_names=["x1", "x2"])

@@ -65,8 +65,8 @@ def values_of(bags: Bags | None, name: str, place: int) -> Array | None:
     return bags.instances[:, bags.feature_names.index(name)] if name in bags.feature_names else None
 
 
-def variables_of(case: Case) -> list[dict[str, Any]]:
-    """Return the variables with their terms; outputs of Mamdani rules come last."""
+def variables_of(case: Case, only: str | None = None) -> list[dict[str, Any]]:
+    """Return the variables with their terms, or only one of them; outputs of Mamdani rules come last."""
     n_inputs = len(case.rules.variables)
     asked = [{(each.variable, each.term) for each in rule.conditions} for rule in case.base.rules]
     if not isinstance(case.rules, RuleBase):
@@ -74,6 +74,8 @@ def variables_of(case: Case) -> list[dict[str, Any]]:
             asked[rule] |= {(name, each if isinstance(each, str) else each.term) for name, each in said.items()}
     found = []
     for place, variable in enumerate(all_variables(case.rules)):
+        if only not in (None, variable.name):
+            continue
         is_input = place < n_inputs
         axis = axis_of(variable, values_of(case.bags, variable.name, place) if is_input else None)
         found.append(

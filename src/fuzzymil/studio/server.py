@@ -13,6 +13,7 @@ import contextlib
 import hmac
 import secrets
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ __all__ = ["PAGE", "Gate", "Studio", "application", "listening_socket"]
 PAGE = Path(__file__).parent / "page"
 """The files of the page."""
 
+_SOON = 2.0  # seconds after the start: the first page comes before what it may need later
 _FORBIDDEN = (
     "This address is not valid, or was opened before in another browser. Start fuzzymil studio again and open the "
     "address that it prints."
@@ -173,6 +175,7 @@ def application(session: Session, gate: Gate) -> ASGIApp:
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
+        asyncio.get_running_loop().call_later(_SOON, threading.Thread(target=_warm_up, daemon=True).start)
         yield
         await run_in_threadpool(session.close)
 
@@ -187,6 +190,16 @@ def application(session: Session, gate: Gate) -> ASGIApp:
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     return _Guard(Starlette(routes=routes, lifespan=lifespan), gate)
+
+
+def _warm_up() -> None:
+    """Import what the first look at some views would wait for."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import sklearn.metrics  # noqa: F401
+
+    import fuzzymil.plots  # noqa: F401
 
 
 async def _converse(session: Session, websocket: WebSocket) -> None:
@@ -283,6 +296,7 @@ class Studio:
         self.gate = Gate(self.port)
         config = uvicorn.Config(
             application(session, self.gate),
+            log_config=None,  # logging belongs to the program that uses this one
             log_level="warning",
             ws="websockets-sansio",
             ws_max_size=LIMITS["message"],

@@ -72,7 +72,8 @@ _NAMED = re.compile(r"Did you mean (?:the quantifier ([A-Z ]+)|'([^']+)')\?")
 _WRITE = re.compile(r"[Ww]rite '?([^' ]+?)'?,?(?: before [^']*)? instead of '([^']+)'")
 _WEIGHT = re.compile(r"Write '(WITH [^']+)' for a weight")
 _WEIGHTED = re.compile(r"\w+\s*[=:]?\s*[0-9.]+(?:[eE][-+]?[0-9]+)?")
-_QUOTES = re.compile(r"'([^'\n]*)'|`([^`\n]*)`|[\u2018-\u201f\u00ab\u00bb]([^\u2018-\u201f\u00ab\u00bb\n]*)[\u2018-\u201f\u00ab\u00bb]")
+_CURLY = "\\u2018-\\u201f\\u00ab\\u00bb"
+_QUOTES = re.compile(rf"'([^'\n]*)'|`([^`\n]*)`|[{_CURLY}]([^{_CURLY}\n]*)[{_CURLY}]")
 _COMMENT = re.compile(r"Comments begin with '#', not with '([^']+)'")
 _FAMILY = re.compile(r"with \[([^\]]+)\] is (\w+)\(([^)]*)\) here")
 _INSERTED = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import known_name
+from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.inference import matched
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.describe import variables_of
@@ -20,9 +21,8 @@ _BINS = 48
 
 def variable(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one variable with its terms, as in the state."""
-    found = {each["name"]: each for each in variables_of(case)}
-    known_name("variable", request.get("variable"), found)
-    return found[request["variable"]]
+    known_name("variable", request.get("variable"), [each.name for each in all_variables(case.rules)])
+    return variables_of(case, str(request["variable"]))[0]
 
 
 def histograms(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -114,8 +114,6 @@ def score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _auc(case: Case) -> float | None:
     """Return the area under the ROC curve: how often a positive bag outranks a negative one."""
-    from scipy.stats import rankdata
-
     assert case.classes is not None
     single = len(case.outputs) == 1
     name = class_text(case.classes[case.positive if single else 1])
@@ -124,5 +122,7 @@ def _auc(case: Case) -> float | None:
     if not n_positive or not n_negative:
         return None
     output = case.found.output
-    ranks = rankdata(output[:, 0] if single else output[:, 1] - output[:, 0])
+    scores = output[:, 0] if single else output[:, 1] - output[:, 0]
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]  # equal scores share their mean rank
     return float((ranks[truth].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
