@@ -131,8 +131,8 @@ function flippedTable(flipped) {
           null,
           h("td", { class: "cut", title: clipped(bag.id, 300) }, clipped(bag.id, 40)),
           h("td", null, bag.label === null ? "–" : clipped(String(bag.label), 24)),
-          h("td", null, `${clipped(String(bag.old), 20)} → `, h("b", { class: better }, clipped(String(bag.new), 20), better === "good" ? " ✓" : better === "bad" ? " ✗" : "")),
-          h("td", { class: "numeric" }, `${show(bag.old_score, 3)} → ${show(bag.new_score, 3)}`),
+          h("td", { class: "unbroken" }, `${clipped(String(bag.old), 20)} → `, h("b", { class: better }, clipped(String(bag.new), 20), better === "good" ? " ✓" : better === "bad" ? " ✗" : "")),
+          h("td", { class: "numeric unbroken" }, `${show(bag.old_score, 2)} → ${show(bag.new_score, 2)}`),
         );
       }),
     ),

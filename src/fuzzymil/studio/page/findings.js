@@ -5,16 +5,35 @@ import { clipped } from "./fields.js";
 import { icon } from "./icons.js";
 import { counted } from "./numbers.js";
 
+/** @typedef {{kind: string, rules: number[], message: string, advice?: string, fix: {label: string, edit: {type: string, [field: string]: any}} | null}} Finding */
+
+/**
+ * Findings that one and the same edit mends, as one.
+ * @param {Finding[]} findings
+ * @returns {(Finding & {more: number})[]}
+ */
+function grouped(findings) {
+  /** @type {Map<string, Finding & {more: number}>} */
+  const found = new Map();
+  for (const finding of findings) {
+    const key = finding.fix ? `${finding.kind} ${JSON.stringify(finding.fix.edit)}` : `${finding.kind} ${finding.message}`;
+    const known = found.get(key);
+    if (known) known.more += 1;
+    else found.set(key, { ...finding, more: 0 });
+  }
+  return [...found.values()];
+}
+
 /**
  * @param {import("./studio.js").Studio} studio
- * @param {{findings: {kind: string, rules: number[], message: string, advice?: string, fix: {label: string, edit: {type: string, [field: string]: any}} | null}[]}} answer
+ * @param {{findings: Finding[]}} answer
  */
 export function findingsList(studio, answer) {
-  const { findings } = answer;
+  const findings = grouped(answer.findings);
   if (!findings.length)
     return h("p", { class: "small soft findings-none" }, icon("check"), studio.state.data ? "No duplicates, contradictions or dead rules on these bags." : "No duplicates or contradictions. Open bags to find rules that never fire.");
   return [
-    h("h4", { class: "findings-title" }, `${counted(findings.length, "finding")} about the rules`),
+    h("h4", { class: "findings-title" }, `${counted(answer.findings.length, "finding")} about the rules`),
     h(
       "ul",
       { "aria-label": "Findings about the rules" },
@@ -23,7 +42,7 @@ export function findingsList(studio, answer) {
           "li",
           null,
           h("span", { class: "tag high" }, finding.kind),
-          h("span", { class: "grow wrap", title: clipped(finding.advice ?? "", 300) }, clipped(finding.message, 400)),
+          h("span", { class: "grow wrap", title: clipped(finding.advice ?? "", 300) }, clipped(finding.message, 400), finding.more > 0 && h("span", { class: "soft" }, ` (and ${finding.more} more of this kind)`)),
           finding.fix &&
             h(
               "button",

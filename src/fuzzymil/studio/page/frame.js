@@ -149,6 +149,7 @@ export function frame(studio) {
         replace(board, h("div", null, h("dt", null, problem ? "The rules cannot read the bags" : studio.state.data ? "No labels" : "No bags yet")));
         return;
       }
+      this.badge("bags", score.changed ? String(score.changed) : "", true);
       const figure = score.accuracy ?? score.rmse;
       replace(
         board,
@@ -192,6 +193,7 @@ export function frame(studio) {
 function shortcuts(studio) {
   const keys = [
     ["Ctrl+Z, Ctrl+Shift+Z", "undo and redo, as far back as you like"],
+    ["Ctrl+S", "go to Files, to save or export"],
     ["Tab, Shift+Tab", "go from one control to the next; the outline shows where you are"],
     ["↑ ↓ in the tabs", "change the view"],
     ["← → on a handle", "move it by 1% of the axis; with Shift 10%, with Alt 0.1%"],

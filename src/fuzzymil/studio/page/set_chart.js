@@ -68,7 +68,7 @@ export class SetChart {
     if (!part) return;
     part.curve.setAttribute("d", line(term.curve, low, high, this.x, this.y));
     part.shade.setAttribute("d", area(term.curve, low, high, this.x, this.y));
-    for (const each of term.handles) part.handles.get(each.name)?.place(each.x, this.y(each.y));
+    for (const each of this.needed(term)) part.handles.get(each.name)?.place(each.x, this.y(each.y));
   }
 
   draw() {
@@ -82,7 +82,7 @@ export class SetChart {
     const [width, height] = [this.element.clientWidth, Math.max(this.element.clientHeight, 160)];
     const box = { left: MARGIN.left, top: MARGIN.top, right: width - MARGIN.right, bottom: height - MARGIN.bottom };
     const [low, high] = variable.axis;
-    this.x = linear(low, high, box.left, box.right);
+    this.x = linear(low, high, box.left + 7, box.right - 7); // room for handles at the ends
     this.y = linear(0, 1, box.bottom, box.top);
     this.parts.clear();
     const order = variable.terms.map((term, place) => ({ term, place })).sort((a, b) => Number(a.term.name === chosen) - Number(b.term.name === chosen));
@@ -126,10 +126,19 @@ export class SetChart {
     replace(this.element, drawing);
   }
 
-  /** @param {Term} term its handles; a location that only moves the peak stands for moving the whole set, and is left out */
+  /**
+   * The handles of a term. A single location only moves the set, as the first handle does, and is left out. A width is
+   * the same on both sides: if its handle lies beyond the axis, it is shown on the other side.
+   * @param {Term} term
+   */
   needed(term) {
     const locations = term.handles.filter((each) => each.role === "location");
-    return locations.length === 1 ? term.handles.filter((each) => each.role !== "location") : term.handles;
+    if (locations.length !== 1) return term.handles;
+    const center = locations[0].x;
+    const beyond = (/** @type {number} */ x) => x < this.x.low || x > this.x.high;
+    return term.handles
+      .filter((each) => each.role !== "location")
+      .map((each) => (each.role === "width" && beyond(each.x) && !beyond(2 * center - each.x) ? { ...each, x: 2 * center - each.x } : each));
   }
 
   /** @param {import("./chart.js").Box} box */

@@ -66,7 +66,8 @@ export class Studio {
     this.view = undefined;
     this.frame = frame(this);
     replace(this.element, this.frame.parts, this.toasts.element);
-    this.element.addEventListener("keydown", (event) => this.shortcut(event));
+    // Keys count wherever the focus is, unless the page belongs to a notebook.
+    (embedded ? this.element : document).addEventListener("keydown", (event) => this.shortcut(/** @type {KeyboardEvent} */ (event)));
     dropping(this);
   }
 
@@ -253,16 +254,15 @@ export class Studio {
   /** @param {KeyboardEvent} event */
   shortcut(event) {
     if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-    const field = /** @type {HTMLElement} */ (event.target).closest("input:not([type]), input[type=text], textarea");
     const key = event.key.toLowerCase();
     if (key === "s") {
       event.preventDefault();
       this.open("files", { focus: true });
-    } else if (/^[1-9]$/.test(key) && event.altKey === false && event.shiftKey) {
+    } else if (key === "z" || key === "y") {
+      const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
+      // What is typed and not yet part of the rules has the browser's own undo, also in a dialog.
+      if (target.closest?.("[data-draft], dialog")) return;
       event.preventDefault();
-      this.open(this.views[Number(key) - 1].name, { focus: true });
-    } else if ((key === "z" || key === "y") && !(field && field.hasAttribute("data-draft"))) {
-      event.preventDefault(); // text that is not yet part of the rules has the browser's own undo
       void (key === "y" || event.shiftKey ? this.redo() : this.undo());
     }
   }

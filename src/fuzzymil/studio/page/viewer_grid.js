@@ -8,7 +8,7 @@ import { degree, extent, linear, show, signed } from "./numbers.js";
 
 // Size of a cell in pixels: as large as the pane allows, so that few variables and few rules are easy to see.
 let [WIDE, TALL, FOOT] = [132, 62, 57];
-const FIXED = 600; // pixels of the columns that are not variables
+const FIXED = 556; // pixels of the columns that are not variables
 
 /**
  * @param {import("./studio.js").Studio} studio
@@ -18,8 +18,8 @@ const FIXED = 600; // pixels of the columns that are not variables
  * @param {number} room pixels across
  */
 export function walkThrough(studio, answer, chosen, move, room) {
-  WIDE = Math.round(Math.min(Math.max((room - FIXED) / Math.max(answer.columns.length, 1) - 18, 120), 260));
-  TALL = answer.rows.length <= 4 ? 84 : 62;
+  WIDE = Math.round(Math.min(Math.max((room - FIXED) / Math.max(answer.columns.length, 1) - 14, 84), 260));
+  TALL = answer.rows.length <= 3 ? 84 : answer.rows.length <= 8 ? 62 : 54;
   FOOT = TALL - 5;
   const additive = studio.state.additive;
   const k = 0; // contributions are about the first output that is explained
@@ -36,7 +36,7 @@ export function walkThrough(studio, answer, chosen, move, room) {
         null,
         h("th", { scope: "col" }, "Rule"),
         answer.columns.map((/** @type {string} */ name) => h("th", { scope: "col", title: clipped(name, 300) }, h("div", { class: "cut walk-name" }, clipped(name, 24)), slider(answer, name, chosen, move))),
-        h("th", { scope: "col" }, "How true for each instance"),
+        h("th", { scope: "col" }, "Truth by instance"),
         h("th", { scope: "col", class: "numeric" }, "Fires at"),
         !additive && h("th", { scope: "col", class: "numeric" }, "Share"),
         h("th", { scope: "col" }, mamdani ? "Cut set" : "Says"),
@@ -63,7 +63,7 @@ function slider(answer, name, chosen, move) {
   return s(
     "svg",
     { class: "walk-slider", width: WIDE, height: 30, viewBox: `0 0 ${WIDE} 30`, role: "group", "aria-label": clipped(name, 60) },
-    s("g", { class: "axis" }, s("line", { x1: 8, x2: WIDE - 8, y1: 12, y2: 12 }), s("text", { x: 2, y: 28 }, show(low, 3)), s("text", { x: WIDE - 2, y: 28, "text-anchor": "end" }, show(high, 3))),
+    s("g", { class: "axis" }, s("line", { x1: 8, x2: WIDE - 8, y1: 12, y2: 12 }), WIDE > 110 && [s("text", { x: 2, y: 28 }, show(low, 3)), s("text", { x: WIDE - 2, y: 28, "text-anchor": "end" }, show(high, 3))]),
     value !== null &&
       chosen !== null && [
         s("text", { class: "walk-value", x: WIDE / 2, y: 28, "text-anchor": "middle" }, show(value, 4)),
@@ -131,7 +131,7 @@ function cell(answer, row, name, high, chosen) {
       s("path", { class: "walk-curve", d: line(each.curve, low, top, x, y) }),
       ticks(answer, each.degrees, d, x, y, witnesses, chosen),
     ]),
-    s("text", { x: 4, y: 10 }, clipped(said, 20)),
+    s("text", { x: 4, y: 10 }, clipped(said, Math.round(WIDE / 6.4))),
   );
 }
 
@@ -166,7 +166,7 @@ function ticks(answer, degrees, d, x, y, witnesses, chosen) {
  * @param {number | null} chosen
  */
 function truths(row, chosen) {
-  const width = 150;
+  const width = 118;
   const x = linear(0, 1, 6, width - 6);
   const height = Math.max(TALL, row.parts.length * 30);
   const band = height / Math.max(row.parts.length, 1);
@@ -200,7 +200,7 @@ function truths(row, chosen) {
  * @param {number} value
  * @param {[number, number]} bounds
  */
-const adds = (value, bounds) => h("div", { class: "adds" }, signedBar(value, bounds[0], bounds[1], 84, 12), h("span", { class: "number" }, signed(value)));
+const adds = (value, bounds) => h("div", { class: "adds" }, signedBar(value, bounds[0], bounds[1], 64, 12), h("span", { class: "number" }, signed(value)));
 
 /** @param {number} value from 0 to 1 */
 function meter(value) {

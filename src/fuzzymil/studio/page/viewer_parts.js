@@ -11,9 +11,9 @@ import { counted, degree, show } from "./numbers.js";
  * @param {boolean} changed whether the bag is not as in the data
  */
 export function verdict(studio, answer, changed) {
-  const classes = studio.state.classes;
+  const classes = studio.state.data ? studio.state.classes : null; // without bags there is nothing to tell apart
   const right = answer.label !== null && classes ? String(answer.decision) === answer.label : null;
-  const chance = answer.probability && answer.probability[answer.decision];
+  const chance = classes && answer.probability && answer.probability[answer.decision];
   return [
     answer.label !== null && h("span", { class: "tag", title: "Label in the data" }, `label ${clipped(answer.label, 30)}`),
     classes && h("span", { class: `tag ${right === null ? "low" : right ? "good" : "bad"}` }, `predicted ${clipped(String(answer.decision), 30)}${right === null ? "" : right ? " ✓" : " ✗"}`),

@@ -131,7 +131,6 @@ export function bagsView(studio) {
     }));
     table.given = rows;
     filter();
-    studio.frame.badge("bags", answer.n_changed ? String(answer.n_changed) : "", answer.n_changed > 0);
     if (studio.bag === null || !rows.some((row) => row.id === studio.bag)) studio.bag = rows[0]?.id ?? null;
     table.select(rows.find((row) => row.id === studio.bag)?.place ?? null);
     explain();
@@ -172,5 +171,5 @@ export function bagsView(studio) {
     studio.look("bags", "bags", {}, draw);
   }
 
-  return { name: "bags", title: "Bags", element, update, wanted: () => null };
+  return { name: "bags", title: "Bags", element, update };
 }

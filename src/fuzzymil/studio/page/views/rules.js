@@ -167,6 +167,9 @@ export function rulesView(studio) {
     studio.look("diagnose", "diagnose", {}, (answer) => {
       replace(findings, findingsList(studio, answer));
       table.flag(answer.findings);
+    }, (error) => {
+      table.flag([]);
+      replace(findings, h("p", { class: "small soft findings-none" }, error.message));
     });
   }
 

@@ -27,6 +27,7 @@ export function trainingView(studio) {
   let proposal = null;
   /** @type {Set<number>} */
   let accepted = new Set();
+  let warmed = false;
 
   const settings = h("div", { class: "body scroll grow" });
   const start = h("footer", { class: "pane-foot row" });
@@ -38,7 +39,7 @@ export function trainingView(studio) {
     "div",
     { class: "columns training-columns" },
     h("section", { class: "pane", "aria-label": "Settings" }, h("header", null, h("h3", null, "What may move")), settings, start),
-    h("div", { class: "stack" }, h("section", { class: "pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss), h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result)),
+    h("div", { class: "stack" }, h("section", { class: "pane loss-pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss), h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result)),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
@@ -65,6 +66,8 @@ export function trainingView(studio) {
       return;
     }
     progress = studio.state.training ?? (progress?.running ? null : progress);
+    if (!warmed) studio.connection.request("warm").catch(() => null); // so that the first Train starts at once
+    warmed = true;
     draw();
     if (studio.state.proposal) askForProposal();
     else {
@@ -178,7 +181,7 @@ export function trainingView(studio) {
     const at = (progress.loss ?? []).map((/** @type {[number, number]} */ [epoch]) => epoch);
     const values = (progress.loss ?? []).map((/** @type {[number, number]} */ [, value]) => value);
     const width = Math.max(loss.clientWidth - 30, 300);
-    const box = { left: 58, top: 8, right: width - 10, bottom: 120 };
+    const box = { left: 58, top: 8, right: width - 10, bottom: 92 };
     const [low, high] = extent(values.length ? values : [0, 1]);
     const pad = (high - low || 1) * 0.08;
     const x = linear(1, Math.max(progress.epochs ?? values.length, 2), box.left, box.right);
@@ -187,7 +190,7 @@ export function trainingView(studio) {
       loss,
       s(
         "svg",
-        { class: "chart", width, height: 160, role: "img", "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}` },
+        { class: "chart", width, height: 132, role: "img", "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}` },
         leftAxis(y, box, { wanted: 3 }),
         bottomAxis(x, box, { label: "epoch", wanted: 6 }),
         s("path", { class: "curve c0", d: polyline(at, values, x, y) }),

@@ -23,10 +23,18 @@ export function validationView(studio) {
   const content = h(
     "div",
     { class: "columns validation-columns" },
-    h("section", { class: "pane", "aria-label": "Decisions" }, h("header", null, h("h3", null, "Decisions")), decided),
-    h("section", { class: "pane", "aria-label": "Ranking" }, h("header", null, h("h3", null, "Ranking and threshold")), curve),
-    h("section", { class: "pane", "aria-label": "Held-out folds" }, h("header", null, h("h3", null, "Held-out folds")), heldOut),
-    h("section", { class: "pane", "aria-label": "Which class" }, h("header", null, h("h3", null, "What the rules speak for")), speaks),
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "pane", "aria-label": "Decisions" }, h("header", null, h("h3", null, "Decisions")), decided),
+      h("section", { class: "pane grow", "aria-label": "Held-out folds" }, h("header", null, h("h3", null, "Held-out folds")), heldOut),
+    ),
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "pane", "aria-label": "Ranking" }, h("header", null, h("h3", null, "Ranking and threshold")), curve),
+      h("section", { class: "pane grow", "aria-label": "Which class" }, h("header", null, h("h3", null, "What the rules speak for")), speaks),
+    ),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
@@ -131,7 +139,8 @@ export function validationView(studio) {
     }
     const { fpr, tpr, thresholds } = seen.roc;
     const now = tried ?? seen.threshold;
-    const box = { left: 52, top: 8, right: 292, bottom: 216 };
+    const side = innerHeight > 900 ? 300 : 208;
+    const box = { left: 52, top: 8, right: 52 + 1.15 * side, bottom: 8 + side };
     const [x, y] = [linear(0, 1, box.left, box.right), linear(0, 1, box.bottom, box.top)];
     const place = seen.classes.indexOf(seen.positive);
     const { matrix } = confusion();
@@ -148,7 +157,7 @@ export function validationView(studio) {
       curve,
       s(
         "svg",
-        { class: "chart", width: 310, height: 258, role: "img", "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds` },
+        { class: "chart", width: box.right + 18, height: box.bottom + 42, role: "img", "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds` },
         leftAxis(y, box, { label: `share of ${clipped(seen.positive, 14)} found` }),
         bottomAxis(x, box, { label: "share of the others taken for it", wanted: 4 }),
         s("line", { class: "ghost", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
@@ -216,9 +225,10 @@ export function validationView(studio) {
     const start = () => {
       folds = { running: true, done: 0, k, folds: [] };
       drawFolds();
+      // Rules that stay as they are answer at once; trained ones tell about each fold as it is done.
       void studio.request("folds", { k, train }).then((answer) => {
-        if (answer) return;
-        folds = null;
+        if (answer?.running) return;
+        folds = answer;
         drawFolds();
       });
     };

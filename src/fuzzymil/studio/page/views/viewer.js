@@ -41,7 +41,7 @@ export function viewerView(studio) {
     ),
   );
 
-  const changed = () => without.length > 0 || extra.length > 0 || Object.keys(change).length > 0;
+  const changed = () => studio.state.data !== null && (without.length > 0 || extra.length > 0 || Object.keys(change).length > 0);
   const wanted = () => ({ type: "viewer", bag: studio.bag, without, extra, change });
 
   function restart() {
@@ -57,7 +57,6 @@ export function viewerView(studio) {
     if (now !== known) {
       known = now;
       ids = [];
-      if (studio.bag === null && state.data) studio.bag = null;
       [without, change, chosen] = [[], {}, null];
       if (state.data) {
         studio.look("bag-ids", "bags", {}, (answer) => {
