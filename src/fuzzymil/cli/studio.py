@@ -10,7 +10,7 @@ import typer
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
-from fuzzymil.cli._console import emit, note
+from fuzzymil.cli._console import emit, emit_json, note
 from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ def studio(
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the address as JSON instead of opening the page.")
+    ] = False,
 ) -> None:
     """Open the rule studio: see, drag, write and train rules in the browser.
 
@@ -61,6 +64,9 @@ def studio(
     made = Studio(_session(rules, data, demo, Columns.from_options(bag, label), format), port)
 
     def ready() -> None:
+        if as_json:
+            emit_json({"address": made.address, "port": made.port})
+            return
         if not browser:
             emit(made.address)
             return

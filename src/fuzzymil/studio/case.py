@@ -46,6 +46,11 @@ class Case:
     bags: Bags | None
     model: ClassReading | None = None
 
+    def __post_init__(self) -> None:
+        n_classes = 0 if self.model is None else len(self.model.classes)
+        if n_classes != (2 if len(self.outputs) == 1 else len(self.outputs)):  # other rules than those of the model
+            object.__setattr__(self, "model", None)
+
     @property
     def rules(self) -> Rules:
         """The rules, with weight 0 where they are switched off."""

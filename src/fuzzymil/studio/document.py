@@ -11,6 +11,7 @@ from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.rules.language import parser
+from fuzzymil.studio.layout import edited_text
 
 __all__ = ["Document", "Rules", "Term"]
 
@@ -79,9 +80,10 @@ class Document:
 
     def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
-        if rules == self.rules and rules.to_source() == self.rules.to_source():
-            return self  # with the text as its author laid it out
-        found = Document.of(rules, threshold=self.threshold, positive=self.positive)
+        old, new = self.rules.to_source(), rules.to_source()
+        text = self.text if old == new else edited_text(self.text, old, new)
+        found = Document(text, threshold=self.threshold, positive=self.positive)
+        vars(found)["rules"] = rules
         return found._keeping(self, map(rename, self.frozen))
 
     def with_text(self, text: str) -> Document:
