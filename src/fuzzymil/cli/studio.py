@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,7 +76,8 @@ def studio(
         note(f"The studio is at {made.address} (works once). Press Ctrl+C to end.")
         webbrowser.open(made.address)
 
-    made.run(ready)
+    with contextlib.suppress(KeyboardInterrupt):  # the usual way to end it
+        made.run(ready)
 
 
 def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns, format: str | None) -> Session:

@@ -116,7 +116,11 @@ class Trainer:
             now |= {"running": False, "message": message["failed"]}
             self._push()
         elif "result" in message:
-            self._finished(message["result"])
+            try:
+                self._finished(message["result"])
+            except ValueError as problem:  # such as rules beyond the limits
+                now |= {"running": False, "message": str(problem)}
+                self._push()
         else:
             if "done" in message:
                 self._tell_folds(message["done"], message["output"], running=True)
@@ -376,10 +380,12 @@ def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
             session.keep_data(upload, {name: message[name] for name in ("bag", "label") if message.get(name)})
             return _opened_data(session, bags, upload.name, losses, message)
         assert upload.rules is not None
-        session.model = upload.model
-        session.name = upload.name.rsplit(".", 1)[0]
         made = checked_document(Document.of(upload.rules))
-        return session.commit(made, f"Opened {upload.name}")
+        session.model, session.name = upload.model, upload.name.rsplit(".", 1)[0]
+        found = session.commit(made, f"Opened {upload.name}")
+        if not found["changed"]:  # the same rules, but maybe with classes and a threshold of their own
+            session.changed(f"Opened {upload.name}")
+        return found
 
 
 def _opened_data(

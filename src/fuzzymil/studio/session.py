@@ -108,6 +108,7 @@ class Session:
         self.proposal: dict[str, Any] | None = None
         self._journal: Journal | None = None
         self._case: Case | None = None
+        self._shown: tuple[Any, ...] = ()  # what the case was made from
         self.history = History(checked_document(document), f"Opened {name}")
         if folder is not None:
             self._recover(folder)
@@ -176,8 +177,9 @@ class Session:
     def case(self) -> Case:
         """The current document on the bags; its inference is shared by all views."""
         with self.lock:
-            if self._case is None or self._case.document is not self.document or self._case.bags is not self.bags:
-                self._case = Case(self.document, self.bags, self.model)
+            shown = (self.document, self.bags, self.model)
+            if self._case is None or any(old is not new for old, new in zip(self._shown, shown, strict=True)):
+                self._case, self._shown = Case(*shown), shown
             return self._case
 
     def state(self) -> dict[str, Any]:

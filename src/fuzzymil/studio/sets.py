@@ -94,7 +94,7 @@ def described_set(chosen: MembershipFunction, axis: tuple[float, float]) -> dict
             {"name": name, "value": getattr(chosen, name)} for name, role in roles.items() if role != "text"
         ],
         "handles": handles(chosen),
-        "curve": chosen(np.linspace(*axis, _POINTS)),
+        "curve": np.round(chosen(np.linspace(*axis, _POINTS)), 5),  # to be drawn; numbers are in the parameters
     }
 
 

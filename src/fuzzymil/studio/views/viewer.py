@@ -154,7 +154,7 @@ def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, floa
                 "term": condition.term,
                 "hedges": list(condition.hedges),
                 "negated": negated,
-                "curve": hedged(chosen, condition.hedges, x),
+                "curve": np.round(hedged(chosen, condition.hedges, x), 5),
                 "degrees": np.where(unknown, 0.0 if negated else 1.0, degrees),
             }
         )
