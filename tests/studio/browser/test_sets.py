@@ -67,10 +67,10 @@ def test_keys_move_a_set_and_undo_returns_it(opened):
 def test_fifty_changes_are_undone_to_the_same_text(opened):
     window = opened()
     start = window.text
-    window.key("handle-right-width").focus()
+    window.key("handle-right-move").focus()
     for _ in range(50):
-        window.edited(lambda: window.page.keyboard.press("ArrowRight"))
-    assert window.session.document.rules.variables[0].terms["right"].width == pytest.approx(1.3)
+        window.edited(lambda: window.page.keyboard.press("ArrowLeft"))
+    assert window.session.document.rules.variables[0].terms["right"].center == pytest.approx(0.3)
     for _ in range(50):
         window.page.keyboard.press("Control+z")
     window.page.wait_for_function("() => document.querySelector('[aria-label=Undo]').disabled")

@@ -89,7 +89,12 @@ export function bottomAxis(x, box, { label = "", wanted = 6, grid = false } = {}
       s("line", { x1: x(value), x2: x(value), y1: box.bottom, y2: box.bottom + 4 }),
       s("text", { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, show(value)),
     ]),
-    label && s("text", { class: "axis-label", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, label),
+    label &&
+      s(
+        "text",
+        { class: "axis-label", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" },
+        label,
+      ),
   );
 }
 
@@ -109,7 +114,17 @@ export function leftAxis(y, box, { label = "", wanted = 4, grid = true } = {}) {
       s("text", { x: box.left - 7, y: y(value) + 4, "text-anchor": "end" }, show(value)),
     ]),
     label &&
-      s("text", { class: "axis-label", x: box.left - 38, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${box.left - 38} ${middle})` }, label),
+      s(
+        "text",
+        {
+          class: "axis-label",
+          x: box.left - 38,
+          y: middle,
+          "text-anchor": "middle",
+          transform: `rotate(-90 ${box.left - 38} ${middle})`,
+        },
+        label,
+      ),
   );
 }
 
@@ -158,7 +173,13 @@ export function signedBar(value, low, high, width, height = 10) {
   return s(
     "svg",
     { class: "bar", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    s("rect", { class: value >= 0 ? "more" : "less", x: start, y: 1, width: Math.max(end - start, 0.5), height: height - 2 }),
+    s("rect", {
+      class: value >= 0 ? "more" : "less",
+      x: start,
+      y: 1,
+      width: Math.max(end - start, 0.5),
+      height: height - 2,
+    }),
     s("line", { x1: x(0), x2: x(0), y1: 0, y2: height }),
   );
 }

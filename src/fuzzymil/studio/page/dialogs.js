@@ -94,8 +94,7 @@ export class Toasts {
       { class: `toast ${kind}` },
       kind === "error" && icon("warning"),
       h("div", { class: "toast-text" }, h("b", null, message), advice && h("span", null, advice)),
-      action &&
-        h("button", { type: "button", class: "plain", onclick: () => (close(), action.run()) }, action.label),
+      action && h("button", { type: "button", class: "plain", onclick: () => (close(), action.run()) }, action.label),
       h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", onclick: close }, icon("close")),
     );
     replace(this.element, ...[...this.element.children].slice(-2), toast);

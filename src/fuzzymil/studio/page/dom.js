@@ -25,7 +25,8 @@ function dress(element, attributes) {
 function fill(element, children) {
   for (const child of children) {
     if (Array.isArray(child)) fill(element, child);
-    else if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+    else if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child));
   }
 }
 

@@ -67,8 +67,19 @@ export class Editor {
         this.changed.now();
       },
     });
-    this.list = h("ul", { class: "completions", role: "listbox", "aria-label": "Completions", id: "completions", hidden: true });
-    this.element = h("div", { class: "editor" }, this.lines, h("div", { class: "editor-field" }, this.overlay, this.area, this.list));
+    this.list = h("ul", {
+      class: "completions",
+      role: "listbox",
+      "aria-label": "Completions",
+      id: "completions",
+      hidden: true,
+    });
+    this.element = h(
+      "div",
+      { class: "editor" },
+      this.lines,
+      h("div", { class: "editor-field" }, this.overlay, this.area, this.list),
+    );
   }
 
   get text() {

@@ -15,7 +15,16 @@ import { show, typed } from "./numbers.js";
  * @param {boolean} [given.disabled]
  * @param {string} [given.placeholder]
  */
-export function numberField({ label, key, value, changed, cleared = null, step = 0, disabled = false, placeholder = "" }) {
+export function numberField({
+  label,
+  key,
+  value,
+  changed,
+  cleared = null,
+  step = 0,
+  disabled = false,
+  placeholder = "",
+}) {
   const full = value === null ? "" : String(value);
   const field = h("input", {
     class: "number-field",
@@ -101,7 +110,12 @@ export function segmented(label, options, value, changed) {
     options.map((each) =>
       h(
         "button",
-        { type: "button", "aria-pressed": String(each.value === value), "data-key": `${label}-${each.value}`, onclick: () => changed(each.value) },
+        {
+          type: "button",
+          "aria-pressed": String(each.value === value),
+          "data-key": `${label}-${each.value}`,
+          onclick: () => changed(each.value),
+        },
         each.text,
       ),
     ),
@@ -136,7 +150,14 @@ export const check = (text, checked, changed, key) =>
  * @param {...Node} actions
  */
 export const empty = (drawing, title, advice, ...actions) =>
-  h("div", { class: "empty" }, drawing, h("h3", null, title), h("p", null, advice), h("div", { class: "row" }, actions));
+  h(
+    "div",
+    { class: "empty" },
+    drawing,
+    h("h3", null, title),
+    h("p", null, advice),
+    h("div", { class: "row" }, actions),
+  );
 
 /**
  * A text of at most so many characters; names can be of any length.
@@ -144,3 +165,14 @@ export const empty = (drawing, title, advice, ...actions) =>
  * @param {number} most
  */
 export const clipped = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);
+
+/**
+ * The few figures that matter most, with their names.
+ * @param {[string, string][]} pairs
+ */
+export const figures = (pairs) =>
+  h(
+    "dl",
+    { class: "figures" },
+    pairs.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
+  );

@@ -16,7 +16,9 @@ function grouped(findings) {
   /** @type {Map<string, Finding & {more: number}>} */
   const found = new Map();
   for (const finding of findings) {
-    const key = finding.fix ? `${finding.kind} ${JSON.stringify(finding.fix.edit)}` : `${finding.kind} ${finding.message}`;
+    const key = finding.fix
+      ? `${finding.kind} ${JSON.stringify(finding.fix.edit)}`
+      : `${finding.kind} ${finding.message}`;
     const known = found.get(key);
     if (known) known.more += 1;
     else found.set(key, { ...finding, more: 0 });
@@ -31,7 +33,14 @@ function grouped(findings) {
 export function findingsList(studio, answer) {
   const findings = grouped(answer.findings);
   if (!findings.length)
-    return h("p", { class: "small soft findings-none" }, icon("check"), studio.state.data ? "No duplicates, contradictions or dead rules on these bags." : "No duplicates or contradictions. Open bags to find rules that never fire.");
+    return h(
+      "p",
+      { class: "small soft findings-none" },
+      icon("check"),
+      studio.state.data
+        ? "No duplicates, contradictions or dead rules on these bags."
+        : "No duplicates or contradictions. Open bags to find rules that never fire.",
+    );
   return [
     h("h4", { class: "findings-title" }, `${counted(answer.findings.length, "finding")} about the rules`),
     h(
@@ -42,7 +51,12 @@ export function findingsList(studio, answer) {
           "li",
           null,
           h("span", { class: "tag high" }, finding.kind),
-          h("span", { class: "grow wrap", title: clipped(finding.advice ?? "", 300) }, clipped(finding.message, 400), finding.more > 0 && h("span", { class: "soft" }, ` (and ${finding.more} more of this kind)`)),
+          h(
+            "span",
+            { class: "grow wrap", title: clipped(finding.advice ?? "", 300) },
+            clipped(finding.message, 400),
+            finding.more > 0 && h("span", { class: "soft" }, ` (and ${finding.more} more of this kind)`),
+          ),
           finding.fix &&
             h(
               "button",

@@ -15,8 +15,20 @@ function brand() {
       "svg",
       { viewBox: "0 0 32 32", "aria-hidden": "true" },
       s("rect", { width: 32, height: 32, rx: 7, fill: "#0072B2" }),
-      s("path", { d: "M4 25C10 25 9 8 13 8s3 17 9 17", fill: "none", stroke: "#fff", "stroke-width": 2.6, "stroke-linecap": "round" }),
-      s("path", { d: "M11 25c6 0 5-13 9-13s3 13 8 13", fill: "none", stroke: "#F5B041", "stroke-width": 2.6, "stroke-linecap": "round" }),
+      s("path", {
+        d: "M4 25C10 25 9 8 13 8s3 17 9 17",
+        fill: "none",
+        stroke: "#fff",
+        "stroke-width": 2.6,
+        "stroke-linecap": "round",
+      }),
+      s("path", {
+        d: "M11 25c6 0 5-13 9-13s3 13 8 13",
+        fill: "none",
+        stroke: "#F5B041",
+        "stroke-width": 2.6,
+        "stroke-linecap": "round",
+      }),
     ),
     h("h1", { class: "unseen" }, "fuzzymil studio"),
     h("span", { "aria-hidden": "true" }, "fuzzymil ", h("span", null, "studio")),
@@ -27,16 +39,36 @@ function brand() {
 export function frame(studio) {
   const status = h("div", { class: "status", role: "status" });
   const what = h("div", { class: "what" });
-  const undo = h("button", { type: "button", class: "icon-button", "aria-label": "Undo", onclick: () => studio.undo() }, icon("undo"));
-  const redo = h("button", { type: "button", class: "icon-button", "aria-label": "Redo", onclick: () => studio.redo() }, icon("redo"));
+  const undo = h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": "Undo", onclick: () => studio.undo() },
+    icon("undo"),
+  );
+  const redo = h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": "Redo", onclick: () => studio.redo() },
+    icon("redo"),
+  );
   const theme = h(
     "button",
-    { type: "button", class: "icon-button", "aria-label": "Switch between light and dark", title: "Light or dark", onclick: () => studio.theme.toggle() },
+    {
+      type: "button",
+      class: "icon-button",
+      "aria-label": "Switch between light and dark",
+      title: "Light or dark",
+      onclick: () => studio.theme.toggle(),
+    },
     icon("theme"),
   );
   const help = h(
     "button",
-    { type: "button", class: "icon-button", "aria-label": "Keyboard shortcuts", title: "Keyboard shortcuts", onclick: () => shortcuts(studio) },
+    {
+      type: "button",
+      class: "icon-button",
+      "aria-label": "Keyboard shortcuts",
+      title: "Keyboard shortcuts",
+      onclick: () => shortcuts(studio),
+    },
     icon("help"),
   );
   const bar = h("header", { class: "topbar" }, brand(), what, status, undo, redo, theme, help);
@@ -75,17 +107,30 @@ export function frame(studio) {
     view.element.setAttribute("tabindex", "-1");
     view.element.hidden = true;
   }
-  const list = h("div", { role: "tablist", "aria-label": "Views", "aria-orientation": "vertical", class: "tabs" }, [...tabs.values()]);
+  const list = h("div", { role: "tablist", "aria-label": "Views", "aria-orientation": "vertical", class: "tabs" }, [
+    ...tabs.values(),
+  ]);
   list.addEventListener("keydown", (event) => {
     const names = [...tabs.keys()];
     const at = names.indexOf(studio.view?.name ?? names[0]);
     /** @type {Record<string, number>} */
-    const targets = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 };
+    const targets = {
+      ArrowDown: at + 1,
+      ArrowRight: at + 1,
+      ArrowUp: at - 1,
+      ArrowLeft: at - 1,
+      Home: 0,
+      End: names.length - 1,
+    };
     if (!(event.key in targets)) return;
     event.preventDefault();
     studio.open(names[(targets[event.key] + names.length) % names.length], { focus: true });
   });
-  const stage = h("main", { class: "stage" }, studio.views.map((view) => view.element));
+  const stage = h(
+    "main",
+    { class: "stage" },
+    studio.views.map((view) => view.element),
+  );
   const skip = h(
     "button",
     { type: "button", class: "skip", onclick: () => studio.view?.element.focus() },
@@ -117,7 +162,9 @@ export function frame(studio) {
 
     update() {
       const { state } = studio;
-      status.title = state.autosave ? clipped(state.autosave, 300) : "Every change is kept in the folder .fuzzymil-studio";
+      status.title = state.autosave
+        ? clipped(state.autosave, 300)
+        : "Every change is kept in the folder .fuzzymil-studio";
       bar.classList.toggle("unkept", state.autosave !== null);
       undo.disabled = state.undo === null;
       redo.disabled = state.redo === null;
@@ -131,7 +178,9 @@ export function frame(studio) {
           { class: "soft small cut" },
           [
             counted(state.rules.length, "rule"),
-            state.data ? `${counted(state.data.n_bags, "bag")}, ${counted(state.data.n_instances, "instance")}` : "no bags",
+            state.data
+              ? `${counted(state.data.n_bags, "bag")}, ${counted(state.data.n_instances, "instance")}`
+              : "no bags",
           ].join(" · "),
         ),
       );
@@ -146,14 +195,27 @@ export function frame(studio) {
         h("div", null, h("dt", null, name), h("dd", { class: look }, value));
       const problem = studio.state.data?.problem;
       if (!score) {
-        replace(board, h("div", null, h("dt", null, problem ? "The rules cannot read the bags" : studio.state.data ? "No labels" : "No bags yet")));
+        replace(
+          board,
+          h(
+            "div",
+            null,
+            h("dt", null, problem ? "The rules cannot read the bags" : studio.state.data ? "No labels" : "No bags yet"),
+          ),
+        );
         return;
       }
       this.badge("bags", score.changed ? String(score.changed) : "", true);
       const figure = score.accuracy ?? score.rmse;
       replace(
         board,
-        figure !== null && h("div", null, h("dt", null, score.accuracy === null ? "error" : "right"), h("dd", { class: "figure" }, score.accuracy === null ? show(figure, 3) : percent(figure))),
+        figure !== null &&
+          h(
+            "div",
+            null,
+            h("dt", null, score.accuracy === null ? "error" : "right"),
+            h("dd", { class: "figure" }, score.accuracy === null ? show(figure, 3) : percent(figure)),
+          ),
         score.right !== null && text("bags", `${score.right} of ${score.n}`),
         score.auc !== null && text("AUC", score.auc.toFixed(3)),
         score.uncovered > 0 && text("no rule fires", String(score.uncovered), "high"),
@@ -203,6 +265,16 @@ function shortcuts(studio) {
   ];
   void studio.ask({
     title: "Keyboard shortcuts",
-    body: [h("table", null, h("tbody", null, keys.map(([key, use]) => h("tr", null, h("td", null, h("kbd", null, key)), h("td", null, use)))))],
+    body: [
+      h(
+        "table",
+        null,
+        h(
+          "tbody",
+          null,
+          keys.map(([key, use]) => h("tr", null, h("td", null, h("kbd", null, key)), h("td", null, use))),
+        ),
+      ),
+    ],
   });
 }

@@ -5,12 +5,36 @@ import { icon } from "./icons.js";
 
 /** @type {{view: string, title: string, text: string}[]} */
 const STEPS = [
-  { view: "sets", title: "An expert's guess", text: "A bag is a handful of points. It is positive if one of its points lies in one of two discs. These fuzzy sets are a first guess at where the discs are. Drag the point on top of “left” to 0.5, and watch the share of right bags in the lower left corner." },
-  { view: "rules", title: "The rules in words", text: "The text and the table say the same; change either. Try a typing mistake in the text: it is marked where it is, and a fix is offered." },
-  { view: "viewer", title: "One bag, step by step", text: "Every instance of a bag is a tick on every set. The orange one is the witness: the instance that made the rule fire. Drag a value in the top row to ask “what if?”" },
-  { view: "bags", title: "All bags", text: "Sort by score, look at those that are wrong, and read why. “Without an instance” shows what the decision rests on." },
-  { view: "training", title: "Let the data help", text: "Training moves the sets you did not lock. Nothing changes until you accept it, rule by rule." },
-  { view: "files", title: "Your own data", text: "Drop a CSV file with one row per instance. Undo goes back as far as you like, and every change is saved at once. Have a good time!" },
+  {
+    view: "sets",
+    title: "An expert's guess",
+    text: "A bag is a handful of points. It is positive if one of its points lies in one of two discs. These fuzzy sets are a first guess at where the discs are. Drag the point on top of “left” to 0.5, and watch the share of right bags in the lower left corner.",
+  },
+  {
+    view: "rules",
+    title: "The rules in words",
+    text: "The text and the table say the same; change either. Try a typing mistake in the text: it is marked where it is, and a fix is offered.",
+  },
+  {
+    view: "viewer",
+    title: "One bag, step by step",
+    text: "Every instance of a bag is a tick on every set. The orange one is the witness: the instance that made the rule fire. Drag a value in the top row to ask “what if?”",
+  },
+  {
+    view: "bags",
+    title: "All bags",
+    text: "Sort by score, look at those that are wrong, and read why. “Without an instance” shows what the decision rests on.",
+  },
+  {
+    view: "training",
+    title: "Let the data help",
+    text: "Training moves the sets you did not lock. Nothing changes until you accept it, rule by rule.",
+  },
+  {
+    view: "files",
+    title: "Your own data",
+    text: "Drop a CSV file with one row per instance. Undo goes back as far as you like, and every change is saved at once. Have a good time!",
+  },
 ];
 
 /** @param {import("./studio.js").Studio} studio */
@@ -23,14 +47,43 @@ export function guide(studio) {
     studio.open(step.view);
     replace(
       card,
-      h("div", { class: "row" }, h("span", { class: "small soft grow" }, `Guided start, ${at + 1} of ${STEPS.length}`), h("button", { type: "button", class: "icon-button", "aria-label": "End the guided start", "data-key": "guide-close", onclick: close }, icon("close"))),
+      h(
+        "div",
+        { class: "row" },
+        h("span", { class: "small soft grow" }, `Guided start, ${at + 1} of ${STEPS.length}`),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "icon-button",
+            "aria-label": "End the guided start",
+            "data-key": "guide-close",
+            onclick: close,
+          },
+          icon("close"),
+        ),
+      ),
       h("h3", null, step.title),
       h("p", null, step.text),
       h(
         "div",
         { class: "row end" },
-        at > 0 && h("button", { type: "button", class: "plain", "data-key": "guide-back", onclick: () => (at--, draw()) }, "Back"),
-        h("button", { type: "button", class: "primary", "data-key": "guide-next", onclick: () => (at + 1 < STEPS.length ? (at++, draw()) : close()) }, at + 1 < STEPS.length ? "Next" : "Done"),
+        at > 0 &&
+          h(
+            "button",
+            { type: "button", class: "plain", "data-key": "guide-back", onclick: () => (at--, draw()) },
+            "Back",
+          ),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "primary",
+            "data-key": "guide-next",
+            onclick: () => (at + 1 < STEPS.length ? (at++, draw()) : close()),
+          },
+          at + 1 < STEPS.length ? "Next" : "Done",
+        ),
       ),
     );
   };

@@ -35,13 +35,15 @@ export function handle({ label, key, look = "", value, at, x, move, done }) {
     s("circle", { class: "handle-target", r: 13 }),
     s("circle", { class: "handle-mark", r: 5.5 }),
   );
+  const inside = (/** @type {number} */ wanted) => Math.min(Math.max(wanted, x.low), x.high);
   const draw = () => {
-    element.setAttribute("transform", `translate(${x(now).toFixed(2)} ${height.toFixed(2)})`);
+    // What lies beyond the axis is shown at its end, where it can be reached; numbers beyond it can be typed.
+    element.setAttribute("transform", `translate(${x(inside(now)).toFixed(2)} ${height.toFixed(2)})`);
     element.setAttribute("aria-valuenow", String(now));
     element.setAttribute("aria-valuetext", show(now));
   };
   const to = (/** @type {number} */ wanted) => {
-    now = wanted;
+    now = inside(wanted);
     draw();
     move(now);
   };
@@ -56,7 +58,7 @@ export function handle({ label, key, look = "", value, at, x, move, done }) {
     const inverse = matrix.inverse();
     const across = (/** @type {PointerEvent} */ moved) =>
       new DOMPoint(moved.clientX, moved.clientY).matrixTransform(inverse).x;
-    const off = across(event) - x(now);
+    const off = across(event) - x(inside(now));
     let moved = false;
     const drag = (/** @type {PointerEvent} */ next) => {
       moved = true;

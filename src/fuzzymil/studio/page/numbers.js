@@ -48,7 +48,10 @@ export const counted = (count, noun, plural = `${noun}s`) =>
  * @returns {number | null}
  */
 export function typed(text) {
-  const plain = text.trim().replace("−", "-").replace(/^([+-]?\d*),(\d+)$/, "$1.$2");
+  const plain = text
+    .trim()
+    .replace("−", "-")
+    .replace(/^([+-]?\d*),(\d+)$/, "$1.$2");
   const value = Number(plain);
   return plain === "" || !Number.isFinite(value) ? null : value;
 }

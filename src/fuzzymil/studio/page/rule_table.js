@@ -36,13 +36,24 @@ export function ruleTable(studio, show) {
         null,
         h("th", { scope: "col" }, h("span", { class: "unseen" }, "On")),
         h("th", { scope: "col" }, "Rule"),
-        shown.length ? shown.map((each) => h("th", { scope: "col", title: clipped(each.title, 300) }, h("div", { class: "cut" }, clipped(each.title, 40)))) : h("th", { scope: "col", class: "wide" }, "If"),
+        shown.length
+          ? shown.map((each) =>
+              h(
+                "th",
+                { scope: "col", title: clipped(each.title, 300) },
+                h("div", { class: "cut" }, clipped(each.title, 40)),
+              ),
+            )
+          : h("th", { scope: "col", class: "wide" }, "If"),
         h("th", { scope: "col" }, "Then"),
         h("th", { scope: "col", class: "numeric" }, "Weight"),
         h("th", { scope: "col" }, h("span", { class: "unseen" }, "Order and removal")),
       ),
     );
-    replace(body, studio.state.rules.map((rule) => row(rule, shown)));
+    replace(
+      body,
+      studio.state.rules.map((rule) => row(rule, shown)),
+    );
   }
 
   /**
@@ -54,32 +65,74 @@ export function ruleTable(studio, show) {
     const last = studio.state.rules.length;
     const flagged = flags.get(number);
     const name = clipped(rule.name, 40);
-    const button = (/** @type {string} */ drawing, /** @type {string} */ label, /** @type {() => void} */ run, disabled = false) =>
-      h("button", { type: "button", class: "icon-button", "aria-label": `${label} ${name}`, title: label, "data-key": `${drawing}-${number}`, disabled, onclick: run }, icon(drawing));
+    const button = (
+      /** @type {string} */ drawing,
+      /** @type {string} */ label,
+      /** @type {() => void} */ run,
+      disabled = false,
+    ) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": `${label} ${name}`,
+          title: label,
+          "data-key": `${drawing}-${number}`,
+          disabled,
+          onclick: run,
+        },
+        icon(drawing),
+      );
     return h(
       "tr",
       { class: rule.on ? "" : "off" },
       h(
         "td",
         null,
-        h("input", { type: "checkbox", checked: rule.on, "aria-label": `${name} counts`, title: rule.on ? "Switch this rule off" : "Switch this rule on", "data-key": `on-${number}`, onchange: () => studio.edit("set_rule", { number, on: !rule.on }) }),
+        h("input", {
+          type: "checkbox",
+          checked: rule.on,
+          "aria-label": `${name} counts`,
+          title: rule.on ? "Switch this rule off" : "Switch this rule on",
+          "data-key": `on-${number}`,
+          onchange: () => studio.edit("set_rule", { number, on: !rule.on }),
+        }),
       ),
       h(
         "td",
         null,
         h(
           "button",
-          { type: "button", class: "bare cut rule-name", title: clipped(rule.text, 400), "data-key": `rule-${number}`, onclick: () => rule.line && show(rule.line) },
+          {
+            type: "button",
+            class: "bare cut rule-name",
+            title: clipped(rule.text, 400),
+            "data-key": `rule-${number}`,
+            onclick: () => rule.line && show(rule.line),
+          },
           rule.label ? clipped(rule.label, 40) : String(number),
         ),
-        flagged && h("span", { class: "flag", title: clipped(flagged.join("\n"), 400) }, icon("warning"), h("span", { class: "unseen" }, clipped(flagged.join("; "), 200))),
+        flagged &&
+          h(
+            "span",
+            { class: "flag", title: clipped(flagged.join("\n"), 400) },
+            icon("warning"),
+            h("span", { class: "unseen" }, clipped(flagged.join("; "), 200)),
+          ),
       ),
       shown.length ? cells(rule, shown) : h("td", { class: "wrap code" }, clipped(rule.premise, 400)),
       h("td", null, conclusion(rule)),
       h(
         "td",
         { class: "numeric" },
-        numberField({ label: `Weight of ${name}`, key: `weight-${number}`, value: rule.weight, step: 0.05, changed: (weight) => studio.edit("set_rule", { number, weight }) }),
+        numberField({
+          label: `Weight of ${name}`,
+          key: `weight-${number}`,
+          value: rule.weight,
+          step: 0.05,
+          changed: (weight) => studio.edit("set_rule", { number, weight }),
+        }),
       ),
       h(
         "td",
@@ -101,7 +154,8 @@ export function ruleTable(studio, show) {
    * @param {Variable[]} shown
    */
   function cells(rule, shown) {
-    if (!rule.plain && rule.conditions.length) return [h("td", { class: "wrap code", colspan: shown.length }, clipped(rule.premise, 400))];
+    if (!rule.plain && rule.conditions.length)
+      return [h("td", { class: "wrap code", colspan: shown.length }, clipped(rule.premise, 400))];
     return shown.map((variable) => {
       const own = rule.conditions.find((each) => each.variable === variable.name);
       return h(
@@ -111,8 +165,20 @@ export function ruleTable(studio, show) {
           label: `${clipped(variable.name, 40)} in ${clipped(rule.name, 40)}`,
           key: `cell-${rule.number}-${variable.name}`,
           value: own?.term ?? "",
-          options: [{ value: "", text: "any" }, ...variable.terms.map((term) => ({ value: term.name, text: own?.term === term.name && own.hedges.length ? `${own.hedges.join(" ")} ${term.name}` : term.name }))],
-          changed: (term) => studio.edit("set_condition", { number: rule.number, variable: variable.name, term: term || null, hedges: term === own?.term ? own.hedges : [] }),
+          options: [
+            { value: "", text: "any" },
+            ...variable.terms.map((term) => ({
+              value: term.name,
+              text: own?.term === term.name && own.hedges.length ? `${own.hedges.join(" ")} ${term.name}` : term.name,
+            })),
+          ],
+          changed: (term) =>
+            studio.edit("set_condition", {
+              number: rule.number,
+              variable: variable.name,
+              term: term || null,
+              hedges: term === own?.term ? own.hedges : [],
+            }),
         }),
       );
     });
@@ -130,15 +196,31 @@ export function ruleTable(studio, show) {
           "label",
           { class: "row tight" },
           h("span", { class: "soft cut conclusion-name" }, `${clipped(output, 14)} is`),
-          choice({ label: `Conclusion of ${clipped(rule.name, 40)}`, key: `then-${number}`, value: said.term, options: variable.terms.map((term) => ({ value: term.name, text: term.name })), changed: (term) => studio.edit("set_conclusion", { number, output, term }) }),
+          choice({
+            label: `Conclusion of ${clipped(rule.name, 40)}`,
+            key: `then-${number}`,
+            value: said.term,
+            options: variable.terms.map((term) => ({ value: term.name, text: term.name })),
+            changed: (term) => studio.edit("set_conclusion", { number, output, term }),
+          }),
         );
     }
     if (entries.length === 1 && said && said.constant !== undefined && !Object.keys(said.slopes ?? {}).length)
       return h(
         "label",
         { class: "row tight" },
-        h("span", { class: "soft cut conclusion-name", title: clipped(output, 300) }, `${clipped(output, 14)} ${studio.state.additive ? "+=" : "="}`),
-        numberField({ label: `Conclusion of ${clipped(rule.name, 40)}`, key: `then-${number}`, value: said.constant, step: 0.1, changed: (value) => studio.edit("set_conclusion", { number, output, value }) }),
+        h(
+          "span",
+          { class: "soft cut conclusion-name", title: clipped(output, 300) },
+          `${clipped(output, 14)} ${studio.state.additive ? "+=" : "="}`,
+        ),
+        numberField({
+          label: `Conclusion of ${clipped(rule.name, 40)}`,
+          key: `then-${number}`,
+          value: said.constant,
+          step: 0.1,
+          changed: (value) => studio.edit("set_conclusion", { number, output, value }),
+        }),
       );
     return h("span", { class: "code wrap" }, clipped(rule.conclusion, 200));
   }
@@ -148,7 +230,10 @@ export function ruleTable(studio, show) {
     const text = h("input", { value: rule.label, autofocus: true, maxlength: "200" });
     const wanted = await studio.ask({
       title: `Label of rule ${rule.number}`,
-      body: [h("label", { class: "field" }, h("span", null, "Label"), text), h("p", { class: "soft" }, "A label names the rule for readers. Leave it empty for none.")],
+      body: [
+        h("label", { class: "field" }, h("span", null, "Label"), text),
+        h("p", { class: "soft" }, "A label names the rule for readers. Leave it empty for none."),
+      ],
       confirm: "Save",
       read: () => text.value.trim(),
     });
@@ -161,7 +246,8 @@ export function ruleTable(studio, show) {
     /** @param {{rules: number[], message: string}[]} findings */
     flag(findings) {
       const next = new Map();
-      for (const finding of findings) for (const number of finding.rules) next.set(number, [...(next.get(number) ?? []), finding.message]);
+      for (const finding of findings)
+        for (const number of finding.rules) next.set(number, [...(next.get(number) ?? []), finding.message]);
       const same = JSON.stringify([...flags]) === JSON.stringify([...next]);
       flags = next;
       if (!same) update();

@@ -13,7 +13,11 @@ const MARGIN = { left: 46, top: 26, right: 16, bottom: 40 };
 
 /** @param {number} place */
 export const swatch = (place) =>
-  s("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, s("line", { class: series(place), x1: 1, x2: 25, y1: 5, y2: 5 }));
+  s(
+    "svg",
+    { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" },
+    s("line", { class: series(place), x1: 1, x2: 25, y1: 5, y2: 5 }),
+  );
 
 /**
  * All sets of a variable, small.
@@ -25,7 +29,9 @@ export function sparkline(variable) {
   return s(
     "svg",
     { class: "sparkline", viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" },
-    variable.terms.slice(0, 12).map((term, place) => s("path", { class: `curve ${series(place)}`, d: line(term.curve, low, high, x, y) })),
+    variable.terms
+      .slice(0, 12)
+      .map((term, place) => s("path", { class: `curve ${series(place)}`, d: line(term.curve, low, high, x, y) })),
   );
 }
 
@@ -85,7 +91,9 @@ export class SetChart {
     this.x = linear(low, high, box.left + 7, box.right - 7); // room for handles at the ends
     this.y = linear(0, 1, box.bottom, box.top);
     this.parts.clear();
-    const order = variable.terms.map((term, place) => ({ term, place })).sort((a, b) => Number(a.term.name === chosen) - Number(b.term.name === chosen));
+    const order = variable.terms
+      .map((term, place) => ({ term, place }))
+      .sort((a, b) => Number(a.term.name === chosen) - Number(b.term.name === chosen));
     const drawing = s(
       "svg",
       { class: "chart", width, height, role: "group", "aria-label": `Fuzzy sets of ${clipped(variable.name, 60)}` },
@@ -98,9 +106,16 @@ export class SetChart {
       const look = series(place);
       const own = term.name === chosen;
       const state = own ? "chosen" : chosen ? "dim" : "";
-      const shade = s("path", { class: `shade c${place % 8} ${state}`, d: area(term.curve, low, high, this.x, this.y) });
+      const shade = s("path", {
+        class: `shade c${place % 8} ${state}`,
+        d: area(term.curve, low, high, this.x, this.y),
+      });
       const curve = s("path", { class: `curve ${look} ${state}`, d: line(term.curve, low, high, this.x, this.y) });
-      const target = s("path", { class: "curve-target", d: curve.getAttribute("d"), onclick: () => this.given.choose(variable.name, term.name) });
+      const target = s("path", {
+        class: "curve-target",
+        d: curve.getAttribute("d"),
+        onclick: () => this.given.choose(variable.name, term.name),
+      });
       target.append(s("title", null, `${clipped(term.name, 80)} = ${clipped(term.shown, 80)}`));
       drawing.append(shade, curve, target);
       /** @type {Map<string, import("./handles.js").Handle>} */
@@ -138,7 +153,11 @@ export class SetChart {
     const beyond = (/** @type {number} */ x) => x < this.x.low || x > this.x.high;
     return term.handles
       .filter((each) => each.role !== "location")
-      .map((each) => (each.role === "width" && beyond(each.x) && !beyond(2 * center - each.x) ? { ...each, x: 2 * center - each.x } : each));
+      .map((each) =>
+        each.role === "width" && beyond(each.x) && !beyond(2 * center - each.x)
+          ? { ...each, x: 2 * center - each.x }
+          : each,
+      );
   }
 
   /** @param {import("./chart.js").Box} box */
@@ -150,7 +169,11 @@ export class SetChart {
     return variable.terms
       .map((term, place) => {
         const best = term.curve.indexOf(Math.max(...term.curve));
-        return { term, place, at: this.x(variable.axis[0] + (best / (term.curve.length - 1)) * (variable.axis[1] - variable.axis[0])) };
+        return {
+          term,
+          place,
+          at: this.x(variable.axis[0] + (best / (term.curve.length - 1)) * (variable.axis[1] - variable.axis[0])),
+        };
       })
       .sort((a, b) => a.at - b.at)
       .flatMap(({ term, place, at }) => {
@@ -159,8 +182,19 @@ export class SetChart {
         const middle = Math.min(Math.max(at, box.left + half, free + half), box.right - half);
         if (middle - half < free - 1) return [];
         free = middle + half;
-        return [s("text", { class: `set-name t${place % 8}`, x: middle, y: box.top - 12, "text-anchor": "middle", "aria-hidden": "true" }, text)];
+        return [
+          s(
+            "text",
+            {
+              class: `set-name t${place % 8}`,
+              x: middle,
+              y: box.top - 12,
+              "text-anchor": "middle",
+              "aria-hidden": "true",
+            },
+            text,
+          ),
+        ];
       });
   }
 }
-

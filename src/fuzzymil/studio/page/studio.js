@@ -59,15 +59,25 @@ export class Studio {
     this.element = h("div", { class: embedded ? "studio embedded" : "studio" });
     this.theme = applyTheme(this.element, () => this.view?.themed?.());
     /** @type {View[]} */
-    this.views = [setsView, rulesView, viewerView, bagsView, surfaceView, validationView, trainingView, historyView, filesView].map(
-      (make) => make(this),
-    );
+    this.views = [
+      setsView,
+      rulesView,
+      viewerView,
+      bagsView,
+      surfaceView,
+      validationView,
+      trainingView,
+      historyView,
+      filesView,
+    ].map((make) => make(this));
     /** @type {View | undefined} */
     this.view = undefined;
     this.frame = frame(this);
     replace(this.element, this.frame.parts, this.toasts.element);
     // Keys count wherever the focus is, unless the page belongs to a notebook.
-    (embedded ? this.element : document).addEventListener("keydown", (event) => this.shortcut(/** @type {KeyboardEvent} */ (event)));
+    (embedded ? this.element : document).addEventListener("keydown", (event) =>
+      this.shortcut(/** @type {KeyboardEvent} */ (event)),
+    );
     dropping(this);
   }
 
@@ -94,7 +104,11 @@ export class Studio {
     this.adopt(hello.state);
     if (first) {
       this.open(this.views.some((view) => view.name === location.hash.slice(1)) ? location.hash.slice(1) : "sets");
-      if (hello.recovered) this.toasts.show(`Your last ${counted(hello.recovered.edits, "change")} are back.`, { advice: "The studio was closed without saving; everything was kept in its journal. History shows all versions." });
+      if (hello.recovered)
+        this.toasts.show(`Your last ${counted(hello.recovered.edits, "change")} are back.`, {
+          advice:
+            "The studio was closed without saving; everything was kept in its journal. History shows all versions.",
+        });
       else if (hello.demo) guide(this);
     }
   }
@@ -114,7 +128,13 @@ export class Studio {
 
   askForScore() {
     if (!this.state.data) return this.frame.score(null);
-    this.look("score", "score", {}, (answer) => this.frame.score(answer), () => this.frame.score(null));
+    this.look(
+      "score",
+      "score",
+      {},
+      (answer) => this.frame.score(answer),
+      () => this.frame.score(null),
+    );
   }
 
   /**
@@ -140,12 +160,14 @@ export class Studio {
    * @returns {Promise<any>}
    */
   edit(type, fields = {}) {
-    const turn = this.turn.then(() => this.attempt(type, fields)).catch((error) => {
-      if (error instanceof StudioError && error.facts.state) this.adopt(error.facts.state);
-      else this.view?.update(); // fields show what is true again
-      this.toasts.fail(error);
-      return null;
-    });
+    const turn = this.turn
+      .then(() => this.attempt(type, fields))
+      .catch((error) => {
+        if (error instanceof StudioError && error.facts.state) this.adopt(error.facts.state);
+        else this.view?.update(); // fields show what is true again
+        this.toasts.fail(error);
+        return null;
+      });
     this.turn = turn;
     return turn;
   }
@@ -229,7 +251,9 @@ export class Studio {
    * @param {File} file
    */
   receive(file) {
-    const files = /** @type {View & {receive: (file: File) => Promise<void>}} */ (this.views.find((view) => view.name === "files"));
+    const files = /** @type {View & {receive: (file: File) => Promise<void>}} */ (
+      this.views.find((view) => view.name === "files")
+    );
     return files.receive(file);
   }
 

@@ -39,10 +39,19 @@ export function scaleBar(answer, threshold) {
   return [
     h("span", null, `${clipped(answer.output, 30)}:`),
     h("span", { class: "number" }, show(Math.max(low, answer.low), 3)),
-    h("span", { class: "scale-bar", role: "img", "aria-label": `Colors from ${show(low, 3)}, blue, to ${show(high, 3)}, orange` }),
+    h("span", {
+      class: "scale-bar",
+      role: "img",
+      "aria-label": `Colors from ${show(low, 3)}, blue, to ${show(high, 3)}, orange`,
+    }),
     h("span", { class: "number" }, show(Math.min(high, answer.high), 3)),
-    threshold !== null && middle === threshold && h("span", null, `· line: ${show(threshold, 3)}, where the decision changes`),
-    answer.uncovered?.some((/** @type {boolean[]} */ row) => row.some(Boolean)) && [h("span", { class: "hatch-key", "aria-hidden": "true" }), h("span", null, "no rule applies")],
+    threshold !== null &&
+      middle === threshold &&
+      h("span", null, `· line: ${show(threshold, 3)}, where the decision changes`),
+    answer.uncovered?.some((/** @type {boolean[]} */ row) => row.some(Boolean)) && [
+      h("span", { class: "hatch-key", "aria-hidden": "true" }),
+      h("span", null, "no rule applies"),
+    ],
     answer.instances?.labels && labelKey(answer.instances.labels),
   ].flat();
 }
@@ -50,7 +59,18 @@ export function scaleBar(answer, threshold) {
 /** @param {any[]} labels */
 function labelKey(labels) {
   const known = [...new Set(labels.map(String))].sort().slice(0, 6);
-  return known.map((label, place) => h("span", { class: "row tight" }, s("svg", { class: `mark m${place % 6}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true" }, place % 2 ? s("rect", { x: 2, y: 2, width: 6, height: 6 }) : s("circle", { cx: 5, cy: 5, r: 3.4 })), clipped(label, 24)));
+  return known.map((label, place) =>
+    h(
+      "span",
+      { class: "row tight" },
+      s(
+        "svg",
+        { class: `mark m${place % 6}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true" },
+        place % 2 ? s("rect", { x: 2, y: 2, width: 6, height: 6 }) : s("circle", { cx: 5, cy: 5, r: 3.4 }),
+      ),
+      clipped(label, 24),
+    ),
+  );
 }
 
 export class SurfaceMap {
@@ -66,9 +86,13 @@ export class SurfaceMap {
     const put = (/** @type {PointerEvent} */ event) => {
       if (!this.shown || event.buttons !== 1) return;
       const frame = this.element.getBoundingClientRect();
-      const clamp = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) => Math.min(Math.max(value, low), high);
+      const clamp = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) =>
+        Math.min(Math.max(value, low), high);
       const { x, y } = this.scales();
-      picked(x.invert(clamp(event.clientX - frame.left, this.box.left, this.box.right)), y.invert(clamp(event.clientY - frame.top, this.box.top, this.box.bottom)));
+      picked(
+        x.invert(clamp(event.clientX - frame.left, this.box.left, this.box.right)),
+        y.invert(clamp(event.clientY - frame.top, this.box.top, this.box.bottom)),
+      );
     };
     this.element.addEventListener("pointerdown", put);
     this.element.addEventListener("pointermove", put);
@@ -76,7 +100,10 @@ export class SurfaceMap {
 
   scales() {
     const answer = this.shown?.answer;
-    return { x: linear(answer.x[0], answer.x.at(-1), this.box.left, this.box.right), y: linear(answer.y[0], answer.y.at(-1), this.box.bottom, this.box.top) };
+    return {
+      x: linear(answer.x[0], answer.x.at(-1), this.box.left, this.box.right),
+      y: linear(answer.y[0], answer.y.at(-1), this.box.bottom, this.box.top),
+    };
   }
 
   /**
@@ -106,7 +133,10 @@ export class SurfaceMap {
     const [name, other] = answer.names;
     this.over.setAttribute("width", String(width));
     this.over.setAttribute("height", String(height));
-    this.over.setAttribute("aria-label", `${clipped(answer.output, 40)} over ${clipped(name, 40)} and ${clipped(other, 40)}: from ${show(answer.low)} to ${show(answer.high)}`);
+    this.over.setAttribute(
+      "aria-label",
+      `${clipped(answer.output, 40)} over ${clipped(name, 40)} and ${clipped(other, 40)}: from ${show(answer.low)} to ${show(answer.high)}`,
+    );
     replace(
       this.over,
       leftAxis(y, this.box, { label: clipped(answer.titles[1], 40), grid: false, wanted: 6 }),
@@ -159,7 +189,12 @@ export class SurfaceMap {
       row.forEach((open, c) => {
         if (!open) return;
         const [x0, y0] = [Math.max(left, left + (c - 0.5) * wide), Math.max(top, bottom - (r + 0.5) * tall)];
-        pen.rect(x0, y0, Math.min(right, left + (c + 0.5) * wide) - x0, Math.min(bottom, bottom - (r - 0.5) * tall) - y0);
+        pen.rect(
+          x0,
+          y0,
+          Math.min(right, left + (c + 0.5) * wide) - x0,
+          Math.min(bottom, bottom - (r - 0.5) * tall) - y0,
+        );
       }),
     );
     pen.clip();
@@ -186,7 +221,12 @@ export class SurfaceMap {
     pen.beginPath();
     for (let r = 0; r + 1 < z.length; r++)
       for (let c = 0; c + 1 < z[0].length; c++) {
-        const corners = [[c, r, z[r][c]], [c + 1, r, z[r][c + 1]], [c + 1, r + 1, z[r + 1][c + 1]], [c, r + 1, z[r + 1][c]]];
+        const corners = [
+          [c, r, z[r][c]],
+          [c + 1, r, z[r][c + 1]],
+          [c + 1, r + 1, z[r + 1][c + 1]],
+          [c, r + 1, z[r + 1][c]],
+        ];
         const cuts = corners.flatMap(([cx, cy, value], place) => {
           const [nx, ny, next] = corners[(place + 1) % 4];
           if (value > threshold === next > threshold) return [];

@@ -47,7 +47,11 @@ export class Table {
     this.table = h(
       "table",
       { class: "grid-table", role: "grid", "aria-label": label },
-      h("colgroup", null, columns.map((column) => h("col", { class: `w-${column.width ?? "auto"}` }))),
+      h(
+        "colgroup",
+        null,
+        columns.map((column) => h("col", { class: `w-${column.width ?? "auto"}` })),
+      ),
       h("thead", null, this.head),
       this.body,
     );
@@ -137,7 +141,12 @@ export class Table {
     const last = Math.min(this.rows.length, Math.ceil((top + (this.element.clientHeight || 600)) / ROW) + SPARE);
     const known = this.rows.findIndex((row) => this.id(row) === this.current);
     const focusable = known >= first && known < last ? known : first;
-    replace(this.body, this.space(first), this.rows.slice(first, last).map((row, place) => this.line(row, first + place, focusable)), this.space(this.rows.length - last));
+    replace(
+      this.body,
+      this.space(first),
+      this.rows.slice(first, last).map((row, place) => this.line(row, first + place, focusable)),
+      this.space(this.rows.length - last),
+    );
   }
 
   /** @param {number} count */
@@ -211,6 +220,8 @@ export class Table {
     else if (seen[1] > this.element.scrollTop + this.element.clientHeight)
       this.element.scrollTop = seen[1] - this.element.clientHeight;
     this.choose(next);
-    /** @type {HTMLElement | null} */ (this.body.querySelector(`tr[data-place="${next}"]`))?.focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */ (this.body.querySelector(`tr[data-place="${next}"]`))?.focus({
+      preventScroll: true,
+    });
   }
 }

@@ -23,7 +23,11 @@ export function walkThrough(studio, answer, chosen, move, room) {
   FOOT = TALL - 5;
   const additive = studio.state.additive;
   const k = 0; // contributions are about the first output that is explained
-  const bounds = extent([0, additive ? answer.default[0] : 0, ...answer.rows.map((/** @type {any} */ row) => row.contribution[k])]);
+  const bounds = extent([
+    0,
+    additive ? answer.default[0] : 0,
+    ...answer.rows.map((/** @type {any} */ row) => row.contribution[k]),
+  ]);
   const mamdani = answer.joined !== null;
   return h(
     "table",
@@ -35,7 +39,14 @@ export function walkThrough(studio, answer, chosen, move, room) {
         "tr",
         null,
         h("th", { scope: "col" }, "Rule"),
-        answer.columns.map((/** @type {string} */ name) => h("th", { scope: "col", title: clipped(name, 300) }, h("div", { class: "cut walk-name" }, clipped(name, 24)), slider(answer, name, chosen, move))),
+        answer.columns.map((/** @type {string} */ name) =>
+          h(
+            "th",
+            { scope: "col", title: clipped(name, 300) },
+            h("div", { class: "cut walk-name" }, clipped(name, 24)),
+            slider(answer, name, chosen, move),
+          ),
+        ),
         h("th", { scope: "col" }, "Truth by instance"),
         h("th", { scope: "col", class: "numeric" }, "Fires at"),
         !additive && h("th", { scope: "col", class: "numeric" }, "Share"),
@@ -43,7 +54,11 @@ export function walkThrough(studio, answer, chosen, move, room) {
         !mamdani && h("th", { scope: "col" }, additive ? "Adds" : "Contributes"),
       ),
     ),
-    h("tbody", null, answer.rows.map((/** @type {any} */ row) => ruleRow(studio, answer, row, additive, mamdani, bounds, chosen))),
+    h(
+      "tbody",
+      null,
+      answer.rows.map((/** @type {any} */ row) => ruleRow(studio, answer, row, additive, mamdani, bounds, chosen)),
+    ),
     h("tfoot", null, sum(studio, answer, additive, mamdani, bounds)),
   );
 }
@@ -59,11 +74,27 @@ function slider(answer, name, chosen, move) {
   const [low, high] = answer.axes[name];
   const x = linear(low, high, 8, WIDE - 8);
   const value = chosen === null ? null : answer.instances[chosen][answer.variables.indexOf(name)];
-  const which = chosen === null || answer.places[chosen] === null ? "the what-if instance" : `instance ${answer.places[chosen]}`;
+  const which =
+    chosen === null || answer.places[chosen] === null ? "the what-if instance" : `instance ${answer.places[chosen]}`;
   return s(
     "svg",
-    { class: "walk-slider", width: WIDE, height: 30, viewBox: `0 0 ${WIDE} 30`, role: "group", "aria-label": clipped(name, 60) },
-    s("g", { class: "axis" }, s("line", { x1: 8, x2: WIDE - 8, y1: 12, y2: 12 }), WIDE > 110 && [s("text", { x: 2, y: 28 }, show(low, 3)), s("text", { x: WIDE - 2, y: 28, "text-anchor": "end" }, show(high, 3))]),
+    {
+      class: "walk-slider",
+      width: WIDE,
+      height: 30,
+      viewBox: `0 0 ${WIDE} 30`,
+      role: "group",
+      "aria-label": clipped(name, 60),
+    },
+    s(
+      "g",
+      { class: "axis" },
+      s("line", { x1: 8, x2: WIDE - 8, y1: 12, y2: 12 }),
+      WIDE > 110 && [
+        s("text", { x: 2, y: 28 }, show(low, 3)),
+        s("text", { x: WIDE - 2, y: 28, "text-anchor": "end" }, show(high, 3)),
+      ],
+    ),
     value !== null &&
       chosen !== null && [
         s("text", { class: "walk-value", x: WIDE / 2, y: 28, "text-anchor": "middle" }, show(value, 4)),
@@ -71,7 +102,7 @@ function slider(answer, name, chosen, move) {
           label: `${clipped(name, 60)} of ${which}`,
           key: `whatif-${name}`,
           look: "whatif-handle",
-          value: Math.min(Math.max(value, low), high),
+          value,
           at: 12,
           x,
           move: (wanted) => move(chosen, name, wanted),
@@ -95,14 +126,23 @@ function ruleRow(studio, answer, row, additive, mamdani, bounds, chosen) {
   return h(
     "tr",
     { class: row.on ? "" : "off" },
-    h("th", { scope: "row", class: "walk-rule", title: clipped(row.text, 400) }, h("div", { class: "cut" }, clipped(row.name, 40)), row.weight !== 1 && h("div", { class: "soft small" }, `weight ${show(row.weight, 3)}`), !row.on && h("div", { class: "soft small" }, "switched off")),
+    h(
+      "th",
+      { scope: "row", class: "walk-rule", title: clipped(row.text, 400) },
+      h("div", { class: "cut" }, clipped(row.name, 40)),
+      row.weight !== 1 && h("div", { class: "soft small" }, `weight ${show(row.weight, 3)}`),
+      !row.on && h("div", { class: "soft small" }, "switched off"),
+    ),
     answer.columns.map((/** @type {string} */ name) => h("td", null, cell(answer, row, name, high, chosen))),
     h("td", null, truths(row, chosen)),
     h("td", { class: "numeric" }, h("b", { "data-firing": row.rule }, degree(row.firing)), meter(row.firing)),
     !additive && h("td", { class: "numeric" }, degree(row.share), meter(row.share)),
     mamdani
       ? h("td", null, cutSet(studio, answer, row))
-      : [h("td", { class: "number" }, row.concluded ? clipped(String(row.concluded), 24) : show(row.conclusion[0], 4)), h("td", null, adds(row.contribution[0], bounds))],
+      : [
+          h("td", { class: "number" }, row.concluded ? clipped(String(row.concluded), 24) : show(row.conclusion[0], 4)),
+          h("td", null, adds(row.contribution[0], bounds)),
+        ],
   );
 }
 
@@ -120,11 +160,23 @@ function cell(answer, row, name, high, chosen) {
   const [low, top] = answer.axes[name];
   const [x, y] = [linear(low, top, 4, WIDE - 4), linear(0, 1, FOOT, 14)];
   const d = answer.variables.indexOf(name);
-  const said = own.map((/** @type {any} */ each) => `${each.negated ? "not " : ""}${each.hedges.join(" ")}${each.hedges.length ? " " : ""}${each.term}`).join(", ");
+  const said = own
+    .map(
+      (/** @type {any} */ each) =>
+        `${each.negated ? "not " : ""}${each.hedges.join(" ")}${each.hedges.length ? " " : ""}${each.term}`,
+    )
+    .join(", ");
   const witnesses = new Set(row.parts.flatMap((/** @type {any} */ part) => part.witnesses));
   return s(
     "svg",
-    { class: `walk-cell ${high ? "raises" : "lowers"}`, width: WIDE, height: TALL, viewBox: `0 0 ${WIDE} ${TALL}`, role: "img", "aria-label": `${clipped(name, 60)} is ${clipped(said, 60)}: ${own.map((/** @type {any} */ each) => `${degree(Math.max(...each.degrees))} at most`).join(", ")}` },
+    {
+      class: `walk-cell ${high ? "raises" : "lowers"}`,
+      width: WIDE,
+      height: TALL,
+      viewBox: `0 0 ${WIDE} ${TALL}`,
+      role: "img",
+      "aria-label": `${clipped(name, 60)} is ${clipped(said, 60)}: ${own.map((/** @type {any} */ each) => `${degree(Math.max(...each.degrees))} at most`).join(", ")}`,
+    },
     s("line", { class: "walk-base", x1: 4, x2: WIDE - 4, y1: FOOT, y2: FOOT }),
     own.map((/** @type {any} */ each) => [
       s("path", { class: "walk-area", d: area(each.curve, low, top, x, y) }),
@@ -154,7 +206,10 @@ function ticks(answer, degrees, d, x, y, witnesses, chosen) {
     const [left, up] = [inside(value).toFixed(1), Math.min(y(degrees[row]), FOOT - 3).toFixed(1)];
     if (witnesses.has(row) || row === chosen) {
       const look = witnesses.has(row) ? "witness" : "whatif";
-      marks.push(s("line", { class: look, x1: left, x2: left, y1: FOOT, y2: up }), s("circle", { class: `${look}-dot`, cx: left, cy: up, r: 3.4 }));
+      marks.push(
+        s("line", { class: look, x1: left, x2: left, y1: FOOT, y2: up }),
+        s("circle", { class: `${look}-dot`, cx: left, cy: up, r: 3.4 }),
+      );
     } else plain += `M${left} ${FOOT}V${up}`;
   }
   return [s("path", { class: "tick", d: plain }), ...marks];
@@ -172,7 +227,16 @@ function truths(row, chosen) {
   const band = height / Math.max(row.parts.length, 1);
   return s(
     "svg",
-    { class: "walk-truth", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": row.parts.map((/** @type {any} */ part) => `${clipped(part.text ?? "", 60)}: ${degree(part.degree)}`).join("; ") },
+    {
+      class: "walk-truth",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": row.parts
+        .map((/** @type {any} */ part) => `${clipped(part.text ?? "", 60)}: ${degree(part.degree)}`)
+        .join("; "),
+    },
     row.parts.flatMap((/** @type {any} */ part, /** @type {number} */ place) => {
       const middle = band * (place + 0.5) + 4;
       const witnesses = new Set(part.witnesses);
@@ -181,10 +245,18 @@ function truths(row, chosen) {
       const marks = [];
       part.truth.forEach((/** @type {number} */ truth, /** @type {number} */ at) => {
         const left = x(truth).toFixed(1);
-        if (witnesses.has(at) || at === chosen) marks.push(s("circle", { class: witnesses.has(at) ? "witness-dot" : "whatif-dot", cx: left, cy: middle, r: 4 }));
+        if (witnesses.has(at) || at === chosen)
+          marks.push(
+            s("circle", { class: witnesses.has(at) ? "witness-dot" : "whatif-dot", cx: left, cy: middle, r: 4 }),
+          );
         else plain += `M${left} ${middle - 5}V${middle + 5}`;
       });
-      const name = [part.negated ? "NOT" : "", part.quantifier ? `${part.quantifier}${part.count ? ` ${part.count}` : ""}`.toUpperCase() : ""].join(" ").trim();
+      const name = [
+        part.negated ? "NOT" : "",
+        part.quantifier ? `${part.quantifier}${part.count ? ` ${part.count}` : ""}`.toUpperCase() : "",
+      ]
+        .join(" ")
+        .trim();
       return [
         s("line", { class: "walk-base", x1: 6, x2: width - 6, y1: middle, y2: middle }),
         s("path", { class: "tick", d: plain }),
@@ -200,11 +272,22 @@ function truths(row, chosen) {
  * @param {number} value
  * @param {[number, number]} bounds
  */
-const adds = (value, bounds) => h("div", { class: "adds" }, signedBar(value, bounds[0], bounds[1], 64, 12), h("span", { class: "number" }, signed(value)));
+const adds = (value, bounds) =>
+  h(
+    "div",
+    { class: "adds" },
+    signedBar(value, bounds[0], bounds[1], 64, 12),
+    h("span", { class: "number" }, signed(value)),
+  );
 
 /** @param {number} value from 0 to 1 */
 function meter(value) {
-  return s("svg", { class: "bar meter", width: 56, height: 5, viewBox: "0 0 56 5", "aria-hidden": "true" }, s("rect", { class: "back", width: 56, height: 5, rx: 2 }), s("rect", { class: "plain", width: 56 * Math.min(Math.max(value, 0), 1), height: 5, rx: 2 }));
+  return s(
+    "svg",
+    { class: "bar meter", width: 56, height: 5, viewBox: "0 0 56 5", "aria-hidden": "true" },
+    s("rect", { class: "back", width: 56, height: 5, rx: 2 }),
+    s("rect", { class: "plain", width: 56 * Math.min(Math.max(value, 0), 1), height: 5, rx: 2 }),
+  );
 }
 
 /**
@@ -223,7 +306,14 @@ function cutSet(studio, answer, row) {
   const [x, y] = [linear(low, high, 4, 176), linear(0, 1, FOOT, 12)];
   return s(
     "svg",
-    { class: "walk-cut", width: 180, height: TALL, viewBox: `0 0 180 ${TALL}`, role: "img", "aria-label": `Concludes ${clipped(String(row.concluded ?? ""), 60)}, cut at ${degree(row.firing)}` },
+    {
+      class: "walk-cut",
+      width: 180,
+      height: TALL,
+      viewBox: `0 0 180 ${TALL}`,
+      role: "img",
+      "aria-label": `Concludes ${clipped(String(row.concluded ?? ""), 60)}, cut at ${degree(row.firing)}`,
+    },
     s("line", { class: "walk-base", x1: 4, x2: 176, y1: FOOT, y2: FOOT }),
     whole && output && s("path", { class: "ghost", d: line(whole.curve, output.axis[0], output.axis[1], x, y) }),
     cut && s("path", { class: `cut-set ${series(row.rule - 1)}`, d: area(cut, low, high, x, y) }),
@@ -255,24 +345,59 @@ function sum(studio, answer, additive, mamdani, bounds) {
         null,
         s(
           "svg",
-          { class: "walk-cut", width: 180, height: 84, viewBox: "0 0 180 84", role: "img", "aria-label": `Joined set, ${output} = ${show(point)}` },
+          {
+            class: "walk-cut",
+            width: 180,
+            height: 84,
+            viewBox: "0 0 180 84",
+            role: "img",
+            "aria-label": `Joined set, ${output} = ${show(point)}`,
+          },
           s("path", { class: "joined", d: area(membership, low, high, x, y) }),
           point !== null && s("line", { class: "point", x1: x(point), x2: x(point), y1: 8, y2: 66 }),
           s("text", { x: 4, y: 80 }, show(low, 3)),
           s("text", { x: 176, y: 80, "text-anchor": "end" }, show(high, 3)),
-          s("text", { class: "walk-value", x: Math.min(Math.max(x(point ?? low), 26), 150), y: 80, "text-anchor": "middle" }, show(point, 4)),
+          s(
+            "text",
+            { class: "walk-value", x: Math.min(Math.max(x(point ?? low), 26), 150), y: 80, "text-anchor": "middle" },
+            show(point, 4),
+          ),
         ),
       ),
     );
   }
   const start = answer.default[0];
   return [
-    additive && h("tr", null, h("td", { colspan: before + 2, class: "numeric soft" }, "default"), h("td", null, adds(start, bounds))),
+    additive &&
+      h(
+        "tr",
+        null,
+        h("td", { colspan: before + 2, class: "numeric soft" }, "default"),
+        h("td", null, adds(start, bounds)),
+      ),
     h(
       "tr",
       { class: "total" },
-      h("th", { scope: "row", colspan: before + (additive ? 2 : 3), class: "numeric" }, additive ? `${output} = default + what the rules add` : `${output} = mean of what the rules say, by their shares`),
-      h("td", { class: "adds-total" }, studio.state.threshold !== null && h("span", { class: "soft small" }, answer.output[0] > studio.state.threshold ? `above ${show(studio.state.threshold, 3)}:` : `not above ${show(studio.state.threshold, 3)}:`), h("b", { class: "number" }, show(answer.output[0], 5))),
+      h(
+        "th",
+        { scope: "row", colspan: before + (additive ? 2 : 3), class: "numeric" },
+        additive
+          ? `${output} = default + what the rules add`
+          : `${output} = mean of what the rules say, by their shares`,
+      ),
+      h(
+        "td",
+        { class: "adds-total" },
+        studio.state.threshold !== null &&
+          h(
+            "span",
+            { class: "soft small" },
+            answer.output[0] > studio.state.threshold
+              ? `above ${show(studio.state.threshold, 3)}:`
+              : `not above ${show(studio.state.threshold, 3)}:`,
+          ),
+        h("b", { class: "number" }, show(answer.output[0], 5)),
+      ),
     ),
   ];
 }

@@ -26,7 +26,10 @@ function addresses(sources) {
 /** @param {{model: any, el: HTMLElement}} given */
 async function render({ model, el }) {
   const address = addresses(model.get("_modules"));
-  const [{ Connection }, { Studio }] = await Promise.all([import(address("connection.js")), import(address("studio.js"))]);
+  const [{ Connection }, { Studio }] = await Promise.all([
+    import(address("connection.js")),
+    import(address("studio.js")),
+  ]);
   const transport = {
     open(/** @type {(message: any) => void} */ receive, /** @type {(connected: boolean) => void} */ changed) {
       model.on("msg:custom", receive);

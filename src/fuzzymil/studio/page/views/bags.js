@@ -31,7 +31,12 @@ export function bagsView(studio) {
   const found = h("span", { class: "small soft", role: "status" });
   const why = h("div", { class: "body scroll grow" });
   const heading = h("h3", { class: "cut" }, "Explanation");
-  const viewer = h("button", { type: "button", onclick: () => studio.open("viewer") }, icon("viewer"), "Open in the viewer");
+  const viewer = h(
+    "button",
+    { type: "button", onclick: () => studio.open("viewer") },
+    icon("viewer"),
+    "Open in the viewer",
+  );
   const labels = (/** @type {Row} */ row) => (row.label === null ? "–" : clipped(String(row.label), 40));
   const table = new Table({
     label: "Bags",
@@ -41,10 +46,31 @@ export function bagsView(studio) {
       explain();
     },
     columns: [
-      { key: "id", title: "Bag", sort: (row) => row.id, cell: (row) => clipped(row.id, 60), hint: (row) => clipped(row.id, 300) },
+      {
+        key: "id",
+        title: "Bag",
+        sort: (row) => row.id,
+        cell: (row) => clipped(row.id, 60),
+        hint: (row) => clipped(row.id, 300),
+      },
       { key: "label", title: "Label", width: "s", sort: (row) => row.label, cell: labels },
-      { key: "score", title: "Score", width: "m", numeric: true, sort: (row) => row.score, cell: (row) => show(row.score, 4), hint: (row) => String(row.score) },
-      { key: "probability", title: "Prob.", width: "xs", numeric: true, sort: (row) => row.probability, cell: (row) => degree(row.probability) },
+      {
+        key: "score",
+        title: "Score",
+        width: "m",
+        numeric: true,
+        sort: (row) => row.score,
+        cell: (row) => show(row.score, 4),
+        hint: (row) => String(row.score),
+      },
+      {
+        key: "probability",
+        title: "Prob.",
+        width: "xs",
+        numeric: true,
+        sort: (row) => row.probability,
+        cell: (row) => degree(row.probability),
+      },
       {
         key: "decision",
         title: "Decision",
@@ -52,7 +78,9 @@ export function bagsView(studio) {
         sort: (row) => row.decision,
         cell: (row) => {
           const text = typeof row.decision === "number" ? show(row.decision, 4) : clipped(row.decision, 30);
-          return row.right === null ? text : h("span", { class: row.right ? "" : "bad strong" }, `${text} ${row.right ? "✓" : "✗"}`);
+          return row.right === null
+            ? text
+            : h("span", { class: row.right ? "" : "bad strong" }, `${text} ${row.right ? "✓" : "✗"}`);
         },
       },
       {
@@ -60,7 +88,12 @@ export function bagsView(studio) {
         title: "Changed",
         width: "s",
         sort: (row) => (row.shift === null ? null : Math.abs(row.shift) + (row.before === null ? 0 : 1e6)),
-        cell: (row) => (row.before !== null ? h("span", { class: "tag high" }, `was ${clipped(String(row.before), 20)}`) : row.shift ? h("span", { class: "soft" }, `${row.shift > 0 ? "+" : ""}${show(row.shift, 2)}`) : null),
+        cell: (row) =>
+          row.before !== null
+            ? h("span", { class: "tag high" }, `was ${clipped(String(row.before), 20)}`)
+            : row.shift
+              ? h("span", { class: "soft" }, `${row.shift > 0 ? "+" : ""}${show(row.shift, 2)}`)
+              : null,
         hint: () => `Since “${clipped(studio.state.reference.name, 80)}”`,
       },
       { key: "n", title: "Inst.", width: "xs", numeric: true, sort: (row) => row.n },
@@ -108,9 +141,21 @@ export function bagsView(studio) {
   function filter() {
     const text = search.trim().toLowerCase();
     /** @type {Record<string, (row: Row) => boolean>} */
-    const kinds = { all: () => true, wrong: (row) => row.right === false, changed: (row) => row.before !== null, uncovered: (row) => row.uncovered };
-    table.filter((row) => kinds[only](row) && (!text || row.id.toLowerCase().includes(text) || String(row.label).toLowerCase().includes(text)));
-    found.textContent = table.rows.length === rows.length ? counted(rows.length, "bag") : `${table.rows.length.toLocaleString("en-US")} of ${counted(rows.length, "bag")}`;
+    const kinds = {
+      all: () => true,
+      wrong: (row) => row.right === false,
+      changed: (row) => row.before !== null,
+      uncovered: (row) => row.uncovered,
+    };
+    table.filter(
+      (row) =>
+        kinds[only](row) &&
+        (!text || row.id.toLowerCase().includes(text) || String(row.label).toLowerCase().includes(text)),
+    );
+    found.textContent =
+      table.rows.length === rows.length
+        ? counted(rows.length, "bag")
+        : `${table.rows.length.toLocaleString("en-US")} of ${counted(rows.length, "bag")}`;
   }
 
   /** @param {any} answer */
@@ -126,7 +171,10 @@ export function bagsView(studio) {
       right: answer.right?.[at] ?? null,
       n: answer.n_instances[at],
       uncovered: answer.uncovered[at],
-      before: before && typeof before.decisions[at] !== "number" && before.decisions[at] !== answer.decisions[at] ? before.decisions[at] : null,
+      before:
+        before && typeof before.decisions[at] !== "number" && before.decisions[at] !== answer.decisions[at]
+          ? before.decisions[at]
+          : null,
       shift: before ? answer.scores[at] - before.scores[at] : null,
     }));
     table.given = rows;
@@ -163,7 +211,12 @@ export function bagsView(studio) {
         why,
         data?.problem
           ? empty(icon("warning"), "The rules cannot read these bags", clipped(data.problem, 600))
-          : empty(icon("bags"), "No bags yet", "Open a CSV file with one row per instance: a column names the bag, another its label.", h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data")),
+          : empty(
+              icon("bags"),
+              "No bags yet",
+              "Open a CSV file with one row per instance: a column names the bag, another its label.",
+              h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
+            ),
       );
       return;
     }

@@ -27,7 +27,12 @@ export function historyView(studio) {
           "header",
           null,
           h("h3", null, "Versions"),
-          h("button", { type: "button", "data-key": "name-current", onclick: () => void name(studio.state.version) }, icon("edit"), "Name this version"),
+          h(
+            "button",
+            { type: "button", "data-key": "name-current", onclick: () => void name(studio.state.version) },
+            icon("edit"),
+            "Name this version",
+          ),
         ),
         h("div", { class: "scroll grow" }, list),
       ),
@@ -47,13 +52,25 @@ export function historyView(studio) {
   /** @param {number} version */
   async function name(version) {
     const now = versions.find((each) => each.version === version);
-    const wanted = await studio.askText({ title: "Name this version", label: "Name", value: now?.name ?? "", confirm: "Save", hint: "The table of bags then shows what has changed since." });
+    const wanted = await studio.askText({
+      title: "Name this version",
+      label: "Name",
+      value: now?.name ?? "",
+      confirm: "Save",
+      hint: "The table of bags then shows what has changed since.",
+    });
     if (wanted !== null) await studio.edit("name_version", { version, name: wanted });
     update();
   }
 
   /** @param {any} version */
-  const time = (version) => new Date(version.when).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  const time = (version) =>
+    new Date(version.when).toLocaleTimeString("en-US", {
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      hour12: false,
+    });
 
   function draw() {
     replace(
@@ -63,14 +80,18 @@ export function historyView(studio) {
         const title = clipped(version.name ?? version.label, 80);
         return h(
           "li",
-          { class: `version ${version.current ? "current" : ""} ${version.undone || version.off_path ? "undone" : ""}` },
+          {
+            class: `version ${version.current ? "current" : ""} ${version.undone || version.off_path ? "undone" : ""}`,
+          },
           h("input", {
             type: "checkbox",
             checked: chosen,
             "aria-label": `Compare “${title}”`,
             "data-key": `compare-${version.version}`,
             onchange: () => {
-              compared = chosen ? compared.filter((each) => each !== version.version) : [...compared.slice(-1), version.version];
+              compared = chosen
+                ? compared.filter((each) => each !== version.version)
+                : [...compared.slice(-1), version.version];
               draw();
               compare();
             },
@@ -78,11 +99,48 @@ export function historyView(studio) {
           h(
             "div",
             { class: "grow" },
-            h("div", { class: "cut", title: clipped(version.label, 300) }, version.name ? h("b", null, title) : title, version.name && h("span", { class: "soft small" }, ` ${clipped(version.label, 60)}`)),
-            h("div", { class: "soft small" }, time(version), version.current ? " · current" : version.undone ? " · undone" : version.off_path ? " · another branch" : ""),
+            h(
+              "div",
+              { class: "cut", title: clipped(version.label, 300) },
+              version.name ? h("b", null, title) : title,
+              version.name && h("span", { class: "soft small" }, ` ${clipped(version.label, 60)}`),
+            ),
+            h(
+              "div",
+              { class: "soft small" },
+              time(version),
+              version.current
+                ? " · current"
+                : version.undone
+                  ? " · undone"
+                  : version.off_path
+                    ? " · another branch"
+                    : "",
+            ),
           ),
-          h("button", { type: "button", class: "icon-button", "aria-label": `Name “${title}”`, title: "Name", "data-key": `name-${version.version}`, onclick: () => void name(version.version) }, icon("edit")),
-          !version.current && h("button", { type: "button", class: "small", "data-key": `goto-${version.version}`, onclick: () => studio.edit("goto", { version: version.version }) }, "Go to"),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "icon-button",
+              "aria-label": `Name “${title}”`,
+              title: "Name",
+              "data-key": `name-${version.version}`,
+              onclick: () => void name(version.version),
+            },
+            icon("edit"),
+          ),
+          !version.current &&
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small",
+                "data-key": `goto-${version.version}`,
+                onclick: () => studio.edit("goto", { version: version.version }),
+              },
+              "Go to",
+            ),
         );
       }),
     );
@@ -90,21 +148,48 @@ export function historyView(studio) {
 
   function compare() {
     const current = versions.find((each) => each.current)?.version ?? 0;
-    const [one, two] = compared.length === 2 ? [...compared].sort((a, b) => a - b) : compared.length === 1 ? [Math.min(compared[0], current), Math.max(compared[0], current)] : [0, 0];
+    const [one, two] =
+      compared.length === 2
+        ? [...compared].sort((a, b) => a - b)
+        : compared.length === 1
+          ? [Math.min(compared[0], current), Math.max(compared[0], current)]
+          : [0, 0];
     if (one === two) {
       heading.textContent = "Compare";
-      replace(result, empty(icon("history"), "Compare versions", "Tick two versions on the left; with one, it is compared with the current one. Ctrl+Z and Ctrl+Shift+Z walk back and forth everywhere."));
+      replace(
+        result,
+        empty(
+          icon("history"),
+          "Compare versions",
+          "Tick two versions on the left; with one, it is compared with the current one. Ctrl+Z and Ctrl+Shift+Z walk back and forth everywhere.",
+        ),
+      );
       return;
     }
     const label = (/** @type {number} */ number) => {
       const found = versions.find((each) => each.version === number);
       return clipped(found?.name ?? found?.label ?? String(number), 40);
     };
-    studio.look("compare", "compare", { old: one, new: two }, (answer) => {
-      heading.textContent = `${label(one)} → ${label(two)}`;
-      const parts = differenceParts(answer);
-      replace(result, parts.summary, h("div", { class: "difference-columns" }, h("div", { class: "stack" }, parts.body), h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped)));
-    }, (error) => replace(result, empty(icon("warning"), "These two cannot be compared", clipped(error.message, 400))));
+    studio.look(
+      "compare",
+      "compare",
+      { old: one, new: two },
+      (answer) => {
+        heading.textContent = `${label(one)} → ${label(two)}`;
+        const parts = differenceParts(answer);
+        replace(
+          result,
+          parts.summary,
+          h(
+            "div",
+            { class: "difference-columns" },
+            h("div", { class: "stack" }, parts.body),
+            h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped),
+          ),
+        );
+      },
+      (error) => replace(result, empty(icon("warning"), "These two cannot be compared", clipped(error.message, 400))),
+    );
   }
 
   return { name: "history", title: "History", element, update };

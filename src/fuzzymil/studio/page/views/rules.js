@@ -38,11 +38,35 @@ export function rulesView(studio) {
     h(
       "div",
       { class: "columns rules-columns" },
-      h("section", { class: "pane", "aria-label": "Rules as text" }, h("header", null, h("h3", null, "Text"), status, h("span", { class: "keys" }, h("kbd", null, "Ctrl+Space"), " completes")), notice, editor.element, problems),
+      h(
+        "section",
+        { class: "pane", "aria-label": "Rules as text" },
+        h(
+          "header",
+          null,
+          h("h3", null, "Text"),
+          status,
+          h("span", { class: "keys" }, h("kbd", null, "Ctrl+Space"), " completes"),
+        ),
+        notice,
+        editor.element,
+        problems,
+      ),
       h(
         "section",
         { class: "pane", "aria-label": "Rules as a table" },
-        h("header", null, h("h3", null, "Table"), count, h("button", { type: "button", "data-key": "add-rule", onclick: () => void addRule() }, icon("add"), "Add rule")),
+        h(
+          "header",
+          null,
+          h("h3", null, "Table"),
+          count,
+          h(
+            "button",
+            { type: "button", "data-key": "add-rule", onclick: () => void addRule() },
+            icon("add"),
+            "Add rule",
+          ),
+        ),
         h("div", { class: "scroll grow" }, table.element),
         findings,
       ),
@@ -79,7 +103,16 @@ export function rulesView(studio) {
           "li",
           null,
           h("span", { class: "place" }, `Line ${mistake.line}, ${mistake.character}`),
-          h("button", { type: "button", class: "bare message", "data-key": `mistake-${place}`, onclick: () => editor.go(mistake) }, mistake.message),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "bare message",
+              "data-key": `mistake-${place}`,
+              onclick: () => editor.go(mistake),
+            },
+            mistake.message,
+          ),
           mistake.fix &&
             h(
               "button",
@@ -112,7 +145,11 @@ export function rulesView(studio) {
   }
 
   function drawStatus() {
-    status.textContent = mistakes.length ? counted(mistakes.length, "mistake") : draft !== null ? "Checking …" : "No mistakes";
+    status.textContent = mistakes.length
+      ? counted(mistakes.length, "mistake")
+      : draft !== null
+        ? "Checking …"
+        : "No mistakes";
     status.className = mistakes.length ? "small bad" : "small soft";
     studio.frame.badge("rules", mistakes.length ? String(mistakes.length) : "", true);
     const behind = draft !== null && mistakes.length > 0 && studio.state.revision > based;
@@ -121,7 +158,11 @@ export function rulesView(studio) {
       replace(
         notice,
         icon("warning"),
-        h("span", { class: "grow" }, "The rules have changed since you began to type. What you see here is your text; it replaces the rules once its mistakes are mended."),
+        h(
+          "span",
+          { class: "grow" },
+          "The rules have changed since you began to type. What you see here is your text; it replaces the rules once its mistakes are mended.",
+        ),
         h("button", { type: "button", class: "small", onclick: discard }, "Discard my text"),
       );
   }
@@ -137,7 +178,12 @@ export function rulesView(studio) {
     const output = state.outputs[0] ?? "y";
     const quoted = /^[\p{L}_][\p{L}\p{N}_]*$/u.test(output) ? output : `"${output.replace(/["\\]/g, "\\$&")}"`;
     const last = state.variables.find((each) => each.name === output)?.terms[0]?.name;
-    const conclusion = state.kind === "mamdani" ? `${quoted} is ${JSON.stringify(last ?? "term")}` : state.additive ? `${quoted} += 0` : `${quoted} = 0`;
+    const conclusion =
+      state.kind === "mamdani"
+        ? `${quoted} is ${JSON.stringify(last ?? "term")}`
+        : state.additive
+          ? `${quoted} += 0`
+          : `${quoted} = 0`;
     await studio.edit("add_rule", { text: `IF anything THEN ${conclusion}` });
   }
 
@@ -146,7 +192,9 @@ export function rulesView(studio) {
     const own = hello?.words;
     const lower = (/** @type {string[]} */ names) => names.flatMap((name) => name.toLowerCase().split(" "));
     editor.words = {
-      keywords: new Set(lower([...(own?.keywords ?? []), ...(own?.statements ?? []), ...(own?.hedges ?? []), "from", "to", "rule"])),
+      keywords: new Set(
+        lower([...(own?.keywords ?? []), ...(own?.statements ?? []), ...(own?.hedges ?? []), "from", "to", "rule"]),
+      ),
       quantifiers: new Set(lower(own?.quantifiers ?? [])),
       variables: new Set([...state.variables.map((each) => each.name), ...state.outputs]),
       terms: new Set(state.variables.flatMap((each) => each.terms.map((term) => term.name))),
@@ -164,13 +212,19 @@ export function rulesView(studio) {
     } else drawStatus();
     count.textContent = counted(state.rules.length, "rule");
     table.update();
-    studio.look("diagnose", "diagnose", {}, (answer) => {
-      replace(findings, findingsList(studio, answer));
-      table.flag(answer.findings);
-    }, (error) => {
-      table.flag([]);
-      replace(findings, h("p", { class: "small soft findings-none" }, error.message));
-    });
+    studio.look(
+      "diagnose",
+      "diagnose",
+      {},
+      (answer) => {
+        replace(findings, findingsList(studio, answer));
+        table.flag(answer.findings);
+      },
+      (error) => {
+        table.flag([]);
+        replace(findings, h("p", { class: "small soft findings-none" }, error.message));
+      },
+    );
   }
 
   return { name: "rules", title: "Rules", element, update, leave: () => editor.changed.now() };

@@ -4,7 +4,8 @@ import { h, replace } from "../dom.js";
 import { choice, clipped, empty, field, numberField } from "../fields.js";
 import { icon } from "../icons.js";
 import { counted, show } from "../numbers.js";
-import { SetChart, sparkline, swatch } from "../set_chart.js";
+import { SetChart, sparkline } from "../set_chart.js";
+import { termRow } from "../term_row.js";
 
 /** @typedef {import("../types.js").Variable} Variable */
 /** @typedef {import("../types.js").Term} Term */
@@ -19,10 +20,7 @@ export function setsView(studio) {
   const chart = new SetChart({
     move: (variable, term, handle, x) => studio.drag({ variable, term, handle, x }),
     done: () => studio.drop(),
-    choose: (variable, term) => {
-      studio.chosen = { variable, term };
-      update();
-    },
+    choose: (variable, term) => choose(variable, term),
   });
   /** @type {Map<string, {edges: number[], counts: Record<string, number[]>}>} */
   let counts = new Map();
@@ -39,19 +37,56 @@ export function setsView(studio) {
   const element = h(
     "section",
     null,
-    h("div", { class: "columns sets-columns" }, h("nav", { class: "pane", "aria-label": "Variables" }, h("header", null, h("h3", null, "Variables"), h("button", { type: "button", class: "icon-button", "aria-label": "Add a variable", title: "Add a variable", onclick: () => void addVariable() }, icon("add"))), h("div", { class: "scroll" }, list)), editor),
+    h(
+      "div",
+      { class: "columns sets-columns" },
+      h(
+        "nav",
+        { class: "pane", "aria-label": "Variables" },
+        h(
+          "header",
+          null,
+          h("h3", null, "Variables"),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "icon-button",
+              "aria-label": "Add a variable",
+              title: "Add a variable",
+              onclick: () => void addVariable(),
+            },
+            icon("add"),
+          ),
+        ),
+        h("div", { class: "scroll" }, list),
+      ),
+      editor,
+    ),
   );
 
   /** @returns {Variable | undefined} */
   function current() {
     const { variables } = studio.state;
-    return variables.find((each) => each.name === studio.chosen?.variable) ?? variables.find((each) => each.terms.length) ?? variables[0];
+    return (
+      variables.find((each) => each.name === studio.chosen?.variable) ??
+      variables.find((each) => each.terms.length) ??
+      variables[0]
+    );
   }
 
   function update() {
     const variable = current();
     if (!variable) {
-      replace(terms, empty(icon("sets"), "No variables yet", "Open rules or a data file; its columns become variables.", h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open a file")));
+      replace(
+        terms,
+        empty(
+          icon("sets"),
+          "No variables yet",
+          "Open rules or a data file; its columns become variables.",
+          h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open a file"),
+        ),
+      );
       return;
     }
     askForHistograms();
@@ -62,14 +97,24 @@ export function setsView(studio) {
   function askForHistograms() {
     const { state } = studio;
     if (!state.data || state.data.problem) return;
-    const now = JSON.stringify([state.data.n_instances, state.data.labels, state.variables.map((each) => [each.name, each.axis])]);
+    const now = JSON.stringify([
+      state.data.n_instances,
+      state.data.labels,
+      state.variables.map((each) => [each.name, each.axis]),
+    ]);
     if (now === known) return;
     known = now;
     studio.look("histograms", "histograms", {}, (answer) => {
       // The class that the output speaks for comes last: it is orange, as what raises the output.
       const last = studio.state.positive;
-      const ordered = (/** @type {Record<string, number[]>} */ groups) => Object.fromEntries(Object.entries(groups).sort(([a], [b]) => Number(a === last) - Number(b === last)));
-      counts = new Map(answer.histograms.map((/** @type {any} */ each) => [each.variable, { edges: each.edges, counts: ordered(each.counts) }]));
+      const ordered = (/** @type {Record<string, number[]>} */ groups) =>
+        Object.fromEntries(Object.entries(groups).sort(([a], [b]) => Number(a === last) - Number(b === last)));
+      counts = new Map(
+        answer.histograms.map((/** @type {any} */ each) => [
+          each.variable,
+          { edges: each.edges, counts: ordered(each.counts) },
+        ]),
+      );
       const variable = current();
       if (variable && studio.view?.name === "sets") drawEditor(variable);
     });
@@ -90,10 +135,7 @@ export function setsView(studio) {
             class: "bare variable",
             "aria-current": each === chosen ? "true" : null,
             "data-key": `variable-${each.name}`,
-            onclick: () => {
-              studio.chosen = { variable: each.name, term: null };
-              update();
-            },
+            onclick: () => choose(each.name, null),
           },
           h("span", { class: "cut", title: clipped(each.title, 300) }, clipped(each.title, 80)),
           h("span", { class: "soft small" }, each.used_by.length ? counted(each.used_by.length, "rule") : "unused"),
@@ -120,7 +162,14 @@ export function setsView(studio) {
       legend,
       found &&
         Object.keys(found.counts).map((label, place) =>
-          h("span", { class: "row tight" }, h("span", { class: `key g${place % 8}` }), label === "all" && Object.keys(found.counts).length === 1 ? "instances" : `instances of bags labeled ${clipped(label, 40)}`),
+          h(
+            "span",
+            { class: "row tight" },
+            h("span", { class: `key g${place % 8}` }),
+            label === "all" && Object.keys(found.counts).length === 1
+              ? "instances"
+              : `instances of bags labeled ${clipped(label, 40)}`,
+          ),
         ),
       h("span", { class: "keys grow" }, variable.terms.length ? "Drag a point, or focus it and press ← →" : ""),
     );
@@ -149,8 +198,30 @@ export function setsView(studio) {
       range("high", "to"),
       variable.input &&
         variable.used_by.length === 0 &&
-        h("button", { type: "button", class: "icon-button", "aria-label": "Remove this variable", title: "Remove this variable", "data-key": "remove-variable", onclick: () => studio.edit("remove_variable", { variable: variable.name }) }, icon("remove")),
-      h("button", { type: "button", class: "icon-button", "aria-label": "Rename this variable", title: "Rename this variable", "data-key": "rename-variable", onclick: rename }, icon("edit")),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "icon-button",
+            "aria-label": "Remove this variable",
+            title: "Remove this variable",
+            "data-key": "remove-variable",
+            onclick: () => studio.edit("remove_variable", { variable: variable.name }),
+          },
+          icon("remove"),
+        ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": "Rename this variable",
+          title: "Rename this variable",
+          "data-key": "rename-variable",
+          onclick: rename,
+        },
+        icon("edit"),
+      ),
       variable.input &&
         choice({
           label: "Divide into terms by quantiles of the data",
@@ -165,7 +236,12 @@ export function setsView(studio) {
           disabled: !studio.state.data,
           changed: (n) => n && partition(variable, Number(n)),
         }),
-      h("button", { type: "button", "data-key": "add-term", onclick: () => addTerm(variable) }, icon("add"), "Add term"),
+      h(
+        "button",
+        { type: "button", "data-key": "add-term", onclick: () => addTerm(variable) },
+        icon("add"),
+        "Add term",
+      ),
     ];
   }
 
@@ -175,7 +251,16 @@ export function setsView(studio) {
    */
   function drawTerms(variable, chosen) {
     if (!variable.terms.length) {
-      replace(terms, empty(icon("sets"), "No terms yet", studio.state.data && variable.input ? "Divide the variable into terms by the quantiles of your data, or add a term of your own." : "Add the first term: a name such as “high”, and a shape."));
+      replace(
+        terms,
+        empty(
+          icon("sets"),
+          "No terms yet",
+          studio.state.data && variable.input
+            ? "Divide the variable into terms by the quantiles of your data, or add a term of your own."
+            : "Add the first term: a name such as “high”, and a shape.",
+        ),
+      );
       return;
     }
     replace(
@@ -183,89 +268,9 @@ export function setsView(studio) {
       h(
         "ul",
         { "aria-label": `Terms of ${clipped(variable.name, 60)}` },
-        variable.terms.map((term, place) => termRow(variable, term, place, term.name === chosen)),
-      ),
-    );
-  }
-
-  /**
-   * @param {Variable} variable
-   * @param {Term} term
-   * @param {number} place
-   * @param {boolean} chosen
-   */
-  function termRow(variable, term, place, chosen) {
-    const own = { variable: variable.name, term: term.name };
-    const named = clipped(term.name, 60);
-    const [low, high] = variable.axis;
-    const families = studio.hello?.families ?? [];
-    const known = families.some((each) => each.name === term.family);
-    const used = term.used_by.length ? `used by ${term.used_by.length === 1 ? "rule" : "rules"} ${term.used_by.slice(0, 6).join(", ")}${term.used_by.length > 6 ? " …" : ""}` : "not used";
-    return h(
-      "li",
-      { class: chosen ? "term chosen" : "term" },
-      h(
-        "button",
-        {
-          type: "button",
-          class: "bare term-name",
-          "aria-pressed": String(chosen),
-          "data-key": `term-${term.name}`,
-          onclick: () => {
-            studio.chosen = chosen ? { variable: variable.name, term: null } : own;
-            update();
-          },
-        },
-        swatch(place),
-        h("b", { class: "cut", title: clipped(term.name, 300) }, clipped(term.name, 80)),
-        h("span", { class: "soft small cut" }, used),
-      ),
-      choice({
-        label: `Shape of ${named}`,
-        key: `family-${term.name}`,
-        value: term.family,
-        options: [...(known ? [] : [{ value: term.family, text: term.family.replaceAll("_", " ") }]), ...families.map((each) => ({ value: each.name, text: each.title }))],
-        disabled: term.category,
-        changed: (family) => studio.edit("set_term", { ...own, family }),
-      }),
-      h(
-        "div",
-        { class: "row parameters" },
-        term.parameters.length <= 6
-          ? term.parameters.map((parameter, number) =>
-              field(
-                parameter.name.replaceAll("_", " "),
-                numberField({
-                  label: `${parameter.name.replaceAll("_", " ")} of ${named}`,
-                  key: `parameter-${term.name}-${number}`,
-                  value: parameter.value,
-                  step: (high - low) / 100,
-                  disabled: term.category,
-                  changed: (value) =>
-                    studio.edit("set_term", { ...own, parameters: term.parameters.map((each, at) => (at === number ? value : each.value)) }),
-                }),
-              ),
-            )
-          : h("code", { class: "cut", title: clipped(term.shown, 300) }, clipped(term.shown, 90)),
-      ),
-      h(
-        "div",
-        { class: "row tight term-tools" },
-        h(
-          "button",
-          {
-            type: "button",
-            class: "icon-button",
-            "aria-pressed": String(term.frozen),
-            "aria-label": `Lock ${named} against training`,
-            title: term.frozen ? "Locked: training does not move this set" : "Lock: keep training from moving this set",
-            "data-key": `lock-${term.name}`,
-            onclick: () => studio.edit("freeze", { ...own, frozen: !term.frozen }),
-          },
-          icon(term.frozen ? "lock" : "unlock"),
+        variable.terms.map((term, place) =>
+          termRow(studio, variable, term, place, term.name === chosen, { choose, rename: renaming }),
         ),
-        h("button", { type: "button", class: "icon-button", "aria-label": `Rename ${named}`, title: "Rename", "data-key": `rename-${term.name}`, onclick: () => renaming("term", term.name, own) }, icon("edit")),
-        h("button", { type: "button", class: "icon-button", "aria-label": `Delete ${named}`, title: "Delete", "data-key": `delete-${term.name}`, onclick: () => studio.edit("delete_term", own) }, icon("remove")),
       ),
     );
   }
@@ -276,11 +281,18 @@ export function setsView(studio) {
    * @param {Record<string, any>} own
    */
   async function renaming(what, name, own) {
-    const wanted = await studio.askText({ title: `Rename the ${what}`, label: "Name", value: name, confirm: "Rename", hint: "All rules follow." });
+    const wanted = await studio.askText({
+      title: `Rename the ${what}`,
+      label: "Name",
+      value: name,
+      confirm: "Rename",
+      hint: "All rules follow.",
+    });
     if (!wanted || wanted === name) return;
     const answer = await studio.edit("rename", { ...own, name: wanted });
     if (!answer) return;
-    studio.chosen = own.term === undefined ? { variable: wanted, term: null } : { variable: own.variable, term: wanted };
+    studio.chosen =
+      own.term === undefined ? { variable: wanted, term: null } : { variable: own.variable, term: wanted };
     update();
   }
 
@@ -293,7 +305,13 @@ export function setsView(studio) {
     if (used.length) {
       const sure = await studio.ask({
         title: `Divide ${clipped(variable.name, 60)} into ${n} terms?`,
-        body: [h("p", null, `${counted(used.length, "term")} of ${variable.terms.length} ${used.length === 1 ? "is" : "are"} used by rules: ${used.length === 1 ? "it stays" : "they stay"}, unless a new term has the same name and takes over. The others are replaced.`)],
+        body: [
+          h(
+            "p",
+            null,
+            `${counted(used.length, "term")} of ${variable.terms.length} ${used.length === 1 ? "is" : "are"} used by rules: ${used.length === 1 ? "it stays" : "they stay"}, unless a new term has the same name and takes over. The others are replaced.`,
+          ),
+        ],
         confirm: "Divide",
       });
       if (!sure) return update();
@@ -302,29 +320,56 @@ export function setsView(studio) {
     update();
   }
 
+  /**
+   * @param {string} variable
+   * @param {string | null} term
+   */
+  function choose(variable, term) {
+    studio.chosen = { variable, term };
+    update();
+  }
+
   /** @param {Variable} variable */
   async function addTerm(variable) {
-    const term = await studio.askText({ title: `Add a term to ${clipped(variable.name, 60)}`, label: "Name", confirm: "Add", hint: "It starts as a bell in the middle of the axis; drag it where it belongs." });
+    const term = await studio.askText({
+      title: `Add a term to ${clipped(variable.name, 60)}`,
+      label: "Name",
+      confirm: "Add",
+      hint: "It starts as a bell in the middle of the axis; drag it where it belongs.",
+    });
     if (!term || !(await studio.edit("add_term", { variable: variable.name, term }))) return;
-    studio.chosen = { variable: variable.name, term };
-    update();
+    choose(variable.name, term);
   }
 
   async function addVariable() {
     const known = new Set(studio.state.variables.map((each) => each.name));
     const options = (studio.state.data?.features ?? []).filter((name) => !known.has(name));
     const control = options.length
-      ? choice({ label: "Column of the data", key: "column", value: options[0], options: options.map((name) => ({ value: name, text: name })), changed: () => {} })
+      ? choice({
+          label: "Column of the data",
+          key: "column",
+          value: options[0],
+          options: options.map((name) => ({ value: name, text: name })),
+          changed: () => {},
+        })
       : h("input", { autofocus: true, maxlength: "200" });
     const name = await studio.ask({
       title: "Add a variable",
-      body: [field(options.length ? "Column of the data" : "Name", control), h("p", { class: "soft" }, options.length ? "It starts with three terms at the quantiles of its values." : "Every column of the data is a variable already; this one will have no data.")],
+      body: [
+        field(options.length ? "Column of the data" : "Name", control),
+        h(
+          "p",
+          { class: "soft" },
+          options.length
+            ? "It starts with three terms at the quantiles of its values."
+            : "Every column of the data is a variable already; this one will have no data.",
+        ),
+      ],
       confirm: "Add",
       read: () => control.value.trim() || undefined,
     });
     if (!name || !(await studio.edit("add_variable", { name }))) return;
-    studio.chosen = { variable: name, term: null };
-    update();
+    choose(name, null);
   }
 
   return {

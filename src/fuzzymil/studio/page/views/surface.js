@@ -31,8 +31,19 @@ export function surfaceView(studio) {
   const content = h(
     "div",
     { class: "columns surface-columns" },
-    h("section", { class: "pane", "aria-label": "Surface" }, h("div", { class: "body surface-body" }, map.element), h("div", { class: "body surface-legend" }, legend)),
-    h("section", { class: "pane", "aria-label": "Inputs and slices" }, h("div", { class: "body" }, choices), h("div", { class: "body scroll" }, sliders), h("div", { class: "body scroll grow" }, slices)),
+    h(
+      "section",
+      { class: "pane", "aria-label": "Surface" },
+      h("div", { class: "body surface-body" }, map.element),
+      h("div", { class: "body surface-legend" }, legend),
+    ),
+    h(
+      "section",
+      { class: "pane", "aria-label": "Inputs and slices" },
+      h("div", { class: "body" }, choices),
+      h("div", { class: "body scroll" }, sliders),
+      h("div", { class: "body scroll grow" }, slices),
+    ),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
@@ -47,7 +58,16 @@ export function surfaceView(studio) {
     content.hidden = used.length < 2;
     nothing.hidden = used.length >= 2;
     if (used.length < 2) {
-      replace(nothing, empty(icon("surface"), "A surface needs two inputs", used.length ? "These rules have one variable. Add another in Sets, or look at the rules in the viewer." : "Open rules or data first."));
+      replace(
+        nothing,
+        empty(
+          icon("surface"),
+          "A surface needs two inputs",
+          used.length
+            ? "These rules have one variable. Add another in Sets, or look at the rules in the viewer."
+            : "Open rules or data first.",
+        ),
+      );
       return;
     }
     if (!names.includes(axes.x)) axes.x = used[0].name;
@@ -70,7 +90,10 @@ export function surfaceView(studio) {
     };
     replace(
       choices,
-      field("Across", choice({ label: "Across", key: "axis-x", value: axes.x, options, changed: (name) => pick("x", name) })),
+      field(
+        "Across",
+        choice({ label: "Across", key: "axis-x", value: axes.x, options, changed: (name) => pick("x", name) }),
+      ),
       field("Up", choice({ label: "Up", key: "axis-y", value: axes.y, options, changed: (name) => pick("y", name) })),
       studio.state.outputs.length > 1 &&
         field(
@@ -104,8 +127,16 @@ export function surfaceView(studio) {
   }
 
   function drawSliders() {
-    const order = [axes.x, axes.y, ...inputs().map((each) => each.name).filter((name) => name !== axes.x && name !== axes.y)];
-    const used = order.filter((name, place) => place < 2 || inputs().find((each) => each.name === name)?.used_by.length);
+    const order = [
+      axes.x,
+      axes.y,
+      ...inputs()
+        .map((each) => each.name)
+        .filter((name) => name !== axes.x && name !== axes.y),
+    ];
+    const used = order.filter(
+      (name, place) => place < 2 || inputs().find((each) => each.name === name)?.used_by.length,
+    );
     replace(
       sliders,
       used.slice(0, 30).map((name) => {
@@ -116,7 +147,12 @@ export function surfaceView(studio) {
         return h(
           "label",
           { class: "slider" },
-          h("span", { class: "cut", title: clipped(name, 300) }, clipped(variable.title, 40), (name === axes.x || name === axes.y) && h("span", { class: "soft" }, " (crosshair)")),
+          h(
+            "span",
+            { class: "cut", title: clipped(name, 300) },
+            clipped(variable.title, 40),
+            (name === axes.x || name === axes.y) && h("span", { class: "soft" }, " (crosshair)"),
+          ),
           h("input", {
             type: "range",
             min: low,
@@ -152,7 +188,11 @@ export function surfaceView(studio) {
   }
 
   function crosshair() {
-    const middle = Object.fromEntries([axes.x, axes.y].map((name) => [name, inputs().find((each) => each.name === name)?.axis ?? [0, 1]]).map(([name, ends]) => [name, (Number(ends[0]) + Number(ends[1])) / 2]));
+    const middle = Object.fromEntries(
+      [axes.x, axes.y]
+        .map((name) => [name, inputs().find((each) => each.name === name)?.axis ?? [0, 1]])
+        .map(([name, ends]) => [name, (Number(ends[0]) + Number(ends[1])) / 2]),
+    );
     return { ...middle, ...held };
   }
 

@@ -38,8 +38,19 @@ export function trainingView(studio) {
   const content = h(
     "div",
     { class: "columns training-columns" },
-    h("section", { class: "pane", "aria-label": "Settings" }, h("header", null, h("h3", null, "What may move")), settings, start),
-    h("div", { class: "stack" }, h("section", { class: "pane loss-pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss), h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result)),
+    h(
+      "section",
+      { class: "pane", "aria-label": "Settings" },
+      h("header", null, h("h3", null, "What may move")),
+      settings,
+      start,
+    ),
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "pane loss-pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss),
+      h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result),
+    ),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
@@ -47,22 +58,39 @@ export function trainingView(studio) {
   studio.connection.on("training", (message) => {
     progress = message;
     studio.frame.badge("training", message.running ? "…" : "", false);
-    if (!message.running && message.message) studio.toasts.show("Training stopped.", { kind: "error", advice: message.message });
+    if (!message.running && message.message)
+      studio.toasts.show("Training stopped.", { kind: "error", advice: message.message });
     if (studio.view?.name === "training") draw();
   });
   studio.connection.on("proposal", () => {
     studio.frame.badge("training", "1", true);
     if (studio.view?.name === "training") askForProposal();
-    else studio.toasts.show("Training has finished.", { action: { label: "Look at the difference", run: () => studio.open("training") } });
+    else
+      studio.toasts.show("Training has finished.", {
+        action: { label: "Look at the difference", run: () => studio.open("training") },
+      });
   });
 
   function update() {
     const { data } = studio.state;
-    const problem = !data || !data.labeled ? ["Training needs labeled bags", "Open a data file and choose its label column."] : data.problem ? ["The rules cannot read these bags", clipped(data.problem, 600)] : null;
+    const problem =
+      !data || !data.labeled
+        ? ["Training needs labeled bags", "Open a data file and choose its label column."]
+        : data.problem
+          ? ["The rules cannot read these bags", clipped(data.problem, 600)]
+          : null;
     content.hidden = problem !== null;
     nothing.hidden = problem === null;
     if (problem) {
-      replace(nothing, empty(icon("training"), problem[0], problem[1], h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data")));
+      replace(
+        nothing,
+        empty(
+          icon("training"),
+          problem[0],
+          problem[1],
+          h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
+        ),
+      );
       return;
     }
     progress = studio.state.training ?? (progress?.running ? null : progress);
@@ -82,7 +110,10 @@ export function trainingView(studio) {
       const found = answer.proposal === undefined ? answer : answer.proposal;
       const before = proposal;
       proposal = found && found.rules ? found : null;
-      if (proposal && JSON.stringify(before?.rules) !== JSON.stringify(proposal.rules)) accepted = new Set(proposal.rules.map((/** @type {any} */ rule) => rule.new).filter((/** @type {any} */ each) => each !== null));
+      if (proposal && JSON.stringify(before?.rules) !== JSON.stringify(proposal.rules))
+        accepted = new Set(
+          proposal.rules.map((/** @type {any} */ rule) => rule.new).filter((/** @type {any} */ each) => each !== null),
+        );
       drawResult();
     });
   }
@@ -94,9 +125,23 @@ export function trainingView(studio) {
 
   function drawSettings() {
     const running = progress?.running ?? false;
-    const locked = studio.state.variables.flatMap((each) => each.terms.filter((term) => term.frozen).map((term) => `${each.name}.${term.name}`));
-    const number = (/** @type {"overlap" | "low" | "high" | "rate"} */ key, /** @type {string} */ label, /** @type {string} */ placeholder) =>
-      numberField({ label, key, value: wanted[key], placeholder, disabled: running, changed: (value) => ((wanted[key] = value), drawSettings()), cleared: () => ((wanted[key] = null), drawSettings()) });
+    const locked = studio.state.variables.flatMap((each) =>
+      each.terms.filter((term) => term.frozen).map((term) => `${each.name}.${term.name}`),
+    );
+    const number = (
+      /** @type {"overlap" | "low" | "high" | "rate"} */ key,
+      /** @type {string} */ label,
+      /** @type {string} */ placeholder,
+    ) =>
+      numberField({
+        label,
+        key,
+        value: wanted[key],
+        placeholder,
+        disabled: running,
+        changed: (value) => ((wanted[key] = value), drawSettings()),
+        cleared: () => ((wanted[key] = null), drawSettings()),
+      });
     const sugeno = studio.state.kind === "sugeno";
     replace(
       settings,
@@ -105,13 +150,41 @@ export function trainingView(studio) {
         { disabled: running },
         h("legend", { class: "unseen" }, "What may move"),
         check("fuzzy sets", wanted.sets, (value) => ((wanted.sets = value), drawSettings()), "move-sets"),
-        check(sugeno ? "conclusions" : "sets of the output", wanted.conclusions, (value) => ((wanted.conclusions = value), drawSettings()), "move-conclusions"),
-        h("p", { class: "small soft wrap" }, locked.length ? `Locked: ${clipped(locked.join(", "), 160)}.` : "Lock single sets in the Sets view."),
+        check(
+          sugeno ? "conclusions" : "sets of the output",
+          wanted.conclusions,
+          (value) => ((wanted.conclusions = value), drawSettings()),
+          "move-conclusions",
+        ),
+        h(
+          "p",
+          { class: "small soft wrap" },
+          locked.length ? `Locked: ${clipped(locked.join(", "), 160)}.` : "Lock single sets in the Sets view.",
+        ),
         h("h4", null, "Bounds"),
-        check("terms keep their order", wanted.ordered, (value) => ((wanted.ordered = value), drawSettings()), "ordered"),
-        sugeno && check("slopes keep their sign", wanted.signs, (value) => ((wanted.signs = value), drawSettings()), "signs"),
-        h("div", { class: "row" }, field("Neighbors overlap at least", number("overlap", "Least overlap of neighboring terms, up to 0.5", "any"))),
-        sugeno && h("div", { class: "row" }, field("Conclusions from", number("low", "Lowest conclusion", "any")), field("to", number("high", "Highest conclusion", "any"))),
+        check(
+          "terms keep their order",
+          wanted.ordered,
+          (value) => ((wanted.ordered = value), drawSettings()),
+          "ordered",
+        ),
+        sugeno &&
+          check("slopes keep their sign", wanted.signs, (value) => ((wanted.signs = value), drawSettings()), "signs"),
+        h(
+          "div",
+          { class: "row" },
+          field(
+            "Neighbors overlap at least",
+            number("overlap", "Least overlap of neighboring terms, up to 0.5", "any"),
+          ),
+        ),
+        sugeno &&
+          h(
+            "div",
+            { class: "row" },
+            field("Conclusions from", number("low", "Lowest conclusion", "any")),
+            field("to", number("high", "Highest conclusion", "any")),
+          ),
         h("h4", null, "How far from the expert"),
         h(
           "label",
@@ -137,7 +210,16 @@ export function trainingView(studio) {
         h(
           "div",
           { class: "row" },
-          field("Epochs", numberField({ label: "Epochs", key: "epochs", value: wanted.epochs, disabled: running, changed: (value) => ((wanted.epochs = Math.max(1, Math.round(value))), drawSettings()) })),
+          field(
+            "Epochs",
+            numberField({
+              label: "Epochs",
+              key: "epochs",
+              value: wanted.epochs,
+              disabled: running,
+              changed: (value) => ((wanted.epochs = Math.max(1, Math.round(value))), drawSettings()),
+            }),
+          ),
           field("Learning rate", number("rate", "Learning rate", "usual")),
         ),
       ),
@@ -146,16 +228,47 @@ export function trainingView(studio) {
     replace(
       start,
       running
-        ? [h("button", { type: "button", class: "primary", "data-key": "stop", onclick: () => studio.request("stop") }, icon("stop"), "Stop and keep"), h("button", { type: "button", "data-key": "cancel", onclick: () => studio.request("cancel") }, "Cancel")]
+        ? [
+            h(
+              "button",
+              { type: "button", class: "primary", "data-key": "stop", onclick: () => studio.request("stop") },
+              icon("stop"),
+              "Stop and keep",
+            ),
+            h("button", { type: "button", "data-key": "cancel", onclick: () => studio.request("cancel") }, "Cancel"),
+          ]
         : [
-            h("button", { type: "button", class: "primary", "data-key": "train", disabled: !wanted.sets && !wanted.conclusions, onclick: () => void train() }, icon("play"), "Train"),
-            h("button", { type: "button", "data-key": "learn", title: "Choose rules from the data alone", onclick: () => void studio.edit("learn") }, "Learn new rules"),
+            h(
+              "button",
+              {
+                type: "button",
+                class: "primary",
+                "data-key": "train",
+                disabled: !wanted.sets && !wanted.conclusions,
+                onclick: () => void train(),
+              },
+              icon("play"),
+              "Train",
+            ),
+            h(
+              "button",
+              {
+                type: "button",
+                "data-key": "learn",
+                title: "Choose rules from the data alone",
+                onclick: () => void studio.edit("learn"),
+              },
+              "Learn new rules",
+            ),
           ],
     );
   }
 
   const held = h("p", { class: "small soft" });
-  const stayed = () => (wanted.stay ? `Moving away costs ${show(wanted.stay, 2)} per squared step.` : "Moving costs nothing: the data decide.");
+  const stayed = () =>
+    wanted.stay
+      ? `Moving away costs ${show(wanted.stay, 2)} per squared step.`
+      : "Moving costs nothing: the data decide.";
 
   async function train() {
     proposal = null;
@@ -166,7 +279,12 @@ export function trainingView(studio) {
       ...(wanted.overlap === null ? {} : { overlap: wanted.overlap }),
       ...(wanted.low === null && wanted.high === null ? {} : { conclusions: [wanted.low ?? -1e9, wanted.high ?? 1e9] }),
     };
-    const answer = await studio.edit("train", { move: { sets: wanted.sets, conclusions: wanted.conclusions }, constraints, epochs: wanted.epochs, ...(wanted.rate === null ? {} : { learning_rate: wanted.rate }) });
+    const answer = await studio.edit("train", {
+      move: { sets: wanted.sets, conclusions: wanted.conclusions },
+      constraints,
+      epochs: wanted.epochs,
+      ...(wanted.rate === null ? {} : { learning_rate: wanted.rate }),
+    });
     if (!answer) return;
     progress = progress?.running ? progress : { running: true, epoch: 0, epochs: wanted.epochs, loss: [], seconds: 0 };
     draw();
@@ -175,7 +293,14 @@ export function trainingView(studio) {
 
   function drawLoss() {
     if (!progress || (!progress.loss?.length && !progress.running)) {
-      replace(loss, h("p", { class: "soft" }, "The loss of each epoch appears here while training runs. Nothing changes in your rules until you accept it."));
+      replace(
+        loss,
+        h(
+          "p",
+          { class: "soft" },
+          "The loss of each epoch appears here while training runs. Nothing changes in your rules until you accept it.",
+        ),
+      );
       return;
     }
     const at = (progress.loss ?? []).map((/** @type {[number, number]} */ [epoch]) => epoch);
@@ -190,13 +315,25 @@ export function trainingView(studio) {
       loss,
       s(
         "svg",
-        { class: "chart", width, height: 132, role: "img", "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}` },
+        {
+          class: "chart",
+          width,
+          height: 132,
+          role: "img",
+          "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}`,
+        },
         leftAxis(y, box, { wanted: 3 }),
         bottomAxis(x, box, { label: "epoch", wanted: 6 }),
         s("path", { class: "curve c0", d: polyline(at, values, x, y) }),
         values.length > 0 && s("circle", { class: "roc-point", cx: x(at.at(-1)), cy: y(values.at(-1)), r: 4 }),
       ),
-      h("p", { class: "small soft", role: "status" }, values.length ? `Epoch ${progress.epoch} of ${progress.epochs ?? "?"}, loss ${show(values.at(-1), 4)}, ${show(progress.seconds, 2)} s${progress.running ? "" : ": finished"}` : "Preparing …"),
+      h(
+        "p",
+        { class: "small soft", role: "status" },
+        values.length
+          ? `Epoch ${progress.epoch} of ${progress.epochs ?? "?"}, loss ${show(values.at(-1), 4)}, ${show(progress.seconds, 2)} s${progress.running ? "" : ": finished"}`
+          : "Preparing …",
+      ),
     );
   }
 
@@ -204,7 +341,16 @@ export function trainingView(studio) {
     if (!proposal) {
       heading.textContent = "What training proposes";
       replace(actions);
-      replace(result, progress?.running ? h("p", { class: "soft" }, "The difference appears when training ends. Stop keeps what has been reached.") : empty(icon("training"), "Nothing to compare yet", "Choose what may move and press Train. You then see every set before and after, and accept or reject rule by rule."));
+      replace(
+        result,
+        progress?.running
+          ? h("p", { class: "soft" }, "The difference appears when training ends. Stop keeps what has been reached.")
+          : empty(
+              icon("training"),
+              "Nothing to compare yet",
+              "Choose what may move and press Train. You then see every set before and after, and accept or reject rule by rule.",
+            ),
+      );
       return;
     }
     const parts = differenceParts(proposal, {
@@ -215,19 +361,42 @@ export function trainingView(studio) {
         drawResult();
       },
     });
-    const numbers = proposal.rules.map((/** @type {any} */ rule) => rule.new).filter((/** @type {any} */ each) => each !== null);
+    const numbers = proposal.rules
+      .map((/** @type {any} */ rule) => rule.new)
+      .filter((/** @type {any} */ each) => each !== null);
     const all = accepted.size === numbers.length;
     heading.textContent = "What training proposes";
     replace(
       actions,
       h("button", { type: "button", "data-key": "reject", onclick: () => void answer("reject", {}) }, "Reject"),
-      h("button", { type: "button", class: "primary", "data-key": "accept", disabled: accepted.size === 0, onclick: () => void answer("accept", all ? {} : { rules: [...accepted].sort((a, b) => a - b) }) }, icon("check"), all ? "Accept all" : `Accept ${counted(accepted.size, "rule")}`),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "primary",
+          "data-key": "accept",
+          disabled: accepted.size === 0,
+          onclick: () => void answer("accept", all ? {} : { rules: [...accepted].sort((a, b) => a - b) }),
+        },
+        icon("check"),
+        all ? "Accept all" : `Accept ${counted(accepted.size, "rule")}`,
+      ),
     );
     replace(
       result,
       parts.summary,
-      proposal.touched?.length > 0 && h("p", { class: "small soft wrap" }, `Held back by your bounds: ${clipped(proposal.touched.map(String).join("; "), 300)}.`),
-      h("div", { class: "difference-columns" }, h("div", { class: "stack" }, parts.body), h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped)),
+      proposal.touched?.length > 0 &&
+        h(
+          "p",
+          { class: "small soft wrap" },
+          `Held back by your bounds: ${clipped(proposal.touched.map(String).join("; "), 300)}.`,
+        ),
+      h(
+        "div",
+        { class: "difference-columns" },
+        h("div", { class: "stack" }, parts.body),
+        h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped),
+      ),
     );
   }
 
@@ -242,7 +411,9 @@ export function trainingView(studio) {
     drawResult();
     studio.frame.badge("training", "");
     studio.toasts.show(type === "accept" ? "The rules have changed." : "Your rules are as they were.", {
-      advice: done.split?.length ? `Terms that accepted and rejected rules shared were split: ${clipped(done.split.map(String).join(", "), 200)}.` : "",
+      advice: done.split?.length
+        ? `Terms that accepted and rejected rules shared were split: ${clipped(done.split.map(String).join(", "), 200)}.`
+        : "",
       ...(type === "accept" ? { action: { label: "Undo", run: () => void studio.undo() } } : {}),
     });
   }

@@ -2,23 +2,21 @@
 
 import { bottomAxis, leftAxis, polyline } from "../chart.js";
 import { everyFrame, h, replace, s } from "../dom.js";
-import { check, choice, clipped, empty, field, numberField } from "../fields.js";
+import { choice, clipped, empty, figures, numberField } from "../fields.js";
+import { foldsPane } from "../folds.js";
 import { icon } from "../icons.js";
-import { counted, extent, linear, percent, show } from "../numbers.js";
+import { extent, linear, percent, show } from "../numbers.js";
 
 /** @param {import("../studio.js").Studio} studio */
 export function validationView(studio) {
   /** @type {any} */
   let seen = null;
-  /** @type {any} */
-  let folds = null;
   /** @type {number | null} while the slider is moved */
   let tried = null;
-  let [k, train] = [5, false];
 
   const decided = h("div", { class: "body" });
   const curve = h("div", { class: "body" });
-  const heldOut = h("div", { class: "body scroll grow" });
+  const heldOut = foldsPane(studio);
   const speaks = h("div", { class: "body scroll" });
   const content = h(
     "div",
@@ -26,30 +24,60 @@ export function validationView(studio) {
     h(
       "div",
       { class: "stack" },
-      h("section", { class: "pane", "aria-label": "Decisions" }, h("header", null, h("h3", null, "Decisions")), decided),
-      h("section", { class: "pane grow", "aria-label": "Held-out folds" }, h("header", null, h("h3", null, "Held-out folds")), heldOut),
+      h(
+        "section",
+        { class: "pane", "aria-label": "Decisions" },
+        h("header", null, h("h3", null, "Decisions")),
+        decided,
+      ),
+      h(
+        "section",
+        { class: "pane grow", "aria-label": "Held-out folds" },
+        h("header", null, h("h3", null, "Held-out folds")),
+        heldOut.element,
+      ),
     ),
     h(
       "div",
       { class: "stack" },
-      h("section", { class: "pane", "aria-label": "Ranking" }, h("header", null, h("h3", null, "Ranking and threshold")), curve),
-      h("section", { class: "pane grow", "aria-label": "Which class" }, h("header", null, h("h3", null, "What the rules speak for")), speaks),
+      h(
+        "section",
+        { class: "pane", "aria-label": "Ranking" },
+        h("header", null, h("h3", null, "Ranking and threshold")),
+        curve,
+      ),
+      h(
+        "section",
+        { class: "pane grow", "aria-label": "Which class" },
+        h("header", null, h("h3", null, "What the rules speak for")),
+        speaks,
+      ),
     ),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
-  studio.connection.on("folds", (message) => {
-    folds = message;
-    if (studio.view?.name === "validation") drawFolds();
-  });
 
   function update() {
     const { data } = studio.state;
-    const problem = !data ? ["No bags yet", "Open a data file with labels to see how well the rules decide."] : !data.labeled ? ["These bags have no labels", "Open the file again in Files and choose its label column."] : data.problem ? ["The rules cannot read these bags", clipped(data.problem, 600)] : null;
+    const problem = !data
+      ? ["No bags yet", "Open a data file with labels to see how well the rules decide."]
+      : !data.labeled
+        ? ["These bags have no labels", "Open the file again in Files and choose its label column."]
+        : data.problem
+          ? ["The rules cannot read these bags", clipped(data.problem, 600)]
+          : null;
     content.hidden = problem !== null;
     nothing.hidden = problem === null;
     if (problem) {
-      replace(nothing, empty(icon("validation"), problem[0], problem[1], h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data")));
+      replace(
+        nothing,
+        empty(
+          icon("validation"),
+          problem[0],
+          problem[1],
+          h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
+        ),
+      );
       return;
     }
     studio.look("validation", "validation", {}, (answer) => {
@@ -57,7 +85,7 @@ export function validationView(studio) {
       tried = null;
       draw();
     });
-    drawFolds();
+    heldOut.draw();
   }
 
   function draw() {
@@ -71,7 +99,15 @@ export function validationView(studio) {
     const [low, high] = extent([...seen.labels, ...seen.predicted]);
     const box = { left: 56, top: 10, right: 330, bottom: 250 };
     const [x, y] = [linear(low, high, box.left, box.right), linear(low, high, box.bottom, box.top)];
-    replace(decided, figures([["error (RMSE)", show(seen.rmse, 4)], ["mean absolute error", show(seen.mae, 4)], ["R²", show(seen.r2, 3)], ["bags", String(seen.n)]]));
+    replace(
+      decided,
+      figures([
+        ["error (RMSE)", show(seen.rmse, 4)],
+        ["mean absolute error", show(seen.mae, 4)],
+        ["R²", show(seen.r2, 3)],
+        ["bags", String(seen.n)],
+      ]),
+    );
     replace(
       curve,
       s(
@@ -80,20 +116,28 @@ export function validationView(studio) {
         leftAxis(y, box, { label: "predicted" }),
         bottomAxis(x, box, { label: "label" }),
         s("line", { class: "threshold", x1: x(low), x2: x(high), y1: y(low), y2: y(high) }),
-        s("path", { class: "scatter", d: seen.labels.map((/** @type {number} */ label, /** @type {number} */ b) => `M${x(label).toFixed(1)} ${y(seen.predicted[b]).toFixed(1)}h0`).join("") }),
+        s("path", {
+          class: "scatter",
+          d: seen.labels
+            .map(
+              (/** @type {number} */ label, /** @type {number} */ b) =>
+                `M${x(label).toFixed(1)} ${y(seen.predicted[b]).toFixed(1)}h0`,
+            )
+            .join(""),
+        }),
       ),
     );
     replace(speaks, h("p", { class: "soft" }, "The labels are numbers: there are no classes to speak for."));
   }
 
-  /** @param {[string, string][]} pairs */
-  const figures = (pairs) => h("dl", { class: "figures" }, pairs.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
-
   /** The decisions at a threshold: counted here while it is slid, as the scores are known. */
   function confusion() {
     if (tried === null || !seen.scores) return { matrix: seen.confusion, accuracy: seen.accuracy };
     const place = seen.classes.indexOf(seen.positive);
-    const matrix = [[0, 0], [0, 0]];
+    const matrix = [
+      [0, 0],
+      [0, 0],
+    ];
     seen.scores.forEach((/** @type {number} */ score, /** @type {number} */ b) => {
       const said = score > /** @type {number} */ (tried) ? place : 1 - place;
       matrix[seen.truth[b] ? place : 1 - place][said]++;
@@ -107,11 +151,24 @@ export function validationView(studio) {
     const names = seen.classes.map((/** @type {string} */ name) => clipped(name, 24));
     replace(
       decided,
-      figures([["right", percent(accuracy)], ["bags", String(seen.n)], ...(/** @type {[string, string][]} */ (seen.auc === undefined ? [] : [["AUC", seen.auc.toFixed(3)]]))]),
+      figures([
+        ["right", percent(accuracy)],
+        ["bags", String(seen.n)],
+        .../** @type {[string, string][]} */ (seen.auc === undefined ? [] : [["AUC", seen.auc.toFixed(3)]]),
+      ]),
       h(
         "table",
         { class: "confusion", "aria-label": "Confusion" },
-        h("thead", null, h("tr", null, h("td", { class: "soft" }, "label ↓ decided →"), names.map((/** @type {string} */ name) => h("th", { scope: "col", class: "numeric" }, name)))),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("td", { class: "soft" }, "label ↓ decided →"),
+            names.map((/** @type {string} */ name) => h("th", { scope: "col", class: "numeric" }, name)),
+          ),
+        ),
         h(
           "tbody",
           null,
@@ -121,20 +178,29 @@ export function validationView(studio) {
               null,
               h("th", { scope: "row" }, names[r]),
               row.map((count, c) => {
-                const cell = h("td", { class: `numeric ${r === c ? "agree" : count ? "disagree" : ""}` }, String(count), h("span", { class: "soft small" }, totals[r] ? ` ${Math.round((100 * count) / totals[r])}%` : ""));
+                const cell = h(
+                  "td",
+                  { class: `numeric ${r === c ? "agree" : count ? "disagree" : ""}` },
+                  String(count),
+                  h("span", { class: "soft small" }, totals[r] ? ` ${Math.round((100 * count) / totals[r])}%` : ""),
+                );
                 return cell;
               }),
             ),
           ),
         ),
       ),
-      seen.unknown?.length > 0 && h("p", { class: "small high" }, `Labels that no output stands for: ${clipped(seen.unknown.join(", "), 120)}.`),
+      seen.unknown?.length > 0 &&
+        h("p", { class: "small high" }, `Labels that no output stands for: ${clipped(seen.unknown.join(", "), 120)}.`),
     );
   }
 
   function drawCurve() {
     if (!seen.roc) {
-      replace(curve, h("p", { class: "soft" }, "A ROC curve needs bags of two classes and one output that ranks them."));
+      replace(
+        curve,
+        h("p", { class: "soft" }, "A ROC curve needs bags of two classes and one output that ranks them."),
+      );
       return;
     }
     const { fpr, tpr, thresholds } = seen.roc;
@@ -157,7 +223,13 @@ export function validationView(studio) {
       curve,
       s(
         "svg",
-        { class: "chart", width: box.right + 18, height: box.bottom + 42, role: "img", "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds` },
+        {
+          class: "chart",
+          width: box.right + 18,
+          height: box.bottom + 42,
+          role: "img",
+          "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds`,
+        },
         leftAxis(y, box, { label: `share of ${clipped(seen.positive, 14)} found` }),
         bottomAxis(x, box, { label: "share of the others taken for it", wanted: 4 }),
         s("line", { class: "ghost", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
@@ -180,12 +252,41 @@ export function validationView(studio) {
               value: now,
               "aria-label": "Threshold",
               "data-key": "threshold",
-              oninput: (/** @type {Event} */ event) => slide(Number(/** @type {HTMLInputElement} */ (event.target).value)),
-              onchange: (/** @type {Event} */ event) => studio.edit("set_threshold", { threshold: Number(/** @type {HTMLInputElement} */ (event.target).value) }),
+              oninput: (/** @type {Event} */ event) =>
+                slide(Number(/** @type {HTMLInputElement} */ (event.target).value)),
+              onchange: (/** @type {Event} */ event) =>
+                studio.edit("set_threshold", {
+                  threshold: Number(/** @type {HTMLInputElement} */ (event.target).value),
+                }),
             }),
-            numberField({ label: "Threshold as a number", key: "threshold-number", value: now, changed: (threshold) => studio.edit("set_threshold", { threshold }) }),
+            numberField({
+              label: "Threshold as a number",
+              key: "threshold-number",
+              value: now,
+              changed: (threshold) => studio.edit("set_threshold", { threshold }),
+            }),
           ),
-          h("div", { class: "row" }, h("span", { class: "small soft grow" }, "An output above it means ", h("b", null, clipped(seen.positive, 30)), "."), h("button", { type: "button", class: "small", "data-key": "threshold-usual", onclick: () => studio.edit("set_threshold", { threshold: null }) }, "Usual threshold")),
+          h(
+            "div",
+            { class: "row" },
+            h(
+              "span",
+              { class: "small soft grow" },
+              "An output above it means ",
+              h("b", null, clipped(seen.positive, 30)),
+              ".",
+            ),
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small",
+                "data-key": "threshold-usual",
+                onclick: () => studio.edit("set_threshold", { threshold: null }),
+              },
+              "Usual threshold",
+            ),
+          ),
         ),
     );
   }
@@ -201,57 +302,60 @@ export function validationView(studio) {
           "div",
           { class: "row" },
           h("span", null, `A high ${clipped(studio.state.outputs[0], 24)} means`),
-          choice({ label: "Class that the output speaks for", key: "positive", value: positive, options: classes.map((name) => ({ value: name, text: name })), changed: (name) => studio.edit("set_positive", { class: name }) }),
+          choice({
+            label: "Class that the output speaks for",
+            key: "positive",
+            value: positive,
+            options: classes.map((name) => ({ value: name, text: name })),
+            changed: (name) => studio.edit("set_positive", { class: name }),
+          }),
         ),
-      seen.against && h("div", { class: "notice" }, icon("warning"), h("span", null, "The rules rank the bags of the other class higher: they do worse than chance. Perhaps they speak for the other class.")),
+      seen.against &&
+        h(
+          "div",
+          { class: "notice" },
+          icon("warning"),
+          h(
+            "span",
+            null,
+            "The rules rank the bags of the other class higher: they do worse than chance. Perhaps they speak for the other class.",
+          ),
+        ),
       h(
         "table",
         { "aria-label": "Mean firing of each rule by class" },
-        h("thead", null, h("tr", null, h("th", { scope: "col" }, "Rule fires, on average"), names.map((/** @type {string} */ name) => h("th", { scope: "col", class: "numeric" }, `on ${clipped(name, 18)}`)))),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("th", { scope: "col" }, "Rule fires, on average"),
+            names.map((/** @type {string} */ name) =>
+              h("th", { scope: "col", class: "numeric" }, `on ${clipped(name, 18)}`),
+            ),
+          ),
+        ),
         h(
           "tbody",
           null,
           seen.rules.map((/** @type {any} */ rule) => {
             const most = Math.max(...names.map((/** @type {string} */ name) => rule.firing[name] ?? 0));
-            return h("tr", null, h("th", { scope: "row", class: "cut" }, clipped(rule.name, 40)), names.map((/** @type {string} */ name) => h("td", { class: `numeric ${most > 0 && rule.firing[name] === most ? "strong" : ""}` }, rule.firing[name] === null ? "–" : rule.firing[name].toFixed(3))));
+            return h(
+              "tr",
+              null,
+              h("th", { scope: "row", class: "cut" }, clipped(rule.name, 40)),
+              names.map((/** @type {string} */ name) =>
+                h(
+                  "td",
+                  { class: `numeric ${most > 0 && rule.firing[name] === most ? "strong" : ""}` },
+                  rule.firing[name] === null ? "–" : rule.firing[name].toFixed(3),
+                ),
+              ),
+            );
           }),
         ),
       ),
-    );
-  }
-
-  function drawFolds() {
-    const running = folds?.running ?? false;
-    const start = () => {
-      folds = { running: true, done: 0, k, folds: [] };
-      drawFolds();
-      // Rules that stay as they are answer at once; trained ones tell about each fold as it is done.
-      void studio.request("folds", { k, train }).then((answer) => {
-        if (answer?.running) return;
-        folds = answer;
-        drawFolds();
-      });
-    };
-    const show3 = (/** @type {number | null | undefined} */ value) => (value === null || value === undefined ? "–" : value.toFixed(3));
-    replace(
-      heldOut,
-      h("p", { class: "small soft" }, train ? "The rules are trained on the other folds each time and tested on bags they have not seen." : "The rules stay as they are; only the threshold is chosen on the other folds."),
-      h(
-        "div",
-        { class: "row" },
-        field("Folds", choice({ label: "Number of folds", key: "folds-k", value: String(k), options: ["3", "5", "10"].map((value) => ({ value, text: value })), changed: (value) => (k = Number(value)), disabled: running })),
-        check("train on the other folds", train, (value) => ((train = value), drawFolds()), "folds-train"),
-        running ? h("button", { type: "button", "data-key": "folds-go", onclick: () => studio.request("cancel") }, icon("stop"), "Stop") : h("button", { type: "button", class: "primary", "data-key": "folds-go", onclick: start }, icon("play"), "Run"),
-      ),
-      folds && running && h("div", { class: "row" }, h("progress", { max: folds.k, value: folds.done, "aria-label": "Folds done" }), h("span", { class: "small soft" }, `${folds.done} of ${counted(folds.k, "fold")}`)),
-      folds?.accuracy && figures([["right, held out", `${percent(folds.accuracy[0])} ± ${percent(folds.accuracy[1])}`], ...(/** @type {[string, string][]} */ (folds.auc ? [["AUC", `${show3(folds.auc[0])} ± ${show3(folds.auc[1])}`]] : []))]),
-      folds?.folds?.length > 0 &&
-        h(
-          "table",
-          { "aria-label": "Held-out folds" },
-          h("thead", null, h("tr", null, h("th", { scope: "col" }, "Fold"), h("th", { scope: "col", class: "numeric" }, "Bags"), h("th", { scope: "col", class: "numeric" }, "Right"), h("th", { scope: "col", class: "numeric" }, "AUC"))),
-          h("tbody", null, folds.folds.map((/** @type {any} */ fold, /** @type {number} */ at) => h("tr", null, h("th", { scope: "row" }, String(at + 1)), h("td", { class: "numeric" }, String(fold.n)), h("td", { class: "numeric" }, fold.accuracy === null ? "–" : percent(fold.accuracy)), h("td", { class: "numeric" }, show3(fold.auc))))),
-        ),
     );
   }
 

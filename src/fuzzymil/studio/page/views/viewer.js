@@ -12,7 +12,8 @@ export function viewerView(studio) {
   /** @type {any} the last answer */
   let seen = null;
   /** what is different from the bag in the data */
-  let [without, extra, change] = /** @type {[number[], (number | null)[][], Record<string, Record<string, number>>]} */ ([[], [], {}]);
+  let [without, extra, change] =
+    /** @type {[number[], (number | null)[][], Record<string, Record<string, number>>]} */ ([[], [], {}]);
   /** @type {number | null} row of the chosen instance in what is shown */
   let chosen = null;
   /** @type {string[]} */
@@ -35,13 +36,21 @@ export function viewerView(studio) {
       h(
         "section",
         { class: "pane", "aria-label": "Instances of the bag" },
-        h("header", null, h("h3", null, "Instances"), h("span", { class: "small soft grow" }, "Choose one and drag its values in the top row: what if?"), reset, h("button", { type: "button", onclick: () => add() }, icon("add"), "Add instance")),
+        h(
+          "header",
+          null,
+          h("h3", null, "Instances"),
+          h("span", { class: "small soft grow" }, "Choose one and drag its values in the top row: what if?"),
+          reset,
+          h("button", { type: "button", onclick: () => add() }, icon("add"), "Add instance"),
+        ),
         rows,
       ),
     ),
   );
 
-  const changed = () => studio.state.data !== null && (without.length > 0 || extra.length > 0 || Object.keys(change).length > 0);
+  const changed = () =>
+    studio.state.data !== null && (without.length > 0 || extra.length > 0 || Object.keys(change).length > 0);
   const wanted = () => ({ type: "viewer", bag: studio.bag, without, extra, change });
 
   function restart() {
@@ -52,7 +61,8 @@ export function viewerView(studio) {
   function update() {
     const { state } = studio;
     if (state.data?.problem) return refuse("The rules cannot read these bags", state.data.problem);
-    if (!state.data && !extra.length) extra = [state.variables.filter((each) => each.input).map((each) => (each.axis[0] + each.axis[1]) / 2)];
+    if (!state.data && !extra.length)
+      extra = [state.variables.filter((each) => each.input).map((each) => (each.axis[0] + each.axis[1]) / 2)];
     const now = `${state.data_name}/${state.data?.n_bags}`;
     if (now !== known) {
       known = now;
@@ -85,24 +95,74 @@ export function viewerView(studio) {
   function refuse(title, advice) {
     replace(said);
     replace(rows);
-    replace(grid, empty(icon("viewer"), title, clipped(advice, 600), h("button", { type: "button", onclick: () => (changed() ? restart() : studio.open("files")) }, changed() ? "Back to the data" : "Open other data")));
+    replace(
+      grid,
+      empty(
+        icon("viewer"),
+        title,
+        clipped(advice, 600),
+        h(
+          "button",
+          { type: "button", onclick: () => (changed() ? restart() : studio.open("files")) },
+          changed() ? "Back to the data" : "Open other data",
+        ),
+      ),
+    );
   }
 
   function drawPicker() {
     if (!ids.length) {
-      replace(picker, h("p", { class: "soft" }, "No bags are open: you see one instance to play with. Open data in Files to see bags."));
+      replace(
+        picker,
+        h(
+          "p",
+          { class: "soft" },
+          "No bags are open: you see one instance to play with. Open data in Files to see bags.",
+        ),
+      );
       return;
     }
     const at = ids.indexOf(studio.bag ?? "");
     const go = (/** @type {number} */ place) => pick(ids[(place + ids.length) % ids.length]);
     const many = ids.length > 500;
     const control = many
-      ? h("input", { value: studio.bag ?? "", "aria-label": "Bag", "data-key": "bag", onchange: (/** @type {Event} */ event) => pick(/** @type {HTMLInputElement} */ (event.target).value) })
-      : choice({ label: "Bag", key: "bag", value: studio.bag ?? "", options: ids.map((id) => ({ value: id, text: id })), changed: pick });
+      ? h("input", {
+          value: studio.bag ?? "",
+          "aria-label": "Bag",
+          "data-key": "bag",
+          onchange: (/** @type {Event} */ event) => pick(/** @type {HTMLInputElement} */ (event.target).value),
+        })
+      : choice({
+          label: "Bag",
+          key: "bag",
+          value: studio.bag ?? "",
+          options: ids.map((id) => ({ value: id, text: id })),
+          changed: pick,
+        });
     replace(
       picker,
-      h("button", { type: "button", class: "icon-button", "aria-label": "Bag before", "data-key": "bag-before", onclick: () => go(at - 1) }, icon("up")),
-      h("button", { type: "button", class: "icon-button", "aria-label": "Next bag", "data-key": "bag-next", onclick: () => go(at + 1) }, icon("down")),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": "Bag before",
+          "data-key": "bag-before",
+          onclick: () => go(at - 1),
+        },
+        icon("up"),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": "Next bag",
+          "data-key": "bag-next",
+          onclick: () => go(at + 1),
+        },
+        icon("down"),
+      ),
       h("label", { class: "row tight" }, h("span", { class: "soft" }, "Bag"), control),
     );
   }
@@ -110,7 +170,10 @@ export function viewerView(studio) {
   /** @param {string} id */
   function pick(id) {
     if (!ids.includes(id)) {
-      studio.toasts.show(`There is no bag “${clipped(id, 60)}”.`, { kind: "error", advice: "Look it up in the Bags view." });
+      studio.toasts.show(`There is no bag “${clipped(id, 60)}”.`, {
+        kind: "error",
+        advice: "Look it up in the Bags view.",
+      });
       return;
     }
     studio.bag = id;
@@ -126,7 +189,10 @@ export function viewerView(studio) {
     reset.hidden = !changed();
     replace(said, verdict(studio, answer, changed()));
     replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth));
-    replace(rows, instanceTable(answer, chosen, { choose, remove, set: (row, variable, value) => move(row, variable, value) }));
+    replace(
+      rows,
+      instanceTable(answer, chosen, { choose, remove, set: (row, variable, value) => move(row, variable, value) }),
+    );
   }
 
   /** @param {number} row */
@@ -146,7 +212,9 @@ export function viewerView(studio) {
     const place = seen.places[row];
     if (place === null) {
       const own = row - seen.places.filter((/** @type {number | null} */ each) => each !== null).length;
-      extra = extra.map((values, at) => (at === own ? values.map((old, d) => (seen.variables[d] === variable ? value : old)) : values));
+      extra = extra.map((values, at) =>
+        at === own ? values.map((old, d) => (seen.variables[d] === variable ? value : old)) : values,
+      );
     } else change = { ...change, [place]: { ...change[place], [variable]: value } };
     ask();
   }
@@ -155,10 +223,15 @@ export function viewerView(studio) {
   function remove(row) {
     const place = seen.places[row];
     if (seen.places.length === 1) {
-      studio.toasts.show("A bag needs at least one instance.", { advice: "Add another one before you remove this one." });
+      studio.toasts.show("A bag needs at least one instance.", {
+        advice: "Add another one before you remove this one.",
+      });
       return;
     }
-    if (place === null) extra = extra.filter((_, at) => at !== row - seen.places.filter((/** @type {number | null} */ each) => each !== null).length);
+    if (place === null)
+      extra = extra.filter(
+        (_, at) => at !== row - seen.places.filter((/** @type {number | null} */ each) => each !== null).length,
+      );
     else without = [...without, place];
     chosen = null;
     ask();
@@ -169,7 +242,9 @@ export function viewerView(studio) {
     extra = [...extra, [...seen.instances[chosen ?? 0]]];
     chosen = seen.instances.length;
     ask();
-    studio.toasts.show(`Added a copy of instance ${chosen === null ? 0 : show(seen.places[chosen] ?? 0)}.`, { advice: "Drag its values in the top row." });
+    studio.toasts.show(`Added a copy of instance ${chosen === null ? 0 : show(seen.places[chosen] ?? 0)}.`, {
+      advice: "Drag its values in the top row.",
+    });
   }
 
   return { name: "viewer", title: "Viewer", element, update };
