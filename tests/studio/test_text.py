@@ -94,3 +94,9 @@ def test_completion_replaces_the_word_that_was_begun(page):
 def test_texts_have_a_limit(page):
     assert "limit" in page.refused("check", "refused", text="#" * 600_000)["message"]
     page.refused("check", "refused", text=7)
+
+
+def test_all_of_many_mistakes_are_marked():
+    text = DECLARED + "".join(f"IF hue{n} is blue THEN sky = 1\n" for n in range(60))
+    found = check(text)["mistakes"]
+    assert [each["line"] for each in found] == list(range(3, 63))

@@ -99,6 +99,14 @@ class Journal:
         if not good:
             self.append({"journal": _VERSION})
 
+    def set_aside(self) -> None:
+        """Keep a journal that makes no sense under another name, and begin anew."""
+        with contextlib.suppress(OSError):
+            self.path.with_suffix(".damaged").write_bytes(self.path.read_bytes())
+        os.ftruncate(self._file, 0)
+        self._text, self.records = "", []
+        self.append({"journal": _VERSION})
+
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record; it is on disk when this returns."""
         line = (encoded(record) + "\n").encode("utf-8")
@@ -158,6 +166,8 @@ class Journal:
 
     def _document(self, record: Mapping[str, Any]) -> Document:
         start, end, middle = record["text"]
+        if not 0 <= start <= len(self._text) - end or end < 0:
+            raise ValueError("The journal does not fit together.")
         self._text = self._text[:start] + middle + self._text[len(self._text) - end :]
         return Document(
             self._text,

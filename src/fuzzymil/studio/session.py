@@ -116,14 +116,18 @@ class Session:
     def _recover(self, folder: Path) -> None:
         """Go on where an earlier session of this name ended; if the file changed since, that is one more version."""
         opened = self.history.current
+        found: tuple[History, Document] | None = None
         try:
             self._journal = Journal(folder, self.name)
-            found = self._journal.restored()
+            try:
+                found = self._journal.restored()
+                if found is not None:
+                    checked_document(found[0].current.document)
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+                found = None
+                self._journal.set_aside()
         except OSError as problem:
             self.autosave = f"Edits cannot be kept in {problem.filename}: {problem.strerror}."
-            return
-        except (ValueError, KeyError, TypeError) as problem:
-            self.autosave = f"The journal of an earlier session cannot be read ({problem}): edits are not kept."
             return
         if found is None:
             self._journal.keep(opened.document, opened.label, opened.when, opened=True)
