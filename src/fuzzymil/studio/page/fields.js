@@ -159,12 +159,18 @@ export const empty = (drawing, title, advice, ...actions) =>
     h("div", { class: "row" }, actions),
   );
 
+const TURNS = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+
 /**
- * A text of at most so many characters; names can be of any length.
+ * A text of at most so many characters; names can be of any length. One that is written from right to left, or that
+ * turns the direction, is isolated, so that it does not turn what stands next to it.
  * @param {string} text
  * @param {number} most
  */
-export const clipped = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);
+export function clipped(text, most) {
+  const short = text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text;
+  return TURNS.test(short) ? `\u2068${short}\u2069` : short;
+}
 
 /**
  * The few figures that matter most, with their names.

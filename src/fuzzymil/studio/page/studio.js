@@ -86,6 +86,11 @@ export class Studio {
     return /** @type {State} */ (this.latest);
   }
 
+  /** The output at which the decision changes; null if there is nothing to decide. */
+  get threshold() {
+    return this.state.data ? this.state.threshold : null;
+  }
+
   start() {
     this.connection.on("connection", ({ connected }) => {
       this.frame.connected(connected);

@@ -19,7 +19,7 @@ const FIXED = 556; // pixels of the columns that are not variables
  */
 export function walkThrough(studio, answer, chosen, move, room) {
   WIDE = Math.round(Math.min(Math.max((room - FIXED) / Math.max(answer.columns.length, 1) - 14, 84), 260));
-  TALL = answer.rows.length <= 3 ? 84 : answer.rows.length <= 8 ? 62 : 54;
+  TALL = answer.rows.length + (answer.joined ? 2 : 0) <= 3 ? 84 : answer.rows.length <= 8 ? 62 : 54;
   FOOT = TALL - 5;
   const additive = studio.state.additive;
   const k = 0; // contributions are about the first output that is explained
@@ -388,13 +388,13 @@ function sum(studio, answer, additive, mamdani, bounds) {
       h(
         "td",
         { class: "adds-total" },
-        studio.state.threshold !== null &&
+        studio.threshold !== null &&
           h(
             "span",
             { class: "soft small" },
-            answer.output[0] > studio.state.threshold
-              ? `above ${show(studio.state.threshold, 3)}:`
-              : `not above ${show(studio.state.threshold, 3)}:`,
+            answer.output[0] > studio.threshold
+              ? `above ${show(studio.threshold, 3)}:`
+              : `not above ${show(studio.threshold, 3)}:`,
           ),
         h("b", { class: "number" }, show(answer.output[0], 5)),
       ),

@@ -99,16 +99,14 @@ export function bagsView(studio) {
       { key: "n", title: "Inst.", width: "xs", numeric: true, sort: (row) => row.n },
     ],
   });
-  const element = h(
-    "section",
-    null,
-    h(
-      "div",
-      { class: "columns bags-columns" },
-      h("section", { class: "pane", "aria-label": "Table of bags" }, h("header", null, tools, found), table.element),
-      h("section", { class: "pane", "aria-label": "Explanation" }, h("header", null, heading, viewer), why),
-    ),
+  const content = h(
+    "div",
+    { class: "columns bags-columns" },
+    h("section", { class: "pane", "aria-label": "Table of bags" }, h("header", null, tools, found), table.element),
+    h("section", { class: "pane", "aria-label": "Explanation" }, h("header", null, heading, viewer), why),
   );
+  const nothing = h("div", { class: "grow" });
+  const element = h("section", null, content, nothing);
 
   function drawTools() {
     const options = [
@@ -200,23 +198,19 @@ export function bagsView(studio) {
 
   function update() {
     const { data } = studio.state;
-    viewer.hidden = !data;
+    content.hidden = !data || data.problem !== null;
+    nothing.hidden = !content.hidden;
     if (!data || data.problem) {
-      rows = [];
-      table.show([]);
-      replace(tools);
-      found.textContent = "";
-      heading.textContent = "Explanation";
       replace(
-        why,
-        data?.problem
-          ? empty(icon("warning"), "The rules cannot read these bags", clipped(data.problem, 600))
-          : empty(
-              icon("bags"),
-              "No bags yet",
-              "Open a CSV file with one row per instance: a column names the bag, another its label.",
-              h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
-            ),
+        nothing,
+        empty(
+          icon("bags"),
+          data ? "The rules cannot read these bags" : "No bags yet",
+          data?.problem
+            ? clipped(data.problem, 600)
+            : "Open a CSV file with one row per instance: a column names the bag, another its label.",
+          h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
+        ),
       );
       return;
     }

@@ -118,7 +118,7 @@ export function surfaceView(studio) {
             checked: points,
             onchange: () => {
               points = !points;
-              if (seen) map.show(seen, points, studio.state.threshold, held);
+              if (seen) map.show(seen, points, studio.threshold, held);
             },
           }),
           "instances",
@@ -199,8 +199,8 @@ export function surfaceView(studio) {
   /** @param {any} answer */
   function draw(answer) {
     seen = answer;
-    map.show(answer, points, studio.state.threshold, crosshair());
-    replace(legend, scaleBar(answer, studio.state.threshold));
+    map.show(answer, points, studio.threshold, crosshair());
+    replace(legend, scaleBar(answer, studio.threshold));
   }
 
   /** @type {Map<string, any>} */
@@ -217,7 +217,7 @@ export function surfaceView(studio) {
         const found = sliced.get(each);
         if (!found) return [];
         const at = /** @type {Record<string, number>} */ (crosshair())[each];
-        return [sliceChart(found, axes.output, at, studio.state.threshold, slices.clientWidth || 320)];
+        return [sliceChart(found, axes.output, at, studio.threshold, slices.clientWidth || 320)];
       }),
     );
   }
