@@ -63,6 +63,18 @@ def test_the_rules_say_the_truth():
     assert medium.center + medium.width == pytest.approx(5, abs=0.5)
 
 
+@pytest.mark.parametrize(("n_features", "max_terms"), [(1, None), (5, None), (5, 1)])
+def test_an_interval_of_one_feature_is_one_condition(n_features, max_terms):
+    def bags_of(n_bags, seed):
+        rng = np.random.RandomState(seed)
+        bags = [rng.uniform(0, 10, size=(rng.randint(2, 9), n_features)) for _ in range(n_bags)]
+        return bags, np.array([int(((bag[:, 0] > 4.5) & (bag[:, 0] < 5.5)).any()) for bag in bags])
+
+    model = chosen(*bags_of(300, 1), max_terms=max_terms)
+    assert [len(rule.conditions) for rule in model.rules_.rules] == [1]
+    assert model.score(*bags_of(500, 99)) > 0.98
+
+
 def test_both_needed_and_either_suffices_read_differently():
     both, either = (chosen(make_planted(kind, 200, random_state=0), None).rules_ for kind in ("both", "either"))
     for rules, needed in ((both, 2), (either, 1)):
@@ -204,6 +216,24 @@ def test_very_many_bags_of_which_few_are_positive():
     assert used_features(model) == {"x2"}
     assert model.score(bags) > 0.998
     assert model.predict_proba(bags)[:, 1].mean() == pytest.approx(labels.mean(), rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.05, 0.1])
+def test_a_rare_class_is_found_by_what_makes_it(share):
+    def bags_of(n_bags, seed):
+        rng = np.random.RandomState(seed)
+        bags = [rng.uniform(0, 10, size=(rng.randint(2, 8), 4)) * [0.8, 1, 1, 1] for _ in range(n_bags)]
+        labels = (rng.uniform(size=n_bags) < share).astype(int)
+        for bag in np.flatnonzero(labels):
+            bags[bag][0, 0] = rng.uniform(8.3, 10)
+        return bags, labels
+
+    model = chosen(*bags_of(1000, 1))
+    assert used_features(model) == {"x1"}
+    assert model.rules_.n_rules == 1
+    assert model.rules_.parts[0].quantifier == "some"
+    assert np.abs(model.rules_.coefs).max() < 20  # not as certain as a fit that diverges
+    assert model.score(*bags_of(2000, 2)) > 0.995
 
 
 @pytest.mark.parametrize("n_bags", [2, 3, 4, 9, 10, 11])

@@ -56,6 +56,23 @@ def test_logistic_fits_reach_the_least_objective(seed):
         assert least - 1e-9 <= reached <= least + 0.005 * (np.log(2) - least)
 
 
+@pytest.mark.parametrize("share", [0.003, 0.01, 0.03, 0.97])
+def test_a_rare_class_is_fitted_as_exactly(share):
+    """Newton's method without control of its steps diverges here: the first goes ten times too far."""
+    rng = np.random.RandomState(0)
+    values = rng.uniform(size=2000)
+    target = (values > 1 - share).astype(float)
+    limits = np.quantile(values, [0.1, 0.3, 0.5, 0.7, 0.9, 1 - share])
+    columns = np.asfortranarray(1 / (1 + np.exp(-np.array([5, 5, 5, 5, 5, 400]) * (values[:, None] - limits))))
+    weights = np.ones(len(target))
+    penalties = greatest_penalty(columns, target, weights) * np.geomspace(1, 0.05, 8)
+    null = logistic_optimum(columns, target, weights, 10.0)
+    for penalty, fit in zip(penalties, solutions(columns, target, weights, penalties, logistic=True), strict=True):
+        least = logistic_optimum(columns, target, weights, penalty)
+        reached = objective(fit.default, fit.coefs, columns, target, weights, penalty, logistic=True)
+        assert least - 1e-9 <= reached <= least + 0.005 * null
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_least_squares_fits_are_those_of_scikit_learn(seed):
     columns, target, weights = problem(seed, logistic=False)

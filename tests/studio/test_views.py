@@ -10,6 +10,7 @@ from fuzzymil.membership import FAMILIES, learnable_families
 from fuzzymil.plots import SurfaceDisplay
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.sets import handles, in_family, moved_to
+from fuzzymil.studio.start import starter
 
 
 def test_the_table_of_bags(page):
@@ -181,3 +182,28 @@ def test_every_family_turns_into_every_other(old, new):
     peaks = [float(each.peak(*each.parameters)) for each in (EXAMPLES[old], made)]
     assert peaks[0] == pytest.approx(peaks[1])
     assert isinstance(made, FAMILIES[new])
+
+
+def test_three_classes_have_an_output_each():
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(k, 1, (4, 2)) for k in range(3) for _ in range(10)]
+    bags = Bags.from_list(bags, labels=[f"c{k}" for k in range(3) for _ in range(10)], feature_names=["u", "v"])
+    page = Page(Session(starter(bags), bags))
+    assert page.state["outputs"] == page.state["classes"] == ["c0", "c1", "c2"]
+    page.get("add_rule", text="IF SOME u is high THEN c0 = 0, c1 = 0, c2 = 1")
+    found = page.get("validation")
+    assert sum(map(sum, found["confusion"])) == 30
+    assert found["accuracy"] == page.get("score")["accuracy"] > 1 / 3
+    assert len(page.get("folds", k=5)["folds"]) == 5
+    one = Page(Session(Document("VARIABLE u: low = Gaussian(0, 1)  IF u is low THEN y = 1"), bags))
+    assert "3 classes" in one.refused("validation", "refused")["message"]
+    assert "3 classes" in one.refused("train", "refused")["message"]
+    assert one.get("score")["n"] == 30
+
+
+def test_ranges_of_data_are_written_with_few_digits():
+    values = np.random.default_rng(0).normal(3, 2, (40, 1))
+    variable = starter(Bags.from_list(list(values[:, None]))).rules.variables[0]
+    assert variable.low <= values.min() <= variable.low + 0.1
+    assert variable.high - 0.1 <= values.max() <= variable.high
+    assert max(len(repr(end)) for end in (variable.low, variable.high)) <= 5

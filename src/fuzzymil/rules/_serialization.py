@@ -293,8 +293,8 @@ class Serializable(ABC):
         Raises
         ------
         ParameterError
-            For what code cannot express: quantifiers, formulas, ``hold``, ``activation``, and aggregations other than
-            "max", "min" and "softmax".
+            For what code cannot express: ``hold``, ``activation``, registered quantifiers, and the aggregations
+            "softmax_relative", "softmax_log", "lse" and "power".
 
         Examples
         --------

@@ -83,7 +83,7 @@ class Intervals:
     def search(
         self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 40, keep: int = 12
     ) -> list[Premise]:
-        """Return the conjunctions that reduce the loss most, best first.
+        """Return the intervals and conjunctions that reduce the loss most, best first.
 
         Parameters
         ----------
@@ -118,7 +118,9 @@ class Intervals:
         often = np.square(slope @ few) / np.maximum(spread, 0.02 * total)
         first = self._varied(np.argsort(-np.maximum(some, often), kind="stable"), beam)
         members: dict[tuple[int, ...], float] = {(m,): float(some[m]) for m in first}
-        found: dict[tuple[int, ...], float] = {}
+        # An interval says something alone, too; of half-lines, there are enough among the thresholds.
+        bounded = np.isfinite(self._low) & np.isfinite(self._high)
+        found = {key: gain for key, gain in members.items() if key[0] < len(bounded) and bounded[key[0]]}
         for _ in range(1, min(max_terms, len(np.unique(self.feature)))):
             longer: dict[tuple[int, ...], float] = {}
             for chosen, before in members.items():

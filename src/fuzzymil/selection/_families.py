@@ -79,8 +79,8 @@ class Validation:
     fits: list[list[list[Fit]]]  # by fold, penalty and output
 
 
-def statements(bags: Bags, max_terms: int | None) -> list[Family]:
-    """Return the families of short rules: SOME, averages, conjunctions in one instance, counts."""
+def statements(bags: Bags) -> list[Family]:
+    """Return the families of short rules: SOME, averages, intervals and conjunctions in one instance, counts."""
     sizes, several = bag_sizes(bags), bags.sizes.max() > 1
     some = joined([thresholds(bags), categories(bags), sizes])
     found = [Family("some", some)]
@@ -88,7 +88,7 @@ def statements(bags: Bags, max_terms: int | None) -> list[Family]:
         means = joined([averages(bags), shares(bags)])
         found.append(Family("averages", means))
     intervals = Intervals(bags)
-    if (max_terms is None or max_terms > 1) and len(np.unique(intervals.feature)) > 1:
+    if len(intervals.feature):
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if several:

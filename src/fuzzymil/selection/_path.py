@@ -20,13 +20,15 @@ from fuzzymil._utils.arrays import Array
 
 __all__ = ["Fit", "costs", "greatest_penalty", "residuals", "solutions"]
 
-_NEWTON_STEPS = 8
+_NEWTON_STEPS = 8  # at full length
+_MOST_STEPS = 40
+_HALVINGS = 12
 _SWEEPS = 30  # of coordinate descent in a Newton step, which is warm-started
 _MOST_JOINING = 200  # columns at once
 _ROUNDS = 50  # of joining; inexact steps could go in circles
 _TOLERANCE = 0.01  # relative, of the conditions that a solution fulfills
 _BAGS_PER_COLUMN = 1.5  # above which coordinate descent works on the inner products of columns
-_CONVERGED = 0.01  # largest change of a coefficient in a Newton step, relative to the largest coefficient
+_CONVERGED = 3e-4  # by which a Newton step lowers the cost, relative to it
 _LEAST_CURVATURE = 1e-3  # of the logistic loss, where a bag is explained perfectly
 
 
@@ -85,13 +87,22 @@ def solutions(
         for _ in range(_ROUNDS):
             # Only columns that would improve the fit join; coordinate descent over all of them would take far longer.
             slopes = np.abs((share * residuals(output, target, logistic=logistic)) @ columns)
-            joining = np.flatnonzero((slopes > penalty * (1 + _TOLERANCE) + 1e-12) & (coefs == 0))
+            used = coefs != 0
+            joining = np.flatnonzero((slopes > penalty * (1 + _TOLERANCE) + 1e-12) & ~used)
             if not len(joining) and solved == penalty:
                 break
-            joining = joining[np.argsort(-slopes[joining], kind="stable")[:_MOST_JOINING]]
-            chosen = np.union1d(np.flatnonzero(coefs), joining)
+            if len(joining) > _MOST_JOINING:
+                joining = joining[np.argsort(-slopes[joining], kind="stable")[:_MOST_JOINING]]
+            used[joining] = True
+            chosen = np.flatnonzero(used)
             part = columns[:, chosen]
-            default, coefs[chosen] = _newton(part, target, share, penalty, default, coefs[chosen], logistic=logistic)
+            # Checking the parameters of each small problem would take longer than solving it; one that has not
+            # converged is continued by the next step.
+            with config_context(skip_parameter_validation=True), warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                default, coefs[chosen] = _newton(
+                    part, target, share, penalty, default, coefs[chosen], logistic=logistic
+                )
             output = default + part @ coefs[chosen]
             stuck = solved == penalty and not np.any(coefs[joining])
             solved = penalty
@@ -104,32 +115,48 @@ def _newton(
     columns: Array, target: Array, share: Array, penalty: float, default: float, coefs: Array, *, logistic: bool
 ) -> tuple[float, Array]:
     """Return default and coefficients after Newton steps, each of which solves a weighted lasso."""
-    n_steps = _NEWTON_STEPS if logistic else 1
-    # Checking the parameters of each small problem would take longer than solving it; one that has not converged is
-    # continued by the next step.
-    with config_context(skip_parameter_validation=True), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for _ in range(n_steps):
-            output = default + columns @ coefs
-            curvature, wanted = np.ones_like(output), target
-            if logistic:
-                likely = expit(output)
-                curvature = np.maximum(likely * (1 - likely), _LEAST_CURVATURE)
-                wanted = output + (target - likely) / curvature
-            weight = share * curvature
-            total = weight.sum()
-            middle, level = weight @ columns / total, weight @ wanted / total
-            moved = coefs
-            if columns.shape[1]:
-                root = np.sqrt(weight / total * len(target))
-                scaled = np.asfortranarray((columns - middle) * root[:, None])
-                wished = (wanted - level) * root
-                moved = _lasso(scaled, wished, penalty / total, coefs)
-            change, coefs = float(np.abs(moved - coefs).max(initial=0.0)), moved
-            before, default = default, float(level - middle @ coefs)
-            if max(change, abs(default - before)) <= _CONVERGED * max(1.0, float(np.abs(coefs).max(initial=0.0))):
+    if not logistic:
+        return _step(columns, target, share, penalty, coefs)
+    output = default + columns @ coefs
+    cost = _penalized(output, target, share, penalty, coefs)
+    n_steps = 0
+    for _ in range(_MOST_STEPS):
+        likely = expit(output)
+        curvature = np.maximum(likely * (1 - likely), _LEAST_CURVATURE)
+        wanted = output + (target - likely) / curvature
+        new_default, new_coefs = _step(columns, wanted, share * curvature, penalty, coefs)
+        # Where one class is rare, a whole step would go too far, and the next one even further.
+        size = 1.0
+        for _ in range(_HALVINGS):
+            moved, level = coefs + size * (new_coefs - coefs), default + size * (new_default - default)
+            output = level + columns @ moved
+            new_cost = _penalized(output, target, share, penalty, moved)
+            if new_cost <= cost + 1e-9 * abs(cost):
                 break
+            size /= 2
+        else:
+            break
+        done = cost - new_cost <= _CONVERGED * cost
+        default, coefs, cost = level, moved, new_cost
+        n_steps += size == 1.0
+        if done or n_steps == _NEWTON_STEPS:
+            break
     return default, coefs
+
+
+def _penalized(output: Array, target: Array, share: Array, penalty: float, coefs: Array) -> float:
+    return float(share @ costs(output, target, logistic=True) + penalty * np.abs(coefs).sum())
+
+
+def _step(columns: Array, wanted: Array, weight: Array, penalty: float, coefs: Array) -> tuple[float, Array]:
+    """Return default and coefficients of the lasso with these targets and weights."""
+    total = weight.sum()
+    middle, level = weight @ columns / total, weight @ wanted / total
+    if columns.shape[1]:
+        root = np.sqrt(weight / total * len(wanted))
+        scaled = np.asfortranarray((columns - middle) * root[:, None])
+        coefs = _lasso(scaled, (wanted - level) * root, penalty / total, coefs)
+    return float(level - middle @ coefs), coefs
 
 
 def _lasso(columns: Array, target: Array, penalty: float, start: Array) -> Array:
@@ -141,7 +168,7 @@ def _lasso(columns: Array, target: Array, penalty: float, start: Array) -> Array
         target,
         l1_ratio=1.0,
         alphas=[penalty],
-        coef_init=start,
+        coef_init=start.copy(),  # which is overwritten
         precompute=products,
         Xy=None if products is False else columns.T @ target,
         tol=1e-4,

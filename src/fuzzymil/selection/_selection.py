@@ -135,7 +135,7 @@ def plan(
         Called from time to time, for progress.
     """
     terms = min(max_terms or _LONGEST, _LONGEST)
-    short = statements(problem.bags, max_terms)
+    short = statements(problem.bags)
     folds = _folds(groups, rng)
     if folds is None:  # too few bags to hold some out
         family = short[0]

@@ -19,6 +19,7 @@ from fuzzymil.studio.edits import checked_document
 from fuzzymil.studio.files import Upload
 from fuzzymil.studio.proposal import merged
 from fuzzymil.studio.session import Refused, Session, action
+from fuzzymil.studio.views.validation import numbers_of
 
 __all__ = ["Trainer"]
 
@@ -285,7 +286,7 @@ def _fold_scores(case: Case, parts: list[list[int]], output: Any, *, chosen: boo
     labels = np.asarray(case.labels, object)
     rows: list[dict[str, Any]] = []
     if case.reading is None:
-        numbers = np.asarray(case.data.labels, float)
+        numbers = numbers_of(case)
         for part in parts:
             errors = output[part, 0] - numbers[part]
             rows.append({"n": len(part), "rmse": float(np.sqrt((errors**2).mean()))})

@@ -20,6 +20,7 @@ from fuzzymil.rules.inference import matched
 from fuzzymil.studio._json import decoded, encoded
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.views.validation import numbers_of
 from fuzzymil.studio.worker import save_bags
 
 __all__ = ["Worker", "elapsed", "job_of", "parts_of", "thinned"]
@@ -138,6 +139,8 @@ def job_of(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags
     if not isinstance(rate, int | float) or isinstance(rate, bool) or not 0 < rate <= 10:
         raise ParameterError(f"learning_rate must be above 0 and at most 10, got {rate!r:.60}.")
     classifies = case.classes is not None
+    if not classifies:
+        numbers_of(case)  # raises unless labels are numbers
     job = {
         "do": kind,
         "classifies": classifies,

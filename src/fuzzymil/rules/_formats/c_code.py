@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fuzzymil.rules._formats.code import JOINS, Language, Program, number
+from fuzzymil.network.quantifiers import MOST_FROM, MOST_TO
+from fuzzymil.rules._formats.code import Language, Program, number
 from fuzzymil.rules._formats.system import Output
 
 _EXPRESSIONS = {
@@ -65,6 +66,33 @@ _EXPRESSIONS = {
     "s_nilpotent(a, b)": "a + b < 1 ? fmax(a, b) : 1.0",
     "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
 }
+_ONE_TO_ONE = ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+_FORMULAS = {
+    "unit(a)": "a < 0 ? 0.0 : a > 1 ? 1.0 : a",
+    "f_add(a, b)": "a + b",
+    "f_subtract(a, b)": "a - b",
+    "f_multiply(a, b)": "a * b",
+    "f_divide(a, b)": "a / b",
+    "f_negative(a)": "-a",
+    "f_power(a, b)": "pow(a, b)",
+    "f_fmod(a, b)": "fmod(a, b)",
+    "f_arctan2(a, b)": "atan2(a, b)",
+    "f_abs(a)": "fabs(a)",
+    "f_round(a)": "rint(a)",
+    "f_minimum(a, b)": "a != a || a < b ? a : b",
+    "f_maximum(a, b)": "a != a || a > b ? a : b",
+    "f_greater(a, b)": "a > b",
+    "f_greater_equal(a, b)": "a >= b",
+    "f_equal(a, b)": "a == b",
+    "f_not_equal(a, b)": "a != b",
+    "f_less_equal(a, b)": "a <= b",
+    "f_less(a, b)": "a < b",
+    "f_logical_and(a, b)": "a != 0 && b != 0",
+    "f_logical_or(a, b)": "a != 0 || b != 0",
+    "f_logical_not(a)": "a == 0",
+    **{f"f_{name}(a)": f"{name}(a)" for name in _ONE_TO_ONE},
+    **{f"f_arc{name}(a)": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
 # Over the instances of a bag: of the numbers v[0], v[step], v[2 * step], ...
 _BLOCKS = {
     "greatest": """static double greatest(const double *v, size_t n, size_t step, double alpha) {
@@ -88,6 +116,39 @@ _BLOCKS = {
         weights += weight;
     }
     return total / weights;
+}""",
+    "mean": """static double mean(const double *v, size_t n, size_t step, double alpha) {
+    double total = 0.0;
+    (void)alpha;
+    for (size_t i = 0; i < n; i++) total += v[i * step];
+    return total / (double)n;
+}""",
+    "any_of": """static double any_of(const double *v, size_t n, size_t step, double alpha) {
+    double none = 1.0;
+    (void)alpha;
+    for (size_t i = 0; i < n; i++) none *= 1 - v[i * step];
+    return 1 - none;
+}""",
+    "sum_of": """static double sum_of(const double *v, size_t n, size_t step, double alpha) {
+    double total = 0.0;
+    (void)alpha;
+    for (size_t i = 0; i < n; i++) total += v[i * step];
+    return fmin(total, 1.0);
+}""",
+    "most": f"""static double most(const double *v, size_t n, size_t step, double alpha) {{
+    return fmin(fmax((mean(v, n, step, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0);
+}}""",
+    "at_least": """static double at_least(const double *v, size_t n, size_t step, double count) {
+    double below = HUGE_VAL;
+    if ((double)n < count) return 0.0;
+    for (;;) {
+        double top = -HUGE_VAL;
+        for (size_t i = 0; i < n; i++) if (v[i * step] < below) top = fmax(top, v[i * step]);
+        for (size_t i = 0; i < n; i++) if (v[i * step] == top) count -= 1;
+        if (count <= 0) return top;
+        if (top == -HUGE_VAL) return NAN;
+        below = top;
+    }
 }""",
     "centroid": """static double centroid(const double *y, const double *mu, int n, int points) {
     double total = 0.0, moment = 0.0;
@@ -139,50 +200,52 @@ def _definition(head: str, body: str) -> str:
 
 def _text(program: Program, comments: Sequence[str]) -> str:
     """Return the whole file."""
-    system, base = program.system, program.base
-    n_rules, n_linear = len(system.rules), len(program.linear)
+    system = program.system
+    n_inputs, n_rules = len(system.inputs), len(system.rules)
+    n_parts, n_linear = len(program.parts), len(program.linear)
     body = [
-        *_function("truths(const double *x, double *w)", "w", program, program.truths()),
+        *_function("truths(const double *x, double *t)", "t", program, program.truths()),
         *(_function("responses(const double *x, double *c)", "c", program, program.responses()) if n_linear else ()),
-        "static void concluded(const double *w, const double *c, double *out) {",
-        "    (void)c;",
+        "static void fired(const double *t, size_t n, double *w) {",
+        *(
+            f"    const double p{m} = {function}(t + {m}, n, {n_parts}, {argument});"
+            for m, (function, argument) in enumerate(program.joins())
+        ),
+        *(f"    w[{r}] = {strength};" for r, strength in enumerate(program.firing())),
+        "}",
+        "",
+        "static void concluded(const double *w, const double *c, const double *x, size_t n, double *out) {",
+        "    (void)c, (void)x, (void)n;",
         *(f"    {line}" for k, output in enumerate(system.outputs) for line in _output(program, output, k)),
         "}",
         "",
-        f"/* One instance: x has {len(system.inputs)} inputs, out gets {len(system.outputs)} outputs. */",
+        f"/* One instance: x has {n_inputs} inputs, out gets {len(system.outputs)} outputs. */",
         "void infer(const double *x, double *out) {",
-        f"    double w[{n_rules}], c[{n_linear or 1}];",
-        "    truths(x, w);",
+        f"    double t[{n_parts}], w[{n_rules}], c[{n_linear or 1}];",
+        "    truths(x, t);",
         *(["    responses(x, c);"] if n_linear else ["    c[0] = 0.0;"]),
-        "    concluded(w, c, out);",
+        "    fired(t, 1, w);",
+        "    concluded(w, c, x, 1, out);",
         "}",
         "",
         "/* A bag: n instances, one after the other. */",
         "/* Returns 0, or 1 if there is no instance or no memory. */",
         "int infer_bag(const double *x, size_t n, double *out) {",
         f"    double w[{n_rules}], c[{n_linear or 1}];",
-        f"    double *all = n ? malloc(n * {n_rules + n_linear} * sizeof(double)) : NULL;",
+        f"    double *all = n ? malloc(n * {n_parts + n_linear} * sizeof(double)) : NULL;",
         "    if (!all) return 1;",
         "    for (size_t i = 0; i < n; i++) {",
-        f"        truths(x + i * {len(system.inputs)}, all + i * {n_rules});",
-        *(
-            [f"        responses(x + i * {len(system.inputs)}, all + n * {n_rules} + i * {n_linear});"]
-            if n_linear
-            else []
-        ),
+        f"        truths(x + i * {n_inputs}, all + i * {n_parts});",
+        *([f"        responses(x + i * {n_inputs}, all + n * {n_parts} + i * {n_linear});"] if n_linear else []),
         "    }",
-        f"    for (int r = 0; r < {n_rules}; r++) "
-        f"w[r] = {JOINS[base.aggregation]}(all + r, n, {n_rules}, {number(float(base.alpha))});",  # type: ignore[arg-type]
+        "    fired(all, n, w);",
         *(
-            [
-                f"    for (int k = 0; k < {n_linear}; k++) c[k] = {JOINS[base.combine]}(all + n * {n_rules} + k, n, "
-                f"{n_linear}, {number(float(base.consequent_alpha))});"  # type: ignore[arg-type]
-            ]
-            if n_linear
-            else ["    c[0] = 0.0;"]
+            f"    c[{k}] = {function}(all + n * {n_parts} + {k}, n, {n_linear}, {argument});"
+            for k, (function, argument) in enumerate(program.combination())
         ),
+        *([] if n_linear else ["    c[0] = 0.0;"]),
         "    free(all);",
-        "    concluded(w, c, out);",
+        "    concluded(w, c, x, n, out);",
         "    return 0;",
         "}",
     ]
@@ -218,17 +281,29 @@ def _output(program: Program, output: Output, k: int) -> list[str]:
     if output.weighted:
         parts = program.weighted(output)
         lines = ["{", "    double s, total = 0.0, weight = 0.0;"]
+        for name, value in program.computed(output):
+            lines += [
+                f"    double {name} = 0.0;",
+                "    for (size_t i = 0; i < n; i++) {",
+                f"        const double *u = x + i * {len(program.system.inputs)};",
+                "        (void)u;",
+                f"        {name} += {value};",
+                "    }",
+                f"    {name} /= (double)n;",
+            ]
         for strength, value in parts:
             lines += [f"    s = {strength};", f"    if (s > 0) {{ total += s * ({value}); weight += s; }}"]
         adds = output.defuzzify == "sum"
         lines.append(f"    out[{k}] = weight == 0 ? {default} : {'total' if adds else 'total / weight'};")
-        if output.clip or any(value.startswith("inverse_sigmoid") for _, value in parts):
+        if output.clip or any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
             ends = (
                 "-HUGE_VAL" if output.low is None else number(output.low),
                 "HUGE_VAL" if output.high is None else number(output.high),
             )
             condition = "" if output.clip else f"if (isinf(out[{k}])) "
             lines.append(f"    {condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
+        if program.computed(output):  # may be undefined, and then concludes nothing
+            lines.append(f"    if (out[{k}] != out[{k}]) out[{k}] = {default};")
         return [*lines, "}"]
     n = output.resolution or 1000
     low, high = output.low or 0.0, output.high or 0.0
@@ -250,7 +325,7 @@ def _output(program: Program, output: Output, k: int) -> list[str]:
 
 C = Language(
     functions={
-        **{head.partition("(")[0]: _definition(head, body) for head, body in _EXPRESSIONS.items()},
+        **{head.partition("(")[0]: _definition(head, body) for head, body in {**_EXPRESSIONS, **_FORMULAS}.items()},
         **_BLOCKS,
     },
     choice=lambda condition, then, otherwise: f"({condition} ? {then} : {otherwise})",

@@ -2,7 +2,8 @@
 
 ``infer(x)`` takes the inputs of one instance, in order, and returns the outputs; ``infer_bag`` takes several instances.
 Degrees are plain numbers in this code, not logarithms: strengths below the smallest number count as 0. An unknown
-input (NaN) satisfies its conditions; a linear conclusion of it is NaN.
+input (NaN) satisfies its conditions; a linear conclusion of it is NaN. A rule with quantifiers is about a bag:
+``infer`` takes its instance for a bag of one.
 """
 
 from __future__ import annotations
@@ -11,16 +12,26 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Discrete, Formula, MembershipFunction, Singleton
+from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil.membership import Arithmetic, Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.rules._formats.system import Output, System, Term
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.premise import And, Expression, Is, Not, Or
+from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
 
-JOINS = {"max": "greatest", "min": "least", "softmax": "soft"}
+JOINS = {
+    "max": "greatest",
+    "min": "least",
+    "mean": "mean",
+    "softmax": "soft",
+    "algebraic": "any_of",
+    "bounded": "sum_of",
+}
 """How code joins the instances of a bag, and the name of the function."""
+
+QUANTIFIERS = {"some": "greatest", "all": "least", "on average": "mean", "most": "most", "at least": "at_least"}
+"""The quantifiers that code can express, and the name of the function."""
 
 
 class Language(NamedTuple):
@@ -38,6 +49,8 @@ class Program:
         _check(system, base)
         self.system, self.base, self.language = system, base, language
         self.places = {variable.name: d for d, variable in enumerate(system.inputs)}
+        self.parts = [part for r, rule in enumerate(system.rules) for part in parts_of(r, rule.premise)]
+        """What is asked of the instances, rule by rule: one part per quantifier, or the whole premise."""
         self.linear = [
             term
             for output in system.outputs
@@ -75,33 +88,73 @@ class Program:
         return found
 
     def truths(self) -> list[str]:
-        """Return the truth of each rule's premise, given the inputs as ``v0``, ``v1``, ..."""
-        return [self._truth(rule.premise, favorable=True) for rule in self.system.rules]
+        """Return the truth of each part for one instance, given its inputs as ``v0``, ``v1``, ..."""
+        return [self._truth(part.premise, self._condition, not part.negated) for part in self.parts]
 
-    def _truth(self, premise: Expression, *, favorable: bool) -> str:
-        if isinstance(premise, Is):
-            d = self.places[premise.variable]
-            found = self.membership(self.system.inputs[d].terms[premise.term], f"v{d}")
-            for hedge in reversed(premise.hedges):
-                found = f"hedge_{hedge}({found})"
-            return self.language.choice(f"v{d} != v{d}", "1.0" if favorable else "0.0", found)
+    def joins(self) -> list[tuple[str, str]]:
+        """Return how the truths of each part are joined over the instances: a function, and its last argument."""
+        found = []
+        for part in self.parts:
+            if part.quantifier is None:
+                alpha = self.base.alpha
+                found.append(_join(self.base.aggregation, alpha[part.rule] if isinstance(alpha, tuple) else alpha))
+            elif part.quantifier in QUANTIFIERS:
+                found.append((QUANTIFIERS[part.quantifier], number(part.count or 1)))
+            else:
+                raise ParameterError(f"Code cannot express the quantifier {part.quantifier!r:.60}.")
+        return found
+
+    def firing(self) -> list[str]:
+        """Return the firing strength of each rule, given the degrees of the parts as ``p0``, ``p1``, ..."""
+        places = itertools.count()
+
+        def degree(asked: Expression, favorable: bool) -> str:
+            return f"p{next(places)}"
+
+        return [
+            self._truth(rule.premise, degree, True)
+            if any(part.quantifier for part in self.parts if part.rule == r)
+            else f"p{next(places)}"
+            for r, rule in enumerate(self.system.rules)
+        ]
+
+    def _truth(self, premise: Expression, leaf: Callable[[Expression, bool], str], favorable: bool) -> str:
+        """Return the truth of a premise whose conditions, or quantified parts, ``leaf`` writes."""
+        if isinstance(premise, Is | Quantified):
+            return leaf(premise, favorable)
         if isinstance(premise, Not):
-            return f"hedge_not({self._truth(premise.part, favorable=not favorable)})"
-        if not isinstance(premise, And | Or):
-            raise ParameterError("Code cannot express quantifiers over the instances of a bag.")
+            return f"hedge_not({self._truth(premise.part, leaf, not favorable)})"
         if not premise.parts:
             return "1.0"
         kind, norm = ("t", self.system.t_norm) if isinstance(premise, And) else ("s", self.system.s_norm)
-        found = self._truth(premise.parts[0], favorable=favorable)
+        found = self._truth(premise.parts[0], leaf, favorable)
         for part in premise.parts[1:]:
-            found = f"{kind}_{norm}({found}, {self._truth(part, favorable=favorable)})"
+            found = f"{kind}_{norm}({found}, {self._truth(part, leaf, favorable)})"
         return found
+
+    def _condition(self, asked: Expression, favorable: bool) -> str:
+        assert isinstance(asked, Is)
+        d = self.places[asked.variable]
+        found = self.membership(self.system.inputs[d].terms[asked.term], f"v{d}")
+        for hedge in reversed(asked.hedges):
+            found = f"hedge_{hedge}({found})"
+        return self.language.choice(f"v{d} != v{d}", "1.0" if favorable else "0.0", found)
 
     def responses(self) -> list[str]:
         """Return the conclusions that depend on the inputs, for one instance."""
         return [
             " + ".join([number(row[0]), *(f"{number(slope)} * v{d}" for d, slope in enumerate(row[1:]) if slope)])
             for row in self.linear
+        ]
+
+    def combination(self) -> list[tuple[str, str]]:
+        """Return how each of these conclusions is joined over the instances: a function, and its last argument."""
+        alpha = self.base.consequent_alpha
+        return [
+            _join(self.base.combine, alpha[k] if isinstance(alpha, tuple) else alpha)
+            for k, output in enumerate(self.system.outputs)
+            for _, term, _ in self.concluding(output)
+            if isinstance(term, tuple) and len(term) > 1
         ]
 
     # ------------------------------------------------------------------ conclusions
@@ -134,9 +187,9 @@ class Program:
         groups: dict[str, tuple[str, list[str]]] = {}
         for r, term, hedges in self.concluding(output):
             said = self.system.rules[r].conclusions[output.name]
-            value = self._number_of(term, f"c[{start}]")
-            start += isinstance(term, tuple) and len(term) > 1
             name = said.term if isinstance(said, Is) else said
+            value = self._number_of(term, f"c[{start}]", f"q{list(output.terms).index(name)}")
+            start += isinstance(term, tuple) and len(term) > 1
             groups.setdefault(name, (value, []))[1].append(self.strength(r, hedges))
         found = []
         for value, strengths in groups.values():
@@ -147,11 +200,37 @@ class Program:
             found.append((joined, value))
         return found
 
-    def _number_of(self, term: Term, response: str) -> str:
+    def computed(self, output: Output) -> list[tuple[str, str]]:
+        """Return the numbers that are formulas: the name of each, and its value for one instance, ``u``.
+
+        It is computed from the inputs and from the outputs before this one.
+        """
+        names = {name: f"u[{d}]" for name, d in self.places.items()}
+        names |= {other.name: f"out[{k}]" for k, other in enumerate(self.system.outputs)}
+        said = {rule.term(output.name) for rule in self.system.rules}
+        return [
+            (f"q{n}", self.formula(Arithmetic(term.text), names))
+            for n, (name, term) in enumerate(output.terms.items())
+            if isinstance(term, Formula) and name in said
+        ]
+
+    def formula(self, formula: Arithmetic, names: Mapping[str, str]) -> str:
+        """Return a formula, given what stands for its variables."""
+
+        def written(tree: tuple[Any, ...]) -> str:
+            if tree[0] == "number":
+                return number(tree[1])
+            if tree[0] == "name":
+                return names[tree[1]] if tree[1] in names else number(Arithmetic.CONSTANTS[tree[1]])
+            return f"f_{tree[0]}({', '.join(map(written, tree[1:]))})"
+
+        return written(formula.tree)
+
+    def _number_of(self, term: Term, response: str, computed: str) -> str:
         if isinstance(term, Singleton):
             return number(term.value)
         if isinstance(term, Formula):
-            raise ParameterError(f"Code cannot express the number Formula({term.text!r:.60}).")
+            return computed
         if isinstance(term, MembershipFunction):
             return f"inverse_{term.name}({', '.join(['s', *map(number, term.parameters)])})"
         return number(term[0]) if len(term) == 1 else response
@@ -173,7 +252,8 @@ class Program:
     def membership(self, chosen: Term, x: str) -> str:
         """Return the membership of ``x`` in a set."""
         if isinstance(chosen, Formula):
-            raise ParameterError(f"Code cannot express the set Formula({chosen.text!r:.60}): use Discrete instead.")
+            moved = f"(({x} - {number(chosen.shift)}) / {number(chosen.scale)})"
+            return f"unit({self.formula(Arithmetic(chosen.text), {'x': moved})})"
         if isinstance(chosen, Discrete):
             found = number(chosen.points[0][1])
             for (low, before), (high, after) in itertools.pairwise(chosen.points):
@@ -198,14 +278,20 @@ def number(value: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
+def _join(name: str, alpha: float) -> tuple[str, str]:
+    """Return the function that joins instances by this operator, and its argument."""
+    if name == "softmax" and math.isinf(alpha):
+        name = "max" if alpha > 0 else "min"
+    return JOINS[name], number(alpha if name == "softmax" else 1.0)
+
+
 def _check(system: System, base: RuleSet) -> None:
-    if base.aggregation not in JOINS or isinstance(base.alpha, tuple) or math.isinf(base.alpha):
-        raise ParameterError(
-            f"Code joins the instances of a bag by {', '.join(JOINS)} with one finite alpha, not by "
-            f"aggregation={base.aggregation!r}, alpha={base.alpha!r}. Change it with dataclasses.replace."
-        )
-    if base.combine not in JOINS or isinstance(base.consequent_alpha, tuple) or math.isinf(base.consequent_alpha):
-        raise ParameterError(f"Code cannot express combine={base.combine!r} with alpha={base.consequent_alpha!r}.")
+    for field, name in (("aggregation", base.aggregation), ("combine", base.combine)):
+        if name not in JOINS:
+            raise ParameterError(
+                f"Code joins the instances of a bag by {listed(JOINS)}, not by {field}={name!r}. Change it with "
+                "dataclasses.replace."
+            )
     if system.activation != "general":
         raise ParameterError(f"Code cannot express activation={system.activation!r}: all rules take part.")
     if any(output.hold for output in system.outputs):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzzymil.rules._formats.code import JOINS, Language, Program, number
+from fuzzymil.network.quantifiers import MOST_FROM, MOST_TO
+from fuzzymil.rules._formats.code import Language, Program, number
 from fuzzymil.rules._formats.system import Output
 
 _EXPRESSIONS = {
@@ -67,8 +68,62 @@ _EXPRESSIONS = {
     # instances of a bag
     "greatest(values, alpha)": "max(values)",
     "least(values, alpha)": "min(values)",
+    "mean(values, alpha)": "sum(values) / len(values)",
+    "any_of(values, alpha)": "1 - math.prod(1 - value for value in values)",
+    "sum_of(values, alpha)": "min(sum(values), 1.0)",
+    "most(values, alpha)": f"min(max((mean(values, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0)",
+    "at_least(values, count)": "sorted(values)[-int(count)] if len(values) >= count else 0.0",
+}
+# Where a formula is undefined, its value is NaN, and what is too great is infinite.
+_FORMULAS = {
+    "unit(a)": "0.0 if a < 0 else 1.0 if a > 1 else a",
+    "f_add(a, b)": "a + b",
+    "f_subtract(a, b)": "a - b",
+    "f_multiply(a, b)": "a * b",
+    "f_divide(a, b)": "a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * "
+    "math.copysign(1.0, b)",
+    "f_negative(a)": "-a",
+    "f_abs(a)": "abs(a)",
+    "f_minimum(a, b)": "a if a != a or a < b else b",
+    "f_maximum(a, b)": "a if a != a or a > b else b",
+    "f_power(a, b)": "guarded(math.pow, a, b, least=-math.inf if a < 0 and b % 2 == 1 else math.inf) "
+    "if a or b >= 0 else math.copysign(math.inf, a if b % 2 == 1 else 1.0)",
+    "f_fmod(a, b)": "guarded(math.fmod, a, b)",
+    "f_arctan2(a, b)": "math.atan2(a, b)",
+    "f_log(a)": "guarded(math.log, a) if a else -math.inf",
+    "f_log10(a)": "guarded(math.log10, a) if a else -math.inf",
+    "f_log1p(a)": "guarded(math.log1p, a) if a != -1 else -math.inf",
+    "f_sinh(a)": "guarded(math.sinh, a, least=math.copysign(math.inf, a))",
+    "f_arctanh(a)": "guarded(math.atanh, a) if abs(a) != 1 else math.copysign(math.inf, a)",
+    **{f"f_{name}(a)": f"guarded(math.{name}, a)" for name in ("exp", "sqrt", "sin", "cos", "tan", "cosh", "tanh")},
+    **{f"f_arc{name}(a)": f"guarded(math.a{name}, a)" for name in ("sin", "cos", "tan", "sinh", "cosh")},
+    **{
+        f"f_{name}(a)": f"float({function}(a)) if math.isfinite(a) else a"
+        for name, function in {"floor": "math.floor", "ceil": "math.ceil", "round": "round"}.items()
+    },
+    **{
+        f"f_{name}(a, b)": f"1.0 if {condition} else 0.0"
+        for name, condition in {
+            "greater": "a > b",
+            "greater_equal": "a >= b",
+            "equal": "a == b",
+            "not_equal": "a != b",
+            "less_equal": "a <= b",
+            "less": "a < b",
+            "logical_and": "a != 0 and b != 0",
+            "logical_or": "a != 0 or b != 0",
+        }.items()
+    },
+    "f_logical_not(a)": "1.0 if a == 0 else 0.0",
 }
 _BLOCKS = {
+    "guarded": """def guarded(function, *values, least=math.inf):
+    try:
+        return function(*values)
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return least""",
     "soft": """def soft(values, alpha):
     top = max(alpha * value for value in values)
     weights = [math.exp(alpha * value - top) for value in values]
@@ -112,7 +167,14 @@ def _text(program: Program, comments: Sequence[str]) -> str:
     body = [
         *_function("_truths(x)", program, program.truths()),
         *(_function("_responses(x)", program, program.responses()) if program.linear else ()),
-        "def _concluded(w, c):",
+        "def _fired(truths):",
+        *(f"    p{m} = {function}(truths[{m}], {argument})" for m, (function, argument) in enumerate(program.joins())),
+        "    return [",
+        *(f"        {strength}," for strength in program.firing()),
+        "    ]",
+        "",
+        "",
+        "def _concluded(w, c, instances):",
         "    out = []",
         *(f"    {line}" for output in outputs for line in _output(program, output)),
         "    return out",
@@ -120,20 +182,21 @@ def _text(program: Program, comments: Sequence[str]) -> str:
         "",
         "def infer(x):",
         f'    """Return the outputs ({_shown(o.name for o in outputs)}) for one instance ({_shown([names])})."""',
-        f"    return _concluded(_truths(x), {'_responses(x)' if program.linear else '[]'})",
+        "    return infer_bag([x])",
         "",
         "",
         "def infer_bag(instances):",
         '    """Return the outputs for a bag: a list of instances."""',
-        f"    w = [{JOINS[program.base.aggregation]}(values, {number(float(program.base.alpha))})",  # type: ignore[arg-type]
-        "         for values in zip(*map(_truths, instances))]",
+        "    w = _fired(list(zip(*map(_truths, instances))))",
+        *(["    responses = list(zip(*map(_responses, instances)))"] if program.linear else []),
+        "    c = [",
+        *(
+            f"        {function}(responses[{k}], {argument}),"
+            for k, (function, argument) in enumerate(program.combination())
+        ),
+        "    ]",
+        "    return _concluded(w, c, instances)",
     ]
-    if program.linear:
-        body += [
-            f"    c = [{JOINS[program.base.combine]}(values, {number(float(program.base.consequent_alpha))})",  # type: ignore[arg-type]
-            "         for values in zip(*map(_responses, instances))]",
-        ]
-    body.append(f"    return _concluded(w, {'c' if program.linear else '[]'})")
     text = "\n".join(body)
     head = [*(f"# {comment}" for comment in comments), "import math"]
     return "\n\n\n".join(["\n".join(head), *program.functions(text), text]) + "\n"
@@ -154,17 +217,22 @@ def _output(program: Program, output: Output) -> list[str]:
     if output.weighted:
         parts = program.weighted(output)
         adds = "True" if output.defuzzify == "sum" else "False"
-        lines = ["parts = []"]
+        lines = [
+            f"{name} = sum({value} for u in instances) / len(instances)" for name, value in program.computed(output)
+        ]
+        lines.append("parts = []")
         for strength, value in parts:
             lines += [f"s = {strength}", f"parts.append((s, {value} if s > 0 else 0.0))"]
         lines.append(f"value = average(parts, {default}, {adds})")
-        if output.clip or any(value.startswith("inverse_sigmoid") for _, value in parts):
+        if output.clip or any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
             ends = (
                 "-math.inf" if output.low is None else number(output.low),
                 "math.inf" if output.high is None else number(output.high),
             )
             condition = "True" if output.clip else "math.isinf(value)"
             lines.append(f"value = min(max(value, {ends[0]}), {ends[1]}) if {condition} else value")
+        if program.computed(output):  # may be undefined, and then concludes nothing
+            lines.append(f"value = {default} if math.isnan(value) else value")
         return [*lines, "out.append(value)"]
     n = output.resolution or 1000
     low, high = output.low or 0.0, output.high or 0.0
@@ -179,7 +247,10 @@ def _output(program: Program, output: Output) -> list[str]:
 
 PYTHON = Language(
     functions={
-        **{head.partition("(")[0]: f"def {head}:\n    return {body}" for head, body in _EXPRESSIONS.items()},
+        **{
+            head.partition("(")[0]: f"def {head}:\n    return {body}"
+            for head, body in {**_EXPRESSIONS, **_FORMULAS}.items()
+        },
         **_BLOCKS,
     },
     choice=lambda condition, then, otherwise: f"({then} if {condition} else {otherwise})",

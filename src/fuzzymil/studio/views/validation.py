@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil._utils.errors import InputError
 from fuzzymil.studio.case import Case, class_text
 
-__all__ = ["score", "validation"]
+__all__ = ["numbers_of", "score", "validation"]
 
 
 def validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError("The bags have no labels: open a data file with a label column.")
     labels = np.asarray(case.labels)
     if case.classes is None:
-        return _errors(case, np.asarray(case.data.labels, float))
+        return _errors(case, numbers_of(case))
     names = [class_text(each) for each in case.classes]
     decided = np.asarray(case.decisions)
     confusion = [[int(((labels == truth) & (decided == said)).sum()) for said in names] for truth in names]
@@ -37,6 +37,18 @@ def validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     if len(names) == 2:
         found |= _ranking(case, labels, names)
     return found
+
+
+def numbers_of(case: Case) -> Any:
+    """Return labels that are numbers, as the output is."""
+    labels = np.asarray(case.data.labels)
+    if labels.dtype.kind not in "iufb":
+        n_classes = len(np.unique(labels))
+        raise InputError(
+            f"The bags have {n_classes} classes, but the rules have one output: write one output per class, named "
+            "after it, or open data with two classes."
+        )
+    return labels.astype(float)
 
 
 def _errors(case: Case, labels: Any) -> dict[str, Any]:
@@ -103,7 +115,9 @@ def score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     if case.labels is None:
         return found
     if case.reading is None:
-        errors = case.found.output[:, 0] - np.asarray(case.bags.labels, float)
+        if np.asarray(case.bags.labels).dtype.kind not in "iufb":
+            return found
+        errors = case.found.output[:, 0] - numbers_of(case)
         return {**found, "rmse": float(np.sqrt((errors**2).mean()))}
     right = case.decisions == case.labels
     found |= {"right": int(right.sum()), "accuracy": float(right.mean())}
