@@ -58,12 +58,15 @@ def test_a_typo_is_marked_at_its_column_and_the_fix_is_offered(opened):
 def test_completion_by_keyboard(opened):
     window = opened()
     window.open("rules")
-    type_at_end(window, "IF SOME x1 is ")
+    type_at_end(window, "IF SOME x1 is")
     keyboard = window.page.keyboard
-    keyboard.press("r")
+    keyboard.press("Space")
     option = window.page.locator(".completions [aria-selected=true]")
     option.wait_for()
-    assert option.text_content().startswith("right")
+    window.page.locator(".mistakes li").wait_for()  # the text is checked meanwhile, and the list stays
+    assert option.text_content().startswith("left")
+    keyboard.press("r")
+    window.page.locator(".completions [aria-selected=true]", has_text="right").wait_for()
     keyboard.press("Enter")
     assert window.page.locator("textarea").input_value().endswith("IF SOME x1 is right")
     window.edited(lambda: keyboard.insert_text(" THEN positive += 2"))

@@ -8,6 +8,11 @@ from fuzzymil.membership import Gaussian
 pytestmark = pytest.mark.slow
 
 
+def number(text):
+    """A number as the page shows it, with a typographic minus."""
+    return float(text.replace("\N{MINUS SIGN}", "-"))
+
+
 def left(session):
     return session.document.rules.variables[0].terms["left"]
 
@@ -44,7 +49,7 @@ def test_a_dragged_set_gives_the_numbers_of_edit_and_infer(opened):
     assert len(scores) > 10
     np.testing.assert_allclose(scores, found.output[: len(scores), 0], rtol=0, atol=1e-6)
     shown = window.page.locator(".sums .total .amount").text_content()
-    assert float(shown.replace("−", "-")) == pytest.approx(found.output[0, 0], rel=1e-3)
+    assert number(shown) == pytest.approx(found.output[0, 0], rel=1e-3)
 
 
 def test_keys_move_a_set_and_undo_returns_it(opened):

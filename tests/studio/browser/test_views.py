@@ -21,18 +21,23 @@ HOSTILE = "<img src=x onerror=alert(1)>\"'</script><script>alert(2)</script>"
 BACKWARD = "\u202e\u05e9\u05dc\u05d5\u05dd <b>bold</b>"
 
 
+def number(text):
+    """A number as the page shows it, with a typographic minus."""
+    return float(text.replace("\N{MINUS SIGN}", "-"))
+
+
 def test_the_viewer_answers_what_if(opened):
     window = opened()
     window.open("viewer")
     page = window.page
     output = page.locator("[data-output=positive] b")
     found = window.session.document.rules.infer(window.session.bags)
-    assert float(output.text_content().replace("−", "-")) == pytest.approx(found.output[0, 0], rel=1e-4)
+    assert number(output.text_content()) == pytest.approx(found.output[0, 0], rel=1e-4)
     assert page.locator("[data-firing='1']").text_content() == f"{found.firing[0, 0]:.2f}"
     witness = page.locator(".instances tr", has_text="witness").first
     witness.locator("button[title='Leave out']").click()
     page.locator(".verdict", has_text="what if").wait_for()
-    assert float(output.text_content().replace("−", "-")) < found.output[0, 0]
+    assert number(output.text_content()) < found.output[0, 0]
     window.key("whatif-x1").focus()
     shown = output.text_content()
     for _ in range(4):
@@ -41,7 +46,7 @@ def test_the_viewer_answers_what_if(opened):
     assert output.text_content() != shown
     page.get_by_role("button", name="Back to the data").click()
     window.settle()
-    assert float(output.text_content().replace("−", "-")) == pytest.approx(found.output[0, 0], rel=1e-4)
+    assert number(output.text_content()) == pytest.approx(found.output[0, 0], rel=1e-4)
     assert window.session.revision == 0  # what if is not an edit
 
 

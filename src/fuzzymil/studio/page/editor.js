@@ -60,7 +60,10 @@ export class Editor {
       wrap: "off",
       "data-key": "rule-text",
       oninput: () => this.typed(),
-      onscroll: () => this.follow(),
+      onscroll: () => {
+        this.follow();
+        this.close();
+      },
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
       onblur: () => {
         this.close();
@@ -127,7 +130,6 @@ export class Editor {
   follow() {
     this.overlay.scrollTop = this.lines.scrollTop = this.area.scrollTop;
     this.overlay.scrollLeft = this.area.scrollLeft;
-    if (this.offered) this.close();
   }
 
   typed() {
@@ -175,18 +177,20 @@ export class Editor {
     this.offered = { ...found, chosen: 0 };
     this.list.hidden = false;
     this.drawOffers();
-    const [x, y] = this.caret(found.from);
-    const field = /** @type {HTMLElement} */ (this.list.parentElement);
-    this.list.style.left = `${Math.max(0, Math.min(x, field.clientWidth - 220))}px`;
-    const below = y + 26;
-    const room = field.clientHeight - below;
-    if (room < 120 && y > room) {
-      this.list.style.top = "auto";
-      this.list.style.bottom = `${field.clientHeight - y}px`;
-    } else {
-      this.list.style.bottom = "auto";
-      this.list.style.top = `${below}px`;
-    }
+    this.placeOffers(found.from);
+  }
+
+  /**
+   * Put the list below the word that it completes; above it, if there is no room.
+   * @param {number} at
+   */
+  placeOffers(at) {
+    const [x, y] = this.caret(at);
+    const frame = this.overlay.getBoundingClientRect();
+    const [left, top] = [frame.left + x, frame.top + y];
+    const tall = Math.min(this.list.scrollHeight, 210) + 10;
+    this.list.style.left = `${Math.max(8, Math.min(left, innerWidth - 240))}px`;
+    this.list.style.top = `${top + 24 + tall < innerHeight ? top + 24 : Math.max(8, top - tall)}px`;
   }
 
   drawOffers() {
@@ -208,7 +212,7 @@ export class Editor {
             },
           },
           h("b", { class: "cut" }, item.text),
-          h("span", null, item.detail ?? item.kind),
+          h("span", null, item.detail || item.kind),
         ),
       ),
     );

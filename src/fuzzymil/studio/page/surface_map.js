@@ -198,13 +198,17 @@ export class SurfaceMap {
       }),
     );
     pen.clip();
+    pen.fillStyle = color(this.element, "paper"); // pale: what is said here is the default, not a rule
+    pen.globalAlpha = 0.6;
+    pen.fillRect(left, top, right - left, bottom - top);
+    pen.globalAlpha = 1;
     pen.beginPath();
-    for (let at = left - (bottom - top); at < right; at += 7) {
+    for (let at = left - (bottom - top); at < right; at += 8) {
       pen.moveTo(at, bottom);
       pen.lineTo(at + (bottom - top), top);
     }
-    pen.strokeStyle = color(this.element, "edge");
-    pen.lineWidth = 0.8;
+    pen.strokeStyle = color(this.element, "soft");
+    pen.lineWidth = 1;
     pen.stroke();
     pen.restore();
   }

@@ -16,16 +16,16 @@ const FIXED = 556; // pixels of the columns that are not variables
  * @param {number | null} chosen row of the instance whose values can be dragged
  * @param {(row: number, variable: string, value: number) => void} move
  * @param {number} room pixels across
+ * @param {number} k the output that the steps lead to
  */
-export function walkThrough(studio, answer, chosen, move, room) {
+export function walkThrough(studio, answer, chosen, move, room, k) {
   WIDE = Math.round(Math.min(Math.max((room - FIXED) / Math.max(answer.columns.length, 1) - 14, 84), 260));
   TALL = answer.rows.length + (answer.joined ? 2 : 0) <= 3 ? 84 : answer.rows.length <= 8 ? 62 : 54;
   FOOT = TALL - 5;
   const additive = studio.state.additive;
-  const k = 0; // contributions are about the first output that is explained
   const bounds = extent([
     0,
-    additive ? answer.default[0] : 0,
+    additive ? answer.default[k] : 0,
     ...answer.rows.map((/** @type {any} */ row) => row.contribution[k]),
   ]);
   const mamdani = answer.joined !== null;
@@ -57,9 +57,9 @@ export function walkThrough(studio, answer, chosen, move, room) {
     h(
       "tbody",
       null,
-      answer.rows.map((/** @type {any} */ row) => ruleRow(studio, answer, row, additive, mamdani, bounds, chosen)),
+      answer.rows.map((/** @type {any} */ row) => ruleRow(studio, answer, row, additive, mamdani, bounds, chosen, k)),
     ),
-    h("tfoot", null, sum(studio, answer, additive, mamdani, bounds)),
+    h("tfoot", null, sum(studio, answer, additive, mamdani, bounds, k)),
   );
 }
 
@@ -120,9 +120,10 @@ function slider(answer, name, chosen, move) {
  * @param {boolean} mamdani
  * @param {[number, number]} bounds
  * @param {number | null} chosen
+ * @param {number} k
  */
-function ruleRow(studio, answer, row, additive, mamdani, bounds, chosen) {
-  const high = row.contribution[0] > 0 || (row.contribution[0] === 0 && row.conclusion[0] > 0);
+function ruleRow(studio, answer, row, additive, mamdani, bounds, chosen, k) {
+  const high = row.contribution[k] > 0 || (row.contribution[k] === 0 && row.conclusion[k] > 0);
   return h(
     "tr",
     { class: row.on ? "" : "off" },
@@ -140,8 +141,8 @@ function ruleRow(studio, answer, row, additive, mamdani, bounds, chosen) {
     mamdani
       ? h("td", null, cutSet(studio, answer, row))
       : [
-          h("td", { class: "number" }, row.concluded ? clipped(String(row.concluded), 24) : show(row.conclusion[0], 4)),
-          h("td", null, adds(row.contribution[0], bounds)),
+          h("td", { class: "number" }, row.concluded ? clipped(String(row.concluded), 24) : show(row.conclusion[k], 4)),
+          h("td", null, adds(row.contribution[k], bounds)),
         ],
   );
 }
@@ -277,7 +278,7 @@ const adds = (value, bounds) =>
     "div",
     { class: "adds" },
     signedBar(value, bounds[0], bounds[1], 64, 12),
-    h("span", { class: "number" }, signed(value)),
+    h("span", { class: "number" }, signed(value, 2)),
   );
 
 /** @param {number} value from 0 to 1 */
@@ -328,10 +329,11 @@ function cutSet(studio, answer, row) {
  * @param {boolean} additive
  * @param {boolean} mamdani
  * @param {[number, number]} bounds
+ * @param {number} k
  */
-function sum(studio, answer, additive, mamdani, bounds) {
+function sum(studio, answer, additive, mamdani, bounds, k) {
   const before = 1 + answer.columns.length + 1;
-  const output = clipped(answer.outputs[0], 24);
+  const output = clipped(answer.outputs[k], 24);
   if (mamdani) {
     const { values, membership, point } = answer.joined;
     const [low, high] = [values[0], values.at(-1)];
@@ -366,7 +368,7 @@ function sum(studio, answer, additive, mamdani, bounds) {
       ),
     );
   }
-  const start = answer.default[0];
+  const start = answer.default[k];
   return [
     additive &&
       h(
@@ -392,11 +394,11 @@ function sum(studio, answer, additive, mamdani, bounds) {
           h(
             "span",
             { class: "soft small" },
-            answer.output[0] > studio.threshold
+            answer.output[k] > studio.threshold
               ? `above ${show(studio.threshold, 3)}:`
               : `not above ${show(studio.threshold, 3)}:`,
           ),
-        h("b", { class: "number" }, show(answer.output[0], 5)),
+        h("b", { class: "number" }, show(answer.output[k], 5)),
       ),
     ),
   ];

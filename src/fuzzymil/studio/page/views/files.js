@@ -139,6 +139,7 @@ export function filesView(studio) {
       "losses",
       { format },
       (answer) => {
+        allow(true);
         askForPreview();
         replace(
           losses,
@@ -162,10 +163,16 @@ export function filesView(studio) {
         );
       },
       (error) => {
+        allow(false);
         replace(shown);
         replace(losses, h("div", { class: "notice" }, icon("warning"), h("span", null, clipped(error.message, 600))));
       },
     );
+  }
+
+  /** @param {boolean} possible whether the format can hold the rules */
+  function allow(possible) {
+    for (const button of out.querySelectorAll("button")) button.disabled = !possible;
   }
 
   function askForPreview() {
@@ -262,11 +269,15 @@ export function filesView(studio) {
       options,
       changed: () => {},
     });
+    const undecided = columns.length > 0 && !preview.bag;
+    const summary = undecided
+      ? `A table with ${counted(columns.length, "column")}. Choose the column that names the bag: all rows of a user, molecule or image, for example.`
+      : (preview.summary ?? "");
     const answer = await studio.ask({
       title: `Open ${clipped(file.name, 60)}`,
       wide: true,
       body: [
-        h("p", null, h("span", { class: "tag low" }, preview.kind), " ", clipped(preview.summary ?? "", 600)),
+        h("p", null, h("span", { class: "tag low" }, preview.kind), " ", clipped(summary, 600)),
         preview.losses?.length > 0 &&
           h(
             "div",

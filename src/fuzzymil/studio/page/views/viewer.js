@@ -49,6 +49,9 @@ export function viewerView(studio) {
     ),
   );
 
+  /** @type {string | null} the output that the steps lead to */
+  let output = null;
+  const k = () => Math.max(0, studio.state.outputs.indexOf(output ?? ""));
   const changed = () =>
     studio.state.data !== null && (without.length > 0 || extra.length > 0 || Object.keys(change).length > 0);
   const wanted = () => ({ type: "viewer", bag: studio.bag, without, extra, change });
@@ -164,6 +167,18 @@ export function viewerView(studio) {
         icon("down"),
       ),
       h("label", { class: "row tight" }, h("span", { class: "soft" }, "Bag"), control),
+      studio.state.kind === "sugeno" &&
+        studio.state.outputs.length > 1 &&
+        choice({
+          label: "Output that the steps lead to",
+          key: "viewer-output",
+          value: studio.state.outputs[k()],
+          options: studio.state.outputs.map((name) => ({ value: name, text: name })),
+          changed: (name) => {
+            output = name;
+            if (seen) draw(seen);
+          },
+        }),
     );
   }
 
@@ -188,7 +203,7 @@ export function viewerView(studio) {
     if (chosen === null) chosen = answer.rows.find((/** @type {any} */ row) => row.witness !== null)?.witness ?? 0;
     reset.hidden = !changed();
     replace(said, verdict(studio, answer, changed()));
-    replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth));
+    replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth, k()));
     replace(
       rows,
       instanceTable(answer, chosen, { choose, remove, set: (row, variable, value) => move(row, variable, value) }),
