@@ -234,7 +234,7 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
                 if _is_drag(message) and any(map(_is_drag, waiting)):  # the latest one wins
                     found = {"id": message.get("id"), "ok": True, "superseded": True}
                 else:
-                    found = await run_in_threadpool(session.answer, message, push)
+                    found = await run_in_threadpool(session.answer, message)
                 outgoing.put_nowait(await run_in_threadpool(encoded, found))
             arrived.clear()
 
