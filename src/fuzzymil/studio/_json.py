@@ -24,13 +24,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, np.ndarray):
-        if value.dtype.kind == "f" and np.isfinite(value).all():
-            return value.tolist()  # the usual case, at once
-        return [plain(each) for each in value.tolist()]
+        found = value.tolist()
+        if value.dtype.kind in "biuU" or (value.dtype.kind == "f" and np.isfinite(value).all()):
+            return found  # the usual case, at once
+        return found if all(type(each) is str for each in found) else [plain(each) for each in found]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list) and all(type(each) is str for each in value):
+        return value
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(each) for each in value]
     return str(value)

@@ -125,7 +125,7 @@ class Case:
         """The class of each bag as text; without classes, the number."""
         if self.reading is None:
             return np.asarray(self.found.output[:, 0])
-        return np.array([class_text(each) for each in self.reading.labels(self.found.output)], object)
+        return _texts(self.reading.labels(self.found.output))
 
     @property
     def scores(self) -> Array:
@@ -138,7 +138,7 @@ class Case:
         labels = None if self.bags is None else self.bags.labels
         if labels is None:
             return None
-        return np.array([class_text(label) if self.classes is not None else label for label in labels], object)
+        return np.array(labels, object) if self.classes is None else _texts(labels)
 
     def with_document(self, document: Document) -> Case:
         """Return the case of another document on the same bags."""
@@ -149,6 +149,13 @@ class Case:
         made = Case(self.document, bags, self.model)
         vars(made)["classes"], vars(made)["reading"] = self.classes, self.reading
         return made
+
+
+def _texts(labels: Array) -> Array:
+    """Return labels as text; there are many bags, but few classes."""
+    every = labels.tolist()
+    known = {label: class_text(label) for label in set(every)}
+    return np.array([known[label] for label in every], object)
 
 
 def class_text(label: Any) -> str:

@@ -58,7 +58,6 @@ def viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         else dict(zip(map(class_text, found.classes or ()), found.probability, strict=False)),
         "uncovered": bool(np.isneginf(own.found.log_firing[0]).all()),
         "joined": None if found.joined is None else found.joined.to_dict(),
-        "text": found.to_text(),
     }
 
 
