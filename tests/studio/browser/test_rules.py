@@ -108,8 +108,8 @@ def test_findings_are_applied(opened):
 
 
 def test_rules_are_made_in_the_table_alone(opened):
-    text = "VARIABLE x1: left = Gaussian(0.7, 0.3)\nVARIABLE x2: low = Gaussian(0.7, 0.3)\nIF anything THEN positive = 0"
-    window = opened(Session(Document(text), demo_bags(), name="plain"))
+    sets = "VARIABLE x1: left = Gaussian(0.7, 0.3)  VARIABLE x2: low = Gaussian(0.7, 0.3)"
+    window = opened(Session(Document(f"{sets}  IF anything THEN positive = 0"), demo_bags(), name="plain"))
     window.open("rules")
     window.edited(window.key("add-rule").click)
     window.edited(lambda: window.key("more-2").select_option("x1"))
