@@ -105,3 +105,14 @@ def test_findings_are_applied(opened):
     finding.wait_for()
     window.edited(finding.locator("button").click)
     assert window.session.document.rules.n_rules == 3
+
+
+def test_rules_are_made_in_the_table_alone(opened):
+    sets = "VARIABLE x1: left = Gaussian(0.7, 0.3)  VARIABLE x2: low = Gaussian(0.7, 0.3)"
+    window = opened(Session(Document(f"{sets}  IF anything THEN positive = 0"), demo_bags(), name="plain"))
+    window.open("rules")
+    window.edited(window.key("add-rule").click)
+    window.edited(lambda: window.key("more-2").select_option("x1"))
+    window.edited(lambda: window.key("more-2").select_option("x2"))
+    window.edited(lambda: window.key("then-2").fill("1") or window.key("then-2").press("Enter"))
+    assert "IF x1 is left AND x2 is low THEN positive = 1" in window.text

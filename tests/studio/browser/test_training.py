@@ -106,10 +106,10 @@ def test_nothing_is_lost_when_the_server_is_killed(opened, tmp_path):
         window = opened(address=started())
         window.page.locator("[aria-label='End the guided start']").click()
         field = window.key("parameter-left-0")
-        for value in ("0.61", "0.62"):
+        for revision, value in enumerate(("0.61", "0.62"), start=1):
             field.fill(value)
             field.press("Enter")
-            window.settle()
+            window.page.locator(f".studio[data-revision='{revision}']").wait_for()
         servers[0].send_signal(signal.SIGKILL)
         servers[0].wait()
         window.page.locator(".status", has_text="Not connected").wait_for()

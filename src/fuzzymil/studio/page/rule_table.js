@@ -27,6 +27,15 @@ export function ruleTable(studio, show) {
     return shown.length <= MOST_COLUMNS ? shown : [];
   }
 
+  /**
+   * Variables that no rule uses yet.
+   * @param {Variable[]} shown
+   */
+  const others = (shown) =>
+    studio.state.variables.filter(
+      (each) => each.input && each.terms.length > 0 && !each.used_by.length && !shown.includes(each),
+    );
+
   function update() {
     const shown = columns();
     replace(
@@ -45,6 +54,7 @@ export function ruleTable(studio, show) {
               ),
             )
           : h("th", { scope: "col", class: "wide" }, "If"),
+        others(shown).length > 0 && h("th", { scope: "col" }, "And"),
         h("th", { scope: "col" }, "Then"),
         h("th", { scope: "col", class: "numeric" }, "Weight"),
         h("th", { scope: "col" }, h("span", { class: "unseen" }, "Order and removal")),
@@ -121,7 +131,9 @@ export function ruleTable(studio, show) {
             h("span", { class: "unseen" }, clipped(flagged.join("; "), 200)),
           ),
       ),
-      shown.length ? cells(rule, shown) : h("td", { class: "wrap code" }, clipped(rule.premise, 400)),
+      shown.length
+        ? cells(rule, shown)
+        : [h("td", { class: "wrap code" }, clipped(rule.premise, 400)), rule.plain ? more(rule, shown) : spare(shown)],
       h("td", null, conclusion(rule)),
       h(
         "td",
@@ -155,8 +167,14 @@ export function ruleTable(studio, show) {
    */
   function cells(rule, shown) {
     if (!rule.plain && rule.conditions.length)
-      return [h("td", { class: "wrap code", colspan: shown.length }, clipped(rule.premise, 400))];
-    return shown.map((variable) => {
+      return [
+        h(
+          "td",
+          { class: "wrap code", colspan: shown.length + (others(shown).length ? 1 : 0) },
+          clipped(rule.premise, 400),
+        ),
+      ];
+    const own = shown.map((variable) => {
       const own = rule.conditions.find((each) => each.variable === variable.name);
       return h(
         "td",
@@ -182,6 +200,34 @@ export function ruleTable(studio, show) {
         }),
       );
     });
+    return [...own, more(rule, shown)];
+  }
+
+  /** @param {Variable[]} shown */
+  const spare = (shown) => others(shown).length > 0 && h("td", null);
+
+  /**
+   * A choice of variables that the rule could ask about, too.
+   * @param {Rule} rule
+   * @param {Variable[]} shown
+   */
+  function more(rule, shown) {
+    const free = others(shown);
+    if (!free.length) return null;
+    return h(
+      "td",
+      null,
+      choice({
+        label: `Another condition in ${clipped(rule.name, 40)}`,
+        key: `more-${rule.number}`,
+        value: "",
+        options: [{ value: "", text: "+" }, ...free.map((each) => ({ value: each.name, text: each.title }))],
+        changed: (name) => {
+          const term = free.find((each) => each.name === name)?.terms[0].name;
+          if (term) void studio.edit("set_condition", { number: rule.number, variable: name, term, hedges: [] });
+        },
+      }),
+    );
   }
 
   /** @param {Rule} rule */

@@ -126,6 +126,7 @@ export class Studio {
     if (this.latest && state.revision < this.latest.revision) return;
     this.latest = state;
     this.revision = Math.max(this.revision, state.revision);
+    this.element.dataset.revision = String(state.revision);
     this.frame.update();
     this.view?.update();
     this.askForScore();

@@ -44,7 +44,7 @@ export function filesView(studio) {
             h(
               "p",
               { class: "soft small" },
-              "Rules: .rules, .json, .fll, .fis, .fcl, .fml. Models: .json. Data, one row per instance: .csv, .tsv, .parquet, .arff, .mat, .npz and the UCI formats.",
+              "Rules: .rules, .json, .fll, .fis, .fcl, .fml. Models: .json. Data, one row per instance: .csv, .tsv, .parquet, .arff, .mat, .data (UCI) and svmlight text.",
             ),
             h(
               "button",
