@@ -300,6 +300,7 @@ class Studio:
             log_level="warning",
             ws="websockets-sansio",
             ws_max_size=LIMITS["message"],
+            ws_per_message_deflate=False,  # there is no network to save
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=2,

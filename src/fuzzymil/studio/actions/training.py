@@ -88,8 +88,10 @@ class Trainer:
         assert now is not None
         assert self._case is not None
         if self._folds is not None:
-            now |= {"running": False}
-            self._tell_folds(len(self._folds), result["output"], running=False)
+            output = np.array(result["output"], float)
+            done = sum(bool(np.isfinite(output[part]).all()) for part in self._folds)  # fewer if it was stopped
+            now |= {"running": False, "message": "" if done else "Stopped before a fold was done."}
+            self._tell_folds(done, output, running=False)
             self._push()
             return
         loss = list(enumerate(result["loss"], start=1)) or self._loss
@@ -109,10 +111,10 @@ class Trainer:
         self._push()
         session.push({"type": "proposal", **_proposal(session)})
 
-    def _tell_folds(self, done: int, output: list[list[float]], *, running: bool) -> None:
+    def _tell_folds(self, done: int, output: Any, *, running: bool) -> None:
         assert self._case is not None
         assert self._folds is not None
-        found = fold_scores(self._case, self._folds[:done], np.array(output, float))
+        found = fold_scores(self._case, self._folds[:done], np.array(output, float)) if done else {"folds": []}
         self.session.push({"type": "folds", "running": running, "done": done, "k": len(self._folds), **found})
 
     def cancel(self) -> None:
