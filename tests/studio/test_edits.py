@@ -218,3 +218,10 @@ def test_hostile_names_only_appear(page, name):
     assert state["variables"][0]["name"] == state["variables"][0]["terms"][0]["name"] == name
     assert parse_rules(state["text"]) == page.session.document.rules
     page.get("undo")
+
+
+def test_mistakes_in_a_rule_are_marked_in_its_own_text(page):
+    text = "IF SOME x1 is lefft THEN positive += 1"
+    (mistake,) = page.refused("add_rule", "mistakes", text=text)["mistakes"]
+    assert text[mistake["offset"] :][: mistake["length"]] == "lefft"
+    assert mistake["fix"]["text"] == "left"

@@ -193,3 +193,25 @@ def test_the_page_is_there_within_seconds(tmp_path):
     finally:
         server.kill()
     assert seconds < 10  # three on an idle machine; see bench/studio.py
+
+
+def test_what_a_full_disk_took_is_made_up_for(tmp_path, monkeypatch):
+    page = opened(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "write", full)
+    page.get("set_rule", number=1, weight=0.5)
+    assert "space" in page.state["autosave"]
+    monkeypatch.undo()
+    page.get("set_rule", number=1, weight=0.25)
+    page.get("undo")
+    assert page.state["autosave"] is None
+    page.session.close()
+    again = opened(tmp_path)
+    assert again.state["rules"][0]["weight"] == 0.5
+    again.get("redo")
+    assert again.state["rules"][0]["weight"] == 0.25
+    again.session.close()

@@ -8,6 +8,7 @@ from studio_page import Page
 
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.studio import Document, Session
+from fuzzymil.studio.actions.training import Trainer
 from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.proposal import merged
 from fuzzymil.studio.worker import load_bags, save_bags
@@ -186,3 +187,16 @@ def test_documents_of_other_kinds_are_compared(page, mamdani):
     found = page.get("compare", old=0, new=1)
     assert found["settings"][0]["old"] == "Sugeno"
     assert Document(page.state["text"]).rules == mamdani.session.document.rules
+
+
+def test_folds_that_were_stopped_show_what_was_done(page):
+    trainer = Trainer.of(page.session)
+    trainer._case, trainer._folds = page.session.case, [[0, 50, 149], [1, 51, 148], [2, 52, 147]]
+    for done in range(4):
+        page.session.training = {"kind": "folds", "running": True}
+        output = np.full((150, 1), np.nan)
+        for part in trainer._folds[:done]:
+            output[part] = page.session.case.found.output[part]
+        trainer._finished({"output": output.tolist()})
+        assert len(page.of_type("folds")[-1]["folds"]) == done
+        assert bool(page.of_type("training")[-1]["message"]) == (done == 0)

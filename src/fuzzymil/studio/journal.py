@@ -8,6 +8,7 @@ stored.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -110,11 +111,14 @@ class Journal:
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record; it is on disk when this returns."""
         line = (encoded(record) + "\n").encode("utf-8")
-        written = os.write(self._file, line)
-        if written < len(line):  # a full disk
-            os.ftruncate(self._file, os.lseek(self._file, 0, os.SEEK_END) - written)
-            raise OSError(28, "No space left for the journal", str(self.path))
-        os.fsync(self._file)
+        size = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            if os.write(self._file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, size)  # half a line would end the journal
+            raise
 
     def keep_file(self, name: str, content: bytes, options: Mapping[str, Any]) -> None:
         """Keep a data file next to the journal, so that it is there after a restart; only the latest one is kept."""

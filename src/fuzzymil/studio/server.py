@@ -234,7 +234,7 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
                 if _is_drag(message) and any(map(_is_drag, waiting)):  # the latest one wins
                     found = {"id": message.get("id"), "ok": True, "superseded": True}
                 else:
-                    found = await run_in_threadpool(session.answer, message, push)
+                    found = await run_in_threadpool(session.answer, message)
                 outgoing.put_nowait(await run_in_threadpool(encoded, found))
             arrived.clear()
 
@@ -300,6 +300,7 @@ class Studio:
             log_level="warning",
             ws="websockets-sansio",
             ws_max_size=LIMITS["message"],
+            ws_per_message_deflate=False,  # there is no network to save
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=2,

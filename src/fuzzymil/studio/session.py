@@ -24,7 +24,7 @@ from fuzzymil.studio.files import EXPORTS, Upload, read_data
 from fuzzymil.studio.history import History
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import check, complete
+from fuzzymil.studio.text import check, complete, mistakes_of
 from fuzzymil.studio.views import VIEWS, view
 
 __all__ = ["ACTIONS", "Refused", "Session", "action"]
@@ -101,12 +101,15 @@ class Session:
         self.lock = threading.RLock()
         self.windows: list[Window] = []
         self.closers: list[Callable[[], None]] = []
+        self.kept: dict[str, Any] = {}  # what kinds of messages need to remember
         self.recovered: dict[str, Any] | None = None
         self.autosave: str | None = None  # why edits cannot be kept on disk
         self.saved: dict[str, Any] | None = None
         self.training: dict[str, Any] | None = None
         self.proposal: dict[str, Any] | None = None
         self._journal: Journal | None = None
+        self._unwritten: list[Callable[[Journal], None]] = []  # what a full disk did not take
+        self._reference: Case | None = None
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         self.history = History(checked_document(document), f"Opened {name}")
@@ -162,13 +165,17 @@ class Session:
         self._journaled(lambda journal: journal.append(record))
 
     def _journaled(self, write: Callable[[Journal], None]) -> None:
+        """Write to the journal, in order; what could not be written waits for the next time."""
         if self._journal is None:
             return
+        self._unwritten.append(write)
         try:
-            write(self._journal)
+            while self._unwritten:
+                self._unwritten[0](self._journal)
+                del self._unwritten[0]
             self.autosave = None
         except OSError as problem:
-            self.autosave = f"The last edit could not be kept on disk: {problem.strerror or problem}."
+            self.autosave = f"The last edits could not be kept on disk: {problem.strerror or problem}."
 
     # ------------------------------------------------------------------ state
 
@@ -210,9 +217,8 @@ class Session:
 
     # ------------------------------------------------------------------ messages
 
-    def answer(self, message: Any, window: Window | None = None) -> dict[str, Any]:
+    def answer(self, message: Any) -> dict[str, Any]:
         """Answer a message; what goes wrong is an answer too."""
-        del window
         number = message.get("id") if isinstance(message, Mapping) else None
         try:
             if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
@@ -222,7 +228,8 @@ class Session:
         except Refused as problem:
             error = {"code": problem.code, "message": str(problem), **problem.facts}
         except RuleSyntaxError as problem:
-            error = {"code": "mistakes", "message": str(problem), "mistakes": check(message.get("text"))["mistakes"]}
+            marked = mistakes_of(problem, message.get("text"))
+            error = {"code": "mistakes", "message": str(problem), "mistakes": marked}
         except (ValueError, ModelFileError, ImportError) as problem:
             error = {"code": "refused", "message": str(problem)}
         except OSError as problem:
@@ -252,10 +259,9 @@ class Session:
         reference = self.history.reference
         if reference.number == self.history.current.number or self.bags is None:
             return None
-        known: Case | None = vars(self).get("_reference")
+        known = self._reference
         if known is None or known.document is not reference.document or known.bags is not self.bags:
-            known = Case(reference.document, self.bags, self.model)
-            vars(self)["_reference"] = known
+            known = self._reference = Case(reference.document, self.bags, self.model)
         try:
             _ = known.found
         except ValueError:  # other variables than those of the data

@@ -17,7 +17,7 @@ from fuzzymil.rules.language.printer import quoted, quoted_term
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.limits import LIMITS
 
-__all__ = ["check", "checked_text", "complete"]
+__all__ = ["check", "checked_text", "complete", "mistakes_of"]
 
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|[-+=<>!&|:]+|\S')
 
@@ -43,13 +43,16 @@ def check(text: object) -> dict[str, Any]:
     source = checked_text(text)
     try:
         rules = parse_rules(source)
-    except RuleSyntaxError as problem:
-        if not problem.mistakes:
-            return {"mistakes": [_mistake(source, 1, 1, str(problem))]}
-        return {"mistakes": [_mistake(source, *mistake) for mistake in problem.mistakes]}
     except ParameterError as problem:
-        return {"mistakes": [_mistake(source, 1, 1, str(problem))]}
+        return {"mistakes": mistakes_of(problem, source)}
     return {"mistakes": [], "n_rules": rules.n_rules}
+
+
+def mistakes_of(problem: ParameterError, text: object) -> list[dict[str, Any]]:
+    """Return the mistakes that an error tells of a text; one without a place is at its beginning."""
+    source = text if isinstance(text, str) else ""
+    places = problem.mistakes if isinstance(problem, RuleSyntaxError) else ()
+    return [_mistake(source, *place) for place in places] or [_mistake(source, 1, 1, str(problem))]
 
 
 def _mistake(text: str, line: int, character: int, message: str) -> dict[str, Any]:

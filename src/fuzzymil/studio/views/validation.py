@@ -68,7 +68,7 @@ def _errors(case: Case, labels: Any) -> dict[str, Any]:
 
 def _ranking(case: Case, labels: Any, names: list[str]) -> dict[str, Any]:
     """Return the ROC curve of a single output, or of two, about the class it speaks for."""
-    from sklearn.metrics import roc_auc_score, roc_curve
+    from sklearn.metrics import roc_curve
 
     single = len(case.outputs) == 1
     place = case.positive if single else 1
@@ -78,7 +78,8 @@ def _ranking(case: Case, labels: Any, names: list[str]) -> dict[str, Any]:
         return found
     scores = case.found.output[:, 0] if single else case.found.output[:, 1] - case.found.output[:, 0]
     false, true, thresholds = roc_curve(truth, scores)
-    auc = float(roc_auc_score(truth, scores))
+    auc = _auc(case)
+    assert auc is not None
     return found | {
         "auc": auc,
         "roc": {"fpr": false, "tpr": true, "thresholds": thresholds},
