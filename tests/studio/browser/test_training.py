@@ -27,6 +27,8 @@ def test_training_is_stopped_compared_and_rejected_or_accepted(opened):
     reject.wait_for(timeout=60_000)
     assert page.locator(".ghost-figure .ghost").count() >= 2
     assert page.locator(".change input[type=checkbox]").count() == 2
+    window.open("sets")
+    window.open("training")  # the proposal waits
     reject.click()
     page.locator(".toast", has_text="as they were").wait_for()
     assert window.text == start
@@ -42,6 +44,7 @@ def test_training_is_stopped_compared_and_rejected_or_accepted(opened):
     assert new.rules[1].coefs == old.rules[1].coefs
     assert new.variables[0].terms["right"] == old.variables[0].terms["right"]
     assert new.variables[0].terms["left"] != old.variables[0].terms["left"]
+    assert reject.count() == 0
 
 
 def test_versions_are_named_compared_and_revisited(opened):

@@ -3,6 +3,8 @@
 import { h, replace, settled } from "./dom.js";
 import { highlighted } from "./highlight.js";
 
+const MOST_COLORED = 100_000; // characters; beyond, colors would make typing slow
+
 /**
  * @typedef {object} Mistake
  * @property {number} line from 1
@@ -117,7 +119,8 @@ export class Editor {
   draw() {
     const marks = this.mistakes.map((mistake) => this.range(mistake)).sort((a, b) => a.from - b.from);
     const apart = marks.filter((mark, place) => place === 0 || mark.from >= marks[place - 1].to);
-    replace(this.overlay, highlighted(this.text, this.words, apart), "\n");
+    const pieces = this.text.length > MOST_COLORED ? this.text : highlighted(this.text, this.words, apart);
+    replace(this.overlay, pieces, "\n");
     const wrong = new Set(this.mistakes.map((mistake) => mistake.line));
     const count = this.text.split("\n").length;
     replace(

@@ -15,6 +15,12 @@ export function foldsPane(studio) {
     found = message;
     draw();
   });
+  studio.connection.on("training", (message) => {
+    if (message.kind !== "folds" || message.running || !found?.running) return;
+    found = found.folds.length ? { ...found, running: false } : null; // stopped, or failed
+    if (message.message && message.message !== "Canceled") studio.toasts.show(message.message, { kind: "error" });
+    draw();
+  });
 
   async function start() {
     found = { running: true, done: 0, k, folds: [] };

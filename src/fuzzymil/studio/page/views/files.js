@@ -224,6 +224,8 @@ export function filesView(studio) {
         overwrite,
         ...(studio.bag === null ? {} : { bag: studio.bag }),
       });
+      studio.state.saved = { file: done.name ?? name, version: studio.state.version };
+      update();
       studio.toasts.show(`Wrote ${clipped(done.name ?? name, 80)}.`);
     } catch (error) {
       if (!(error instanceof StudioError) || error.code !== "exists") return studio.toasts.fail(error);

@@ -28,6 +28,8 @@ export function trainingView(studio) {
   /** @type {Set<number>} */
   let accepted = new Set();
   let warmed = false;
+  /** @type {boolean | null} whether a proposal waits for an answer; null: not known yet */
+  let waits = null;
 
   const settings = h("div", { class: "body scroll grow" });
   const start = h("footer", { class: "pane-foot row" });
@@ -56,16 +58,18 @@ export function trainingView(studio) {
   const element = h("section", null, content, nothing);
 
   studio.connection.on("training", (message) => {
+    if (message.kind === "folds") return; // those are shown in Validation
     progress = message;
     studio.frame.badge("training", message.running ? "…" : "", false);
-    if (!message.running && message.message)
-      studio.toasts.show("Training stopped.", { kind: "error", advice: message.message });
+    if (!message.running && message.message === "Canceled") studio.toasts.show("Training was canceled.");
+    else if (!message.running && message.message) studio.toasts.show(message.message, { kind: "error" });
     if (studio.view?.name === "training") draw();
   });
-  studio.connection.on("proposal", () => {
-    studio.frame.badge("training", "1", true);
+  studio.connection.on("proposal", (message) => {
+    waits = message.rules !== null; // without rules it was rejected, perhaps in another window
+    studio.frame.badge("training", waits ? "1" : "", true);
     if (studio.view?.name === "training") askForProposal();
-    else
+    else if (waits)
       studio.toasts.show("Training has finished.", {
         action: { label: "Look at the difference", run: () => studio.open("training") },
       });
@@ -93,19 +97,22 @@ export function trainingView(studio) {
       );
       return;
     }
-    progress = studio.state.training ?? (progress?.running ? null : progress);
+    // What is pushed is newer than the state, except when the page has just been opened.
+    const { training } = studio.state;
+    if (progress === null && training && training.kind !== "folds") progress = training;
+    waits ??= studio.state.proposal;
     if (!warmed) studio.connection.request("warm").catch(() => null); // so that the first Train starts at once
     warmed = true;
     draw();
-    if (studio.state.proposal) askForProposal();
-    else {
-      proposal = null;
-      if (!progress?.running) studio.frame.badge("training", "");
-      drawResult();
-    }
+    askForProposal();
   }
 
   function askForProposal() {
+    if (!waits) {
+      proposal = null;
+      drawResult();
+      return;
+    }
     studio.look("proposal", "proposal", {}, (answer) => {
       const found = answer.proposal === undefined ? answer : answer.proposal;
       const before = proposal;
@@ -271,6 +278,7 @@ export function trainingView(studio) {
       : "Moving costs nothing: the data decide.";
 
   async function train() {
+    waits = false;
     proposal = null;
     const constraints = {
       ordered: wanted.ordered,
@@ -407,6 +415,7 @@ export function trainingView(studio) {
   async function answer(type, fields) {
     const done = await studio.edit(type, fields);
     if (!done) return;
+    waits = false;
     proposal = null;
     drawResult();
     studio.frame.badge("training", "");
