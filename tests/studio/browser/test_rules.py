@@ -116,3 +116,23 @@ def test_rules_are_made_in_the_table_alone(opened):
     window.edited(lambda: window.key("more-2").select_option("x2"))
     window.edited(lambda: window.key("then-2").fill("1") or window.key("then-2").press("Enter"))
     assert "IF x1 is left AND x2 is low THEN positive = 1" in window.text
+
+
+def test_a_text_with_mistakes_survives_a_reload(opened):
+    window = opened()
+    window.open("rules")
+    type_at_end(window, "IF x1 is lefft THEN positive += 1")
+    page = window.page
+    page.locator(".mistakes li").wait_for()
+    assert page.locator(".status", has_text="Text not applied: 1 mistake").count() == 1
+    window.settle()
+    page.reload()
+    page.locator(".status", has_text="Text not applied: 1 mistake").wait_for()
+    window.open("rules")
+    assert page.locator("textarea").input_value().endswith("IF x1 is lefft THEN positive += 1")
+    window.edited(page.locator(".mistakes button.small").click)
+    page.locator(".status", has_text="All changes saved").wait_for()
+    page.reload()
+    page.wait_for_selector(".tab[aria-selected=true]")
+    window.open("rules")
+    assert page.locator("textarea").input_value() == window.text

@@ -190,6 +190,7 @@ export class Editor {
   placeOffers(at) {
     const [x, y] = this.caret(at);
     const frame = this.overlay.getBoundingClientRect();
+    if (x < 0 || y < 0 || y > frame.height - 8 || x > frame.width) return this.close(); // scrolled out of sight
     const [left, top] = [frame.left + x, frame.top + y];
     const tall = Math.min(this.list.scrollHeight, 210) + 10;
     this.list.style.left = `${Math.max(8, Math.min(left, innerWidth - 240))}px`;

@@ -141,7 +141,13 @@ export function frame(studio) {
   let timer = 0;
   let online = true;
   const say = (/** @type {string} */ text) => replace(status, h("span", { class: "dot", "aria-hidden": "true" }), text);
-  const saved = () => (studio.latest?.autosave ? "Changes are not kept on disk" : "All changes saved");
+  let unapplied = 0; // mistakes in a text that is not yet part of the rules
+  const saved = () =>
+    unapplied
+      ? `Text not applied: ${counted(unapplied, "mistake")}`
+      : studio.latest?.autosave
+        ? "Changes are not kept on disk"
+        : "All changes saved";
   studio.connection.on("busy", ({ busy }) => {
     studio.element.toggleAttribute("data-busy", busy);
     if (busy && timer) return;
@@ -151,6 +157,7 @@ export function frame(studio) {
   });
 
   return {
+    stage,
     parts: [skip, bar, h("nav", { class: "rail", "aria-label": "Views and score" }, list, board), stage],
 
     /** @param {boolean} connected */
@@ -221,6 +228,13 @@ export function frame(studio) {
         score.uncovered > 0 && text("no rule fires", String(score.uncovered), "high"),
         score.changed > 0 && text("changed", String(score.changed), "high"),
       );
+    },
+
+    /** @param {number} mistakes of a text that is therefore not applied */
+    pending(mistakes) {
+      unapplied = mistakes;
+      bar.classList.toggle("pending", mistakes > 0);
+      if (online) say(saved());
     },
 
     /**

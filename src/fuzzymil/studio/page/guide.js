@@ -41,52 +41,63 @@ const STEPS = [
 export function guide(studio) {
   let at = 0;
   const card = h("aside", { class: "guide", "aria-label": "Guided start" });
-  const close = () => card.remove();
+  const escape = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Escape" && !event.defaultPrevented && !studio.element.querySelector("dialog")) close();
+  };
+  const close = () => {
+    removeEventListener("keydown", escape);
+    card.remove();
+  };
+  addEventListener("keydown", escape);
+
   const draw = () => {
     const step = STEPS[at];
+    const last = at + 1 === STEPS.length;
     studio.open(step.view);
     replace(
       card,
       h(
         "div",
+        null,
+        h("h3", null, step.title, h("span", { class: "small soft" }, ` · guided start, ${at + 1} of ${STEPS.length}`)),
+        h("p", null, step.text),
+      ),
+      h(
+        "div",
         { class: "row" },
-        h("span", { class: "small soft grow" }, `Guided start, ${at + 1} of ${STEPS.length}`),
+        at > 0 && stepButton("guide-back", "plain", "Back", () => at--),
+        stepButton("guide-next", "primary", last ? "Done" : "Next", () => at++),
         h(
           "button",
           {
             type: "button",
             class: "icon-button",
             "aria-label": "End the guided start",
+            title: "End the guided start (Escape)",
             "data-key": "guide-close",
             onclick: close,
           },
           icon("close"),
         ),
       ),
-      h("h3", null, step.title),
-      h("p", null, step.text),
-      h(
-        "div",
-        { class: "row end" },
-        at > 0 &&
-          h(
-            "button",
-            { type: "button", class: "plain", "data-key": "guide-back", onclick: () => (at--, draw()) },
-            "Back",
-          ),
-        h(
-          "button",
-          {
-            type: "button",
-            class: "primary",
-            "data-key": "guide-next",
-            onclick: () => (at + 1 < STEPS.length ? (at++, draw()) : close()),
-          },
-          at + 1 < STEPS.length ? "Next" : "Done",
-        ),
-      ),
     );
   };
-  studio.element.append(card);
+
+  /**
+   * @param {string} key
+   * @param {string} look
+   * @param {string} text
+   * @param {() => void} move
+   */
+  function stepButton(key, look, text, move) {
+    const go = () => {
+      move();
+      if (at < STEPS.length) draw();
+      else close();
+    };
+    return h("button", { type: "button", class: look, "data-key": key, onclick: go }, text);
+  }
+
+  studio.frame.stage.after(card); // in the order of reading
   draw();
 }

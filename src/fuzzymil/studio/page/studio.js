@@ -4,6 +4,7 @@ import { StudioError } from "./connection.js";
 import { Toasts, ask, askText } from "./dialogs.js";
 import { h, replace } from "./dom.js";
 import { dropping } from "./dropping.js";
+import { keptDraft } from "./drafts.js";
 import { frame } from "./frame.js";
 import { guide } from "./guide.js";
 import { counted } from "./numbers.js";
@@ -109,6 +110,7 @@ export class Studio {
     this.adopt(hello.state);
     if (first) {
       this.open(this.views.some((view) => view.name === location.hash.slice(1)) ? location.hash.slice(1) : "sets");
+      if (keptDraft(this)) this.views.find((view) => view.name === "rules")?.update(); // marks what is not applied
       if (hello.recovered)
         this.toasts.show(`Your last ${counted(hello.recovered.edits, "change")} are back.`, {
           advice:

@@ -88,6 +88,7 @@
  * @typedef {object} Hello
  * @property {State} state
  * @property {boolean} demo
+ * @property {string | null} [draft] text with mistakes that was left behind
  * @property {{edits: number, when: string} | null} recovered
  * @property {{format: string, title: string, ending: string}[]} exports
  * @property {string} library version

@@ -53,14 +53,21 @@ export function bagsView(studio) {
         cell: (row) => clipped(row.id, 60),
         hint: (row) => clipped(row.id, 300),
       },
-      { key: "label", title: "Label", width: "s", sort: (row) => row.label, cell: labels },
+      {
+        key: "label",
+        title: "Label",
+        width: "s",
+        sort: (row) => row.label,
+        cell: labels,
+        hint: (row) => clipped(String(row.label ?? ""), 300),
+      },
       {
         key: "score",
         title: "Score",
         width: "m",
         numeric: true,
         sort: (row) => row.score,
-        cell: (row) => show(row.score, 4),
+        cell: (row) => show(row.score, 3),
         hint: (row) => String(row.score),
       },
       {
@@ -76,6 +83,7 @@ export function bagsView(studio) {
         title: "Decision",
         width: "m",
         sort: (row) => row.decision,
+        hint: (row) => clipped(String(row.decision), 300),
         cell: (row) => {
           const text = typeof row.decision === "number" ? show(row.decision, 4) : clipped(row.decision, 30);
           return row.right === null
@@ -90,7 +98,7 @@ export function bagsView(studio) {
         sort: (row) => (row.shift === null ? null : Math.abs(row.shift) + (row.before === null ? 0 : 1e6)),
         cell: (row) =>
           row.before !== null
-            ? h("span", { class: "tag high" }, `was ${clipped(String(row.before), 20)}`)
+            ? h("span", { class: "tag high" }, `was ${clipped(String(row.before), 8)}`)
             : row.shift
               ? h("span", { class: "soft" }, `${row.shift > 0 ? "+" : ""}${show(row.shift, 2)}`)
               : null,

@@ -2,6 +2,7 @@
 
 import { h, replace } from "../dom.js";
 import { Editor } from "../editor.js";
+import { keepDraft, keptDraft } from "../drafts.js";
 import { icon } from "../icons.js";
 import { counted } from "../numbers.js";
 import { findingsList } from "../findings.js";
@@ -13,6 +14,7 @@ export function rulesView(studio) {
   let mistakes = [];
   /** @type {string | null} what was typed and is not yet part of the rules */
   let draft = null;
+  let resumed = false;
   let based = -1; // the revision that the draft started from
 
   const editor = new Editor({
@@ -80,6 +82,7 @@ export function rulesView(studio) {
     mistakes = found.mistakes;
     editor.mark(mistakes);
     drawMistakes();
+    if (mistakes.length) keepDraft(studio, text);
     if (mistakes.length || text === studio.state.text) {
       if (!mistakes.length) settle();
       return;
@@ -89,6 +92,7 @@ export function rulesView(studio) {
   }
 
   function settle() {
+    if (draft !== null) keepDraft(studio, null);
     draft = null;
     editor.area.removeAttribute("data-draft");
     drawStatus();
@@ -151,6 +155,7 @@ export function rulesView(studio) {
         ? "Checking …"
         : "No mistakes";
     status.className = mistakes.length ? "small bad" : "small soft";
+    studio.frame.pending(mistakes.length);
     studio.frame.badge("rules", mistakes.length ? String(mistakes.length) : "", true);
     const behind = draft !== null && mistakes.length > 0 && studio.state.revision > based;
     notice.hidden = !behind;
@@ -201,9 +206,21 @@ export function rulesView(studio) {
     };
   }
 
+  /** Take up what was typed before the window was closed. */
+  function resume() {
+    resumed = true;
+    draft = keptDraft(studio);
+    if (draft === null) return;
+    based = studio.state.revision;
+    editor.area.setAttribute("data-draft", "");
+    editor.text = draft;
+    void take(draft);
+  }
+
   function update() {
     const { state } = studio;
     words();
+    if (!resumed) resume();
     if (draft === null) {
       mistakes = [];
       editor.text = state.text;
