@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         plots,
         report,
         rules,
+        studio,
         training,
     )
     from fuzzymil._utils.errors import (
@@ -105,6 +106,7 @@ __all__ = [
     "plots",
     "report",
     "rules",
+    "studio",
     "training",
     "use_engine",
     "write_report",

@@ -21,6 +21,9 @@ from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
 from fuzzymil.rules.formats import read_rules
 from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.studio import Session
+from fuzzymil.studio.demo import demo_document
+from fuzzymil.studio.journal import FOLDER
 
 TESTS = Path(__file__).parent.parent
 REFUSALS = (InputError, ModelFileError, ParameterError)
@@ -337,6 +340,44 @@ def _zipped(seeds):
     return lambda folder: [gzip.compress(content, mtime=0) for content in seeds(folder)]
 
 
+# ---------------------------------------------------------------- the studio's journal
+
+
+def _journal(folder):
+    session = Session(demo_document(), name="seed", folder=folder)
+    for message in (
+        {"type": "set_rule", "number": 1, "weight": 0.5},
+        {"type": "freeze", "variable": "x1", "term": "left"},
+        {"type": "name_version", "name": "mine"},
+        {"type": "set_term", "variable": "x1", "term": "left", "handle": "center", "x": 0.25},
+        {"type": "undo"},
+    ):
+        assert session.answer({"revision": session.revision, **message})["ok"]
+    session.close()
+    return [(folder / FOLDER / "seed.journal").read_bytes()]
+
+
+def _check_journal(content, folder):
+    """Whatever the journal says, the studio opens, with rules that it shows, and keeps the next edit."""
+    raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    (folder / FOLDER).mkdir(exist_ok=True)
+    (folder / FOLDER / "demo.journal").write_bytes(raw)
+    session = Session(demo_document(), name="demo", folder=folder)
+    try:
+        state = session.state()
+        assert state["autosave"] is None
+        assert session.answer({"type": "add_variable", "name": "new", "revision": 0})["ok"]
+        text = session.document.text
+    finally:
+        session.close()
+    again = Session(demo_document(), name="demo", folder=folder)
+    kept = again.document.text
+    again.close()
+    if kept != text:
+        raise SilentDifferenceError("an edit was lost")
+    return state["version"] > 0
+
+
 TARGETS = {
     "csv": Target(_table, mutate_text, _check_bags("a.csv", _read_slowly)),
     "csv.gz": Target(_zipped(_table), mutate_bytes, _check_bags("a.csv.gz")),
@@ -355,5 +396,6 @@ TARGETS = {
     "fcl": Target(_converted("fcl"), mutate_text, _check_rules("a.fcl")),
     "fml": Target(_converted("fml"), mutate_text, _check_rules("a.fml")),
     "checkpoint": Target(_checkpoint, mutate_bytes, _check_checkpoint),
+    "journal": Target(_journal, mutate_text, _check_journal),
 }
 """Everything that is read from files."""

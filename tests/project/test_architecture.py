@@ -28,6 +28,7 @@ LAYERS = (
     "comparators",
     "plots",
     "report",
+    "studio",
     "experiments",
     "cli",
     "__main__",

@@ -18,7 +18,7 @@ __all__ = ["Experiment", "app", "main"]
 
 _IN_ORDER = (
     *("fit", "evaluate", "launch"),
-    *("predict", "explain", "rules", "plot", "report"),
+    *("predict", "explain", "rules", "studio", "plot", "report"),
     *("demo", "reproduce", "bench", "data", "cache"),
 )
 

@@ -55,9 +55,11 @@ def make_two_concepts(
     >>> int(bags.labels.sum())
     100
     """
-    from sklearn.utils import check_random_state  # deferred: slow to import
+    rng = random_state
+    if not isinstance(rng, np.random.RandomState):
+        from sklearn.utils import check_random_state  # deferred: slow to import
 
-    rng = check_random_state(random_state)
+        rng = check_random_state(random_state)
     bags, truths, labels, ids = [], [], [], []
     for concept, count in ((1, n_per_concept), (2, n_per_concept), (0, n_negative)):
         for number in range(count):

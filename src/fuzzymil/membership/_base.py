@@ -109,6 +109,18 @@ class MembershipFunction(ABC):
         return _KINDS[cls]
 
     @classmethod
+    def roles(cls) -> dict[str, str]:
+        """Return the role of each parameter, as its annotation states it.
+
+        Examples
+        --------
+        >>> from fuzzymil.membership import Gaussian
+        >>> Gaussian.roles()
+        {'center': 'location', 'width': 'width'}
+        """
+        return dict(zip(cls.fields(), cls._kinds(), strict=True))
+
+    @classmethod
     @functools.cache
     def _numeric_fields(cls) -> tuple[str, ...]:
         """Return the names of the parameters that are numbers."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from fuzzymil._utils import html, storage
+from fuzzymil._utils.discovery import package_above
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
@@ -100,6 +101,23 @@ class Serializable(ABC):
         """Read rules written by `save`; nothing in the file is executed."""
         _check_ending(path, "load reads JSON", "read_rules(path)")
         return cls.from_dict(storage.read_document(path, {cls._format: json.VERSIONS[cls._format]}))
+
+    def studio(self, bags: Any = None) -> Any:
+        """Open the rule studio in a notebook: see, drag, write and train these rules.
+
+        Outside notebooks, use ``fuzzymil studio`` on the command line.
+
+        Parameters
+        ----------
+        bags : Bags, or anything `as_bags` accepts, optional
+
+        Returns
+        -------
+        StudioWidget
+            Shows the studio where it is displayed; its ``rules`` are the rules as they are now. Requires anywidget:
+            ``pip install "fuzzymil[notebook]"``.
+        """
+        return package_above("fuzzymil.studio.widget").show(self, bags)
 
     # ------------------------------------------------------------------ other programs
 

@@ -24,7 +24,7 @@ from fuzzymil.rules.language import parser
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import Is
 
-__all__ = ["ENDINGS", "FORMATS", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
+__all__ = ["ENDINGS", "FORMATS", "parse_rules", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
 
 READERS: dict[str, Callable[[str], System]] = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
 """Readers of other programs' formats."""
@@ -77,6 +77,31 @@ def read_rules(path: storage.Path_, block: str | None = None) -> RuleBase | Mamd
         return _from_text(_text(path), format, block)
     except RuleSyntaxError as problem:
         raise RuleSyntaxError(f"{os.fspath(path)}: {problem}") from None
+
+
+def parse_rules(text: str) -> RuleBase | MamdaniRules:
+    """Parse text in the rule language, Sugeno or Mamdani: the first conclusion tells which.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    rules : RuleBase or MamdaniRules
+
+    Raises
+    ------
+    RuleSyntaxError
+        With every mistake and its place.
+
+    Examples
+    --------
+    >>> type(parse_rules("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")).__name__
+    'RuleBase'
+    """
+    said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
+    return MamdaniRules.parse(text) if said and isinstance(said[0], str | Is) else RuleBase.parse(text)
 
 
 def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str]:
@@ -208,5 +233,4 @@ def _from_text(text: str, format: str, block: str | None) -> RuleBase | MamdaniR
     if format in READERS:
         system = READERS[format](text) if block is None else fcl.read(text, block)
         return (RuleBase if system.sugeno else MamdaniRules)._from_system(system)
-    said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
-    return MamdaniRules.parse(text) if said and isinstance(said[0], str | Is) else RuleBase.parse(text)
+    return parse_rules(text)

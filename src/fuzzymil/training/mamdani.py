@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Variable
 from fuzzymil.training.constraints import Constraints, Touched
 from fuzzymil.training.limits import Bounds, Limits, box_of, limits_of, projected, touched_by, unmoved
+from fuzzymil.training.progress import Progress
 from fuzzymil.training.scaling import Measures, Scaling
 
 __all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
@@ -170,6 +171,7 @@ def train(
     max_epochs: int = 200,
     seed: int = 0,
     title: str | None = None,
+    callbacks: tuple[Callable[[Progress], Any], ...] = (),
 ) -> Trained:
     """Move the sets of inputs and outputs so that the outputs come near the targets.
 
@@ -194,6 +196,8 @@ def train(
     seed : int
     title : str, optional
         Of a progress bar.
+    callbacks : tuple of callables
+        Called after each epoch with a `Progress`; training stops when one returns True.
 
     Examples
     --------
@@ -241,6 +245,7 @@ def train(
         max_epochs=max_epochs,
         n_iter_no_change=_PATIENCE,
         progress=title,
+        callbacks=callbacks,
     )
     params = axes.outward(result.params[0]._replace(default=0.0))
     params = projected(params, box, snap=1e-6)  # without the rounding errors of single precision

@@ -1,7 +1,7 @@
 """Changes to rule bases: edit, simplify, compare and diagnose; these functions are the methods of rules."""
 
 from fuzzymil.rules.editing._diagnosis import Diagnosis, Finding, diagnose
-from fuzzymil.rules.editing._difference import Changed, Difference, Flip, Match, border_of, diff
+from fuzzymil.rules.editing._difference import Changed, Difference, Flip, Match, border_of, diff, shown
 from fuzzymil.rules.editing._edit import edit, over
 from fuzzymil.rules.editing._kinds import all_variables
 from fuzzymil.rules.editing._mamdani import edit_mamdani, over_mamdani
@@ -25,5 +25,6 @@ __all__ = [
     "edit_mamdani",
     "over",
     "over_mamdani",
+    "shown",
     "simplify",
 ]

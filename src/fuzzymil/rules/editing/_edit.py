@@ -99,13 +99,17 @@ def edit(
     Rule 2: IF hue is high_or_highest AND x2 is high THEN sky = 0.9 WITH 2
     Rule 3: IF hue is dark AND x2 is high THEN sky = 0.5
     """
-    base = renamed(base, rename or {})
-    base = _with_sets(base, sets or {}, new_terms or {})
-    base = _with_changed_rules(base, without or {}, conclusions or {}, weights or {})
+    if rename:
+        base = renamed(base, rename)
+    if sets or new_terms:
+        base = _with_sets(base, sets or {}, new_terms or {})
+    if without or conclusions or weights:
+        base = _with_changed_rules(base, without or {}, conclusions or {}, weights or {})
     base = _with_replaced(base, replace or {})
     groups = [tuple(numbers_of(base, "merge", group)) for group in merge]
     order = order_of(base, groups, drop, keep)
-    base = in_order(base, groups, order)
+    if groups or order != list(range(1, base.n_rules + 1)):
+        base = in_order(base, groups, order)
     texts = [add] if isinstance(add, str) else list(add)
     if texts:
         base = with_further(base, _new_rules(base, "add", texts))

@@ -7,8 +7,8 @@ from fuzzymil.rules.language.lexer import Place
 
 __all__ = ["Abandoned", "Mistakes"]
 
-_MOST = 20  # different mistakes: whoever has mended these parses again
-_MOST_PLACES = 200
+_MOST_SHOWN = 20  # different mistakes in a message: whoever has mended these parses again
+_MOST_PLACES = 200  # for programs that mark them in an editor
 
 
 class Abandoned(Exception):
@@ -50,7 +50,7 @@ class Mistakes:
         places = self.found.setdefault(message, [])
         if place not in places:
             places.append(place)
-        if len(self.found) >= _MOST or self.n_places >= _MOST_PLACES:
+        if self.n_places >= _MOST_PLACES:
             raise self.error()
 
     def check(self) -> None:
@@ -59,16 +59,18 @@ class Mistakes:
             raise self.error()
 
     def error(self) -> RuleSyntaxError:
-        """Return the error that reports all mistakes in the order of the text."""
+        """Return the error that shows the mistakes in the order of the text, and lists all of them for programs."""
         order = sorted(self.found.items(), key=lambda item: min((place.entry, place.start) for place in item[1]))
-        shown, facts = [], []
+        shown: list[str] = []
+        facts: list[tuple[int, int, str]] = []
         for message, places in order:
             places = sorted(places, key=lambda place: (place.entry, place.start))
             facts += [(place.line, place.character, message) for place in places]
-            shown.append(places[0].shown(message + _elsewhere(places[1:])))
-        if len(shown) == 1:
+            if len(shown) < _MOST_SHOWN:
+                shown.append(places[0].shown(message + _elsewhere(places[1:])))
+        if len(order) == 1:
             return RuleSyntaxError(shown[0], facts)
-        first = "The first " if len(shown) >= _MOST else ""
+        first = "The first " if len(shown) < len(order) else ""
         return RuleSyntaxError("\n".join([f"{first}{len(shown)} mistakes:", *shown]), facts)
 
 

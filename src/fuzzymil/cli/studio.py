@@ -1,0 +1,123 @@
+"""``fuzzymil studio``: see, drag, write and train rules in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.cli import _options
+from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._console import emit, emit_json, note
+from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
+
+if TYPE_CHECKING:
+    from fuzzymil.studio import Session
+
+__all__ = ["studio"]
+
+
+@app.command(
+    rich_help_panel=USE,
+    epilog=examples(
+        "fuzzymil studio --demo",
+        "fuzzymil studio model.json visits.csv",
+        "fuzzymil studio expert.rules visits.csv --bag user --label converted",
+        "fuzzymil studio visits.csv --bag user --label converted",
+    ),
+)
+def studio(
+    rules: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="MODEL|RULES",
+            help="Model file written by fit, or a file of rules (.rules, .json, .fll, .fis, .fcl, .fml).",
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="File with the bags.", show_default=False)] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Open the two-concept demonstration.")] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page; otherwise print its address.")
+    ] = True,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen to on this machine; 0 chooses a free one.")
+    ] = 0,
+    bag: _options.ModelBagColumn = None,
+    label: _options.ModelLabelColumn = None,
+    format: _options.DataFormat = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the address as JSON instead of opening the page.")
+    ] = False,
+) -> None:
+    """Open the rule studio: see, drag, write and train rules in the browser.
+
+    The page is served to this machine alone. Every edit is kept in the folder .fuzzymil-studio, so that nothing is lost
+    if the browser or this program dies. Press Ctrl+C to end.
+    """
+    if demo and rules is not None:
+        raise ParameterError("--demo opens its own rules and data: leave out the files, or --demo.")
+    from fuzzymil.studio.server import Studio
+
+    made = Studio(_session(rules, data, demo, Columns.from_options(bag, label), format), port)
+
+    def ready() -> None:
+        if as_json:
+            emit_json({"address": made.address, "port": made.port})
+            return
+        if not browser:
+            emit(made.address)
+            return
+        import webbrowser
+
+        note(f"The studio is at {made.address} (works once). Press Ctrl+C to end.")
+        webbrowser.open(made.address)
+
+    with contextlib.suppress(KeyboardInterrupt):  # the usual way to end it
+        made.run(ready)
+
+
+def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns, format: str | None) -> Session:
+    from fuzzymil.studio import Session
+    from fuzzymil.studio.demo import demo_bags, demo_document
+    from fuzzymil.studio.document import Document
+    from fuzzymil.studio.start import starter
+
+    folder = Path.cwd()
+    if demo or (rules is None and data is None):
+        return Session(demo_document(), demo_bags(), name="demo", data_name="two concepts", folder=folder, demo=True)
+    if rules is not None and data is None and _holds_data(rules):
+        rules, data = None, rules
+    found, reading, remembered = (None, None, None) if rules is None else _read(rules)
+    bags = None if data is None else _bags(data, columns, format, remembered)
+    if found is None:
+        assert bags is not None
+        document = starter(bags)
+    else:
+        document = Document.of(found)
+    name = (rules or data or Path("untitled")).stem
+    return Session(document, bags, name=name, data_name="" if data is None else data.name, model=reading, folder=folder)
+
+
+def _holds_data(path: Path) -> bool:
+    return not holds_rules(path) and path.suffix.lower() != ".json"
+
+
+def _read(path: Path) -> tuple[Any, Any, Columns | None]:
+    """Return the rules of a file, how a model reads them, and the columns of its training data."""
+    if holds_rules(path):
+        return read_all_rules(path)[0], None, None
+    model, columns = read_model(path, to_answer=True)
+    members = read_all_rules(path)
+    if len(members) > 1:
+        note(f"The model has {len(members)} rule bases; the studio shows the first.")
+    return members[0], model._class_reading(), columns
+
+
+def _bags(path: Path, columns: Columns, format: str | None, remembered: Columns | None) -> Any:
+    from fuzzymil.cli._inputs import read_data
+
+    return read_data(path, columns, format, remembered=remembered).bags

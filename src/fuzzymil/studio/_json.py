@@ -1,0 +1,53 @@
+"""Values as JSON: numbers that are not finite become null."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["decoded", "encoded", "plain"]
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON holds; NaN and infinities become None, arrays lists, anything unknown its text.
+
+    Examples
+    --------
+    >>> plain({"score": np.array([0.5, np.nan]), "bag": np.int64(3)})
+    {'score': [0.5, None], 'bag': 3}
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, np.ndarray):
+        found = value.tolist()
+        if value.dtype.kind in "biuU" or (value.dtype.kind == "f" and np.isfinite(value).all()):
+            return found  # the usual case, at once
+        return found if all(type(each) is str for each in found) else [plain(each) for each in found]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list) and all(type(each) is str for each in value):
+        return value
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(each) for each in value]
+    return str(value)
+
+
+def encoded(message: Any) -> str:
+    """Return a message as JSON text."""
+    return json.dumps(plain(message), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def decoded(text: str | bytes) -> Any:
+    """Return the content of JSON text; numbers beyond its standard (NaN, Infinity) raise ValueError."""
+
+    def refuse(name: str) -> Any:
+        raise ValueError(f"{name} is not a JSON number.")
+
+    return json.loads(text, parse_constant=refuse)

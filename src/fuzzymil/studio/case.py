@@ -1,0 +1,194 @@
+"""Rules and bags together: one inference, and what its output means."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.rule_model import ClassReading
+from fuzzymil.explain import NUMBERS, Reading
+from fuzzymil.network.inference import Activations
+from fuzzymil.rules import MamdaniActivations, RuleBase
+from fuzzymil.rules.editing import border_of
+from fuzzymil.studio.document import Document, Rules
+
+__all__ = ["Case", "classes_of", "class_text"]
+
+_MOST_CLASSES = 20  # whole numbers with more values are quantities
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """The active rules of a document on bags; everything that views show is read from one inference.
+
+    Parameters
+    ----------
+    document : Document
+    bags : Bags, optional
+    model : ClassReading, optional
+        How the model reads its output, if one was opened.
+
+    Examples
+    --------
+    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1  IF x is not low THEN y = 0")
+    >>> case = Case(document, Bags.from_list([[[0.0]], [[9.0]]], labels=["no", "yes"]))
+    >>> case.decisions.tolist()
+    ['yes', 'no']
+    """
+
+    document: Document
+    bags: Bags | None
+    model: ClassReading | None = None
+
+    def __post_init__(self) -> None:
+        n_classes = 0 if self.model is None else len(self.model.classes)
+        if n_classes != (2 if len(self.outputs) == 1 else len(self.outputs)):  # other rules than those of the model
+            object.__setattr__(self, "model", None)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules, with weight 0 where they are switched off."""
+        return self.document.active
+
+    @property
+    def base(self) -> RuleBase:
+        """The premises with their variables."""
+        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return self.rules.outputs if isinstance(self.rules, RuleBase) else self.rules.output_names
+
+    @property
+    def data(self) -> Bags:
+        """The bags; without any, `InputError`."""
+        if self.bags is None:
+            raise InputError("There are no bags yet: open a data file.")
+        return self.bags
+
+    @functools.cached_property
+    def found(self) -> Activations | MamdaniActivations:
+        """What the rules infer about all bags."""
+        return self.rules.infer(self.data)
+
+    @functools.cached_property
+    def classes(self) -> Array | None:
+        """The two classes that a single output decides between, or one per output; None if the output is a number."""
+        return classes_of(self.outputs, self.bags, self.model)
+
+    @property
+    def threshold(self) -> float:
+        """An output above it means the positive class."""
+        if self.document.threshold is not None:
+            return self.document.threshold
+        return border_of(self.rules) if self.model is None else self.model.threshold
+
+    @property
+    def positive(self) -> int:
+        """Of two classes, the place of the one that a single output is about."""
+        assert self.classes is not None
+        names = list(map(class_text, self.classes))
+        if self.document.positive in names:
+            return names.index(self.document.positive)
+        if self.model is not None:
+            return self.model.positive
+        return names.index(self.outputs[0]) if self.outputs[0] in names else 1
+
+    @functools.cached_property
+    def reading(self) -> ClassReading | None:
+        """How classes are read from the output; None if the output is a number."""
+        if self.classes is None:
+            return None
+        single = len(self.outputs) == 1
+        if self.model is not None:
+            return dataclasses.replace(self.model, threshold=self.threshold, positive=self.positive)
+        additive = isinstance(self.rules, RuleBase) and not self.rules.normalize
+        made = ClassReading.of_network(self.classes, "cross_entropy" if additive else "squared_error")
+        return dataclasses.replace(
+            made, threshold=self.threshold if single else 0.0, positive=self.positive if single else 1
+        )
+
+    @property
+    def explained(self) -> Reading:
+        """The same for explanations."""
+        return NUMBERS if self.reading is None else self.reading.for_explanations(len(self.outputs))
+
+    @functools.cached_property
+    def decisions(self) -> Array:
+        """The class of each bag as text; without classes, the number."""
+        if self.reading is None:
+            return np.asarray(self.found.output[:, 0])
+        return _texts(self.reading.labels(self.found.output))
+
+    @property
+    def scores(self) -> Array:
+        """What the bags are ranked by: a single output, or that of the last class."""
+        return np.asarray(self.found.output[:, -1 if len(self.outputs) == 2 else 0])
+
+    @functools.cached_property
+    def labels(self) -> Array | None:
+        """The labels of the bags: of classes as text, else as numbers."""
+        labels = None if self.bags is None else self.bags.labels
+        if labels is None:
+            return None
+        return np.array(labels, object) if self.classes is None else _texts(labels)
+
+    def with_document(self, document: Document) -> Case:
+        """Return the case of another document on the same bags."""
+        return Case(document, self.bags, self.model)
+
+    def of_bags(self, bags: Bags) -> Case:
+        """Return the same rules on other bags, read in the same way."""
+        made = Case(self.document, bags, self.model)
+        vars(made)["classes"], vars(made)["reading"] = self.classes, self.reading
+        return made
+
+
+def _texts(labels: Array) -> Array:
+    """Return labels as text; there are many bags, but few classes."""
+    every = labels.tolist()
+    known = {label: class_text(label) for label in set(every)}
+    return np.array([known[label] for label in every], object)
+
+
+def class_text(label: Any) -> str:
+    """Return a class as a person writes it.
+
+    Examples
+    --------
+    >>> class_text(np.float64(1.0)), class_text(np.str_("yes"))
+    ('1', 'yes')
+    """
+    value = label.item() if isinstance(label, np.generic) else label
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def classes_of(outputs: tuple[str, ...], bags: Bags | None, model: ClassReading | None = None) -> Array | None:
+    """Return the classes that outputs decide between; None if labels are quantities.
+
+    Examples
+    --------
+    >>> classes_of(("y",), Bags.from_list([[[0.0]], [[1.0]]], labels=[0.25, 0.5])) is None
+    True
+    >>> classes_of(("y",), None).tolist()
+    ['low', 'high']
+    """
+    if model is not None:
+        return model.classes
+    if len(outputs) > 1:
+        return np.array(outputs, object)
+    labels = None if bags is None else bags.labels
+    if labels is None:
+        return np.array(["low", "high"], object)
+    found = np.unique(labels)
+    countable = found.dtype.kind not in "fc" or (found == np.round(found)).all()
+    if not countable or len(found) > _MOST_CLASSES or len(found) != 2:
+        return None
+    return found

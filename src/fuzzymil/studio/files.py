@@ -1,0 +1,332 @@
+"""Files: what is opened comes as content, never as a path; what is saved goes into one folder, by a plain name."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import io
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ParameterError, known_name
+from fuzzymil.bags import Bags
+from fuzzymil.rules import json as rules_json
+from fuzzymil.rules.formats import ENDINGS, read_rules, rules_of_model, what_is_lost
+from fuzzymil.studio.case import Case
+from fuzzymil.studio.document import Rules
+from fuzzymil.studio.limits import LIMITS
+
+__all__ = ["EXPORTS", "Upload", "content_of", "exported", "lost", "plain_name", "previewed", "read_data"]
+
+EXPORTS = [
+    ("rules", "Rules as text", ".rules"),
+    ("json", "Rules as JSON", ".json"),
+    ("model", "Fitted model", ".model.json"),
+    ("fll", "fuzzylite (FLL)", ".fll"),
+    ("fis", "MATLAB (.fis)", ".fis"),
+    ("fcl", "IEC 61131-7 (FCL)", ".fcl"),
+    ("fml", "IEEE 1855 (FML)", ".fml"),
+    ("markdown", "Markdown table", ".md"),
+    ("latex", "LaTeX table", ".tex"),
+    ("python", "Rules as Python code", ".py"),
+    ("c", "Rules as C code", ".c"),
+    ("snippet", "Python script that does the same", ".py"),
+    ("svg", "Figure of the sets (SVG)", ".svg"),
+    ("png", "Figure of the sets (PNG)", ".png"),
+    ("report", "Report (HTML)", ".html"),
+]
+"""What can be exported: format, title, ending."""
+
+_MIME = {".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".html": "text/html"}
+
+
+class Upload:
+    """A file that the page sent: its name and content, and what it turned out to be."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name, self.content = name, content
+        self.kind = ""
+        self.rules: Rules | None = None
+        self.model: Any = None
+
+    @contextlib.contextmanager
+    def as_file(self) -> Iterator[Path]:
+        """Yield the content as a file of its own, which is removed afterwards."""
+        with tempfile.TemporaryDirectory(prefix="fuzzymil-studio-") as folder:
+            path = Path(folder) / self.name
+            path.write_bytes(self.content)
+            yield path
+
+
+def plain_name(name: object) -> str:
+    """Return the name of a file without a folder; anything else is refused.
+
+    Examples
+    --------
+    >>> plain_name("sky.rules")
+    'sky.rules'
+    """
+    if not isinstance(name, str) or not re.fullmatch(r"[^\x00-\x1f/\\:*?\"<>|]{1,200}", name) or name.strip(". ") == "":
+        raise ParameterError(f"Expected the name of a file, without a folder, got {name!r:.100}.")
+    if name.startswith((".", "~", "-")):
+        raise ParameterError(f"The name of a file must begin with a letter or digit, got {name!r:.100}.")
+    return name
+
+
+def content_of(message: Mapping[str, Any]) -> Upload:
+    """Return the file that a message carries."""
+    text = message.get("content")
+    if not isinstance(text, str) or len(text) > LIMITS["file"] * 4 / 3 + 4:
+        raise ParameterError(f"Expected a file of at most {LIMITS['file'] // 1_000_000} MB.")
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ParameterError("The content of the file must be base64.") from None
+    if not content:
+        raise InputError("The file is empty.")
+    return Upload(plain_name(Path(str(message.get("name"))).name), content)
+
+
+# ---------------------------------------------------------------------- opening
+
+
+def previewed(upload: Upload) -> dict[str, Any]:
+    """Find out what a file holds, and return what would be opened and what would not."""
+    ending = Path(upload.name).suffix.lower()
+    with upload.as_file() as path, _unnamed(path):
+        if ENDINGS.get(ending) == "json":
+            return _from_json(upload, path)
+        if ending in ENDINGS:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                upload.kind, upload.rules = "rules", read_rules(path)
+            return {**_summary(upload), "losses": [str(each.message) for each in caught]}
+        return _table(upload, path)
+
+
+@contextlib.contextmanager
+def _unnamed(path: Path) -> Iterator[None]:
+    """Take the place of a file on this machine, which is nobody's business, out of error messages."""
+    try:
+        yield
+    except (ValueError, OSError) as problem:
+        message = str(problem).replace(str(path), path.name).replace(str(path.parent), "")
+        raise InputError(message) from None
+
+
+def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
+    document = storage.read_document(path, {**rules_json.MODEL, **rules_json.VERSIONS})
+    if document["format"] in rules_json.VERSIONS:
+        upload.kind, upload.rules = "rules", read_rules(path)
+        return {**_summary(upload), "losses": []}
+    members = rules_of_model(document, upload.name)
+    from fuzzymil.estimators import SavedNetwork, model_from_dict
+
+    model = SavedNetwork.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
+    reading = getattr(model, "_class_reading", None)
+    upload.kind, upload.rules = "model", members[0]
+    upload.model = None if reading is None else reading()
+    more = [f"The model has {len(members)} rule bases; only the first is opened."] if len(members) > 1 else []
+    return {**_summary(upload), "losses": more}
+
+
+def _summary(upload: Upload) -> dict[str, Any]:
+    assert upload.rules is not None
+    n_rules, n_variables = upload.rules.n_rules, len(upload.rules.variables)
+    return {
+        "kind": upload.kind,
+        "summary": f"{n_rules} rule{'s' * (n_rules != 1)} over {n_variables} variable{'s' * (n_variables != 1)}",
+        "text": upload.rules.to_source(),
+    }
+
+
+def _table(upload: Upload, path: Path) -> dict[str, Any]:
+    """Return what a file of bags holds; where its columns are not clear, the page asks for them."""
+    from fuzzymil.datasets import guess_format
+
+    upload.kind = "data"
+    found: dict[str, Any] = {"kind": "data", "columns": _column_names(path), "bag": None, "label": None}
+    try:
+        guess = guess_format(path)
+        found |= {"bag": guess.bag, "label": guess.label}
+        bags, said = read_data(upload, {})
+    except ValueError as problem:
+        return {**found, "summary": str(problem).replace(f"{path.parent}/", ""), "losses": [], "complete": False}
+    size = repr(bags).removeprefix("Bags(").removesuffix(")")
+    return {**found, "summary": f"{guess}: {size}", "losses": said, "complete": True}
+
+
+def _column_names(path: Path) -> list[str]:
+    """Return the names of the columns of a table; none for other files."""
+    from fuzzymil.datasets.formats import FORMATS, DataFile
+
+    file = DataFile(path)
+    known = next((each for each in FORMATS.values() if each.column_names is not None and each.matches(file)), None)
+    if known is None or known.column_names is None:
+        return []
+    try:
+        return known.column_names(file)
+    except ValueError:
+        return []
+
+
+def read_data(upload: Upload, message: Mapping[str, Any]) -> tuple[Bags, list[str]]:
+    """Return the bags in a file, and what was left out of it."""
+    from fuzzymil.datasets import read_bags
+
+    columns = {name: message[name] for name in ("bag", "label") if message.get(name) not in (None, "")}
+    for name, value in columns.items():
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise ParameterError(f"{name} must be a column, got {value!r:.60}.")
+    with upload.as_file() as path, _unnamed(path), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        bags = read_bags(path, **columns)
+    if bags.n_instances > LIMITS["instances"]:
+        raise InputError(f"The file has {bags.n_instances:,} instances; the studio takes {LIMITS['instances']:,}.")
+    return bags, [str(each.message).replace(str(path), upload.name) for each in caught]
+
+
+# ---------------------------------------------------------------------- exporting
+
+
+def _ending(format: object) -> str:
+    endings = {name: ending for name, _, ending in EXPORTS}
+    known_name("format", format, endings)
+    return endings[str(format)]
+
+
+def lost(case: Case, format: object) -> list[str]:
+    """Return what a format does not keep; a format that cannot hold the rules raises."""
+    _ending(format)
+    if format in ("svg", "png", "report", "snippet", "model"):
+        return ["Committees and training histories are not part of it."] if format == "model" else []
+    found = what_is_lost(case.rules, str(format))
+    if case.document.off:
+        found = [*found, "Rules that are switched off have the weight 0."]
+    return found
+
+
+def exported(case: Case, name: str, data_name: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file: its name, type and content, and what it does not keep."""
+    format = message.get("format")
+    ending = _ending(format)
+    losses = lost(case, format)
+    content = _content(case, name, data_name, str(format), message)
+    raw = content.encode("utf-8") if isinstance(content, str) else content
+    return {
+        "name": plain_name(re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "_", name).lstrip(".~-") or "rules") + ending,
+        "mime": _MIME.get(Path(ending).suffix, "text/plain"),
+        "content": base64.b64encode(raw).decode("ascii"),
+        "losses": losses,
+    }
+
+
+def _content(case: Case, name: str, data_name: str, format: str, message: Mapping[str, Any]) -> str | bytes:
+    rules = case.rules
+    if format == "rules":
+        return case.document.text if not case.document.off else rules.to_source()
+    if format == "json":
+        return _saved(rules.save, "rules.json")
+    if format == "model":
+        return _saved(_model(case).save, "model.json")
+    if format == "snippet":
+        return snippet(case, name, data_name)
+    if format in ("svg", "png"):
+        return _figure(case, format, message)
+    if format == "report":
+        return _report(case, name)
+    found: str = getattr(rules, f"to_{format}")()
+    return found
+
+
+def _saved(save: Any, name: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="fuzzymil-studio-") as folder:
+        save(Path(folder) / name)
+        return (Path(folder) / name).read_bytes()
+
+
+def _model(case: Case) -> Any:
+    """Return an expert system with the rules, fitted to the labels of the bags."""
+    from fuzzymil.estimators import MIMamdani, MISugeno
+    from fuzzymil.rules import RuleBase
+
+    if case.data.labels is None:
+        raise InputError("A fitted model needs labels: open a data file with a label column, or export the rules.")
+    threshold = case.threshold if case.classes is not None else None
+    positive = None
+    if case.classes is not None and len(case.outputs) == 1:
+        positive = case.classes[case.positive]
+    make: Any = MISugeno if isinstance(case.rules, RuleBase) else MIMamdani
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # worse than chance: the page shows how well it does
+        return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)
+
+
+def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from fuzzymil.explain import explain
+    from fuzzymil.plots import ExplanationDisplay, MembershipDisplay
+    from fuzzymil.studio.views.bags import place_of
+
+    if message.get("bag") is not None:
+        one = case.data[[place_of(case.data, message["bag"])]]
+        display: Any = ExplanationDisplay.from_explanation(explain(case.rules, one, reading=case.explained))
+    else:
+        display = MembershipDisplay.from_rules(case.rules)
+    figure = display.plot()
+    try:
+        made = io.BytesIO()
+        figure.savefig(made, format=format, dpi=150)
+        return made.getvalue()
+    finally:
+        pyplot.close(figure)
+
+
+def _report(case: Case, name: str) -> bytes:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from fuzzymil.report import write_report
+
+    with tempfile.TemporaryDirectory(prefix="fuzzymil-studio-") as folder:
+        path = Path(folder) / "report.html"
+        write_report(_model(case), case.data, path, title=name, max_bags=60)
+        return path.read_bytes()
+
+
+def snippet(case: Case, name: str, data_name: str) -> str:
+    """Return a Python script that gets the same answers.
+
+    Examples
+    --------
+    >>> from fuzzymil.studio.document import Document
+    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
+    >>> "parse_rules" in snippet(Case(document, None), "sky", "")
+    True
+    """
+    rules = case.rules.to_source()
+    quotes = "'''" if '"""' in rules else '"""'
+    text = rules.replace("\\", "\\\\").replace(quotes, "\\" + quotes)
+    lines = [f"# The rules {name!r:.80}, as in the studio.".replace("\n", " "), ""]
+    lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.formats import parse_rules", ""]
+    lines += [f"rules = parse_rules({quotes}", text.rstrip("\n"), f"{quotes})", ""]
+    lines += [f"bags = read_bags({data_name or 'data.csv'!r})" if data_name else 'bags = read_bags("data.csv")']
+    lines += ["found = rules.infer(bags)", ""]
+    if case.classes is not None and len(case.outputs) == 1:
+        names = [str(each) for each in case.classes]
+        positive, other = names[case.positive], names[1 - case.positive]
+        lines += ["for bag, output in zip(bags.ids, found.output[:, 0]):"]
+        lines += [f"    print(bag, output, {positive!r} if output > {case.threshold!r} else {other!r})"]
+    else:
+        lines += ["for bag, output in zip(bags.ids, found.output):", "    print(bag, *output)"]
+    return "\n".join(lines) + "\n"

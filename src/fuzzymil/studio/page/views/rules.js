@@ -1,0 +1,248 @@
+// The rules as text and as a table, kept in step: each shows what the other says.
+
+import { h, replace } from "../dom.js";
+import { Editor } from "../editor.js";
+import { keepDraft, keptDraft } from "../drafts.js";
+import { icon } from "../icons.js";
+import { counted } from "../numbers.js";
+import { findingsList } from "../findings.js";
+import { ruleTable } from "../rule_table.js";
+
+/** @param {import("../studio.js").Studio} studio */
+export function rulesView(studio) {
+  /** @type {import("../editor.js").Mistake[]} */
+  let mistakes = [];
+  /** @type {string | null} what was typed and is not yet part of the rules */
+  let draft = null;
+  let resumed = false;
+  let based = -1; // the revision that the draft started from
+
+  const editor = new Editor({
+    label: "Rule text",
+    changed: (text) => void take(text),
+    complete: (text, at) => studio.connection.request("complete", { text, offset: at }),
+  });
+  editor.area.addEventListener("input", () => {
+    if (draft === null) based = studio.state.revision;
+    draft = editor.text;
+    editor.area.setAttribute("data-draft", "");
+  });
+  const problems = h("ul", { class: "mistakes", "aria-label": "Mistakes in the text", hidden: true });
+  const status = h("span", { class: "small soft", role: "status" });
+  const notice = h("div", { class: "notice", hidden: true });
+  const findings = h("div", { class: "findings" });
+  const count = h("span", { class: "small soft" });
+  const table = ruleTable(studio, (line) => editor.goLine(line));
+
+  const element = h(
+    "section",
+    null,
+    h(
+      "div",
+      { class: "columns rules-columns" },
+      h(
+        "section",
+        { class: "pane", "aria-label": "Rules as text" },
+        h(
+          "header",
+          null,
+          h("h3", null, "Text"),
+          status,
+          h("span", { class: "keys" }, h("kbd", null, "Ctrl+Space"), " completes"),
+        ),
+        notice,
+        editor.element,
+        problems,
+      ),
+      h(
+        "section",
+        { class: "pane", "aria-label": "Rules as a table" },
+        h(
+          "header",
+          null,
+          h("h3", null, "Table"),
+          count,
+          h(
+            "button",
+            { type: "button", "data-key": "add-rule", onclick: () => void addRule() },
+            icon("add"),
+            "Add rule",
+          ),
+        ),
+        h("div", { class: "scroll grow" }, table.element),
+        findings,
+      ),
+    ),
+  );
+
+  /** @param {string} text */
+  async function take(text) {
+    const found = await studio.connection.request("check", { text }).catch(() => null);
+    if (!found || editor.text !== text) return; // typed on, or not connected
+    mistakes = found.mistakes;
+    editor.mark(mistakes);
+    drawMistakes();
+    if (mistakes.length) keepDraft(studio, text);
+    if (mistakes.length || text === studio.state.text) {
+      if (!mistakes.length) settle();
+      return;
+    }
+    const done = await studio.edit("write_text", { text });
+    if (done && editor.text === text) settle();
+  }
+
+  function settle() {
+    if (draft !== null) keepDraft(studio, null);
+    draft = null;
+    editor.area.removeAttribute("data-draft");
+    drawStatus();
+  }
+
+  function drawMistakes() {
+    problems.hidden = mistakes.length === 0;
+    replace(
+      problems,
+      mistakes.map((mistake, place) =>
+        h(
+          "li",
+          null,
+          h("span", { class: "place" }, `Line ${mistake.line}, ${mistake.character}`),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "bare message",
+              "data-key": `mistake-${place}`,
+              onclick: () => editor.go(mistake),
+            },
+            mistake.message,
+          ),
+          mistake.fix &&
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small",
+                "data-key": `fix-${place}`,
+                onclick: () => {
+                  const fix = /** @type {NonNullable<typeof mistake.fix>} */ (mistake.fix);
+                  const from = unit(fix.from);
+                  editor.put(from, unit(fix.to), fix.text);
+                  editor.changed.now();
+                },
+              },
+              mistake.fix.label ?? "Fix",
+            ),
+        ),
+      ),
+    );
+    drawStatus();
+  }
+
+  /**
+   * The server counts characters, the browser UTF-16 units.
+   * @param {number} at
+   */
+  function unit(at) {
+    const text = editor.text;
+    return /[\ud800-\udfff]/.test(text) ? [...text].slice(0, at).join("").length : at;
+  }
+
+  function drawStatus() {
+    status.textContent = mistakes.length
+      ? counted(mistakes.length, "mistake")
+      : draft !== null
+        ? "Checking …"
+        : "No mistakes";
+    status.className = mistakes.length ? "small bad" : "small soft";
+    studio.frame.pending(mistakes.length);
+    studio.frame.badge("rules", mistakes.length ? String(mistakes.length) : "", true);
+    const behind = draft !== null && mistakes.length > 0 && studio.state.revision > based;
+    notice.hidden = !behind;
+    if (behind)
+      replace(
+        notice,
+        icon("warning"),
+        h(
+          "span",
+          { class: "grow" },
+          "The rules have changed since you began to type. What you see here is your text; it replaces the rules once its mistakes are mended.",
+        ),
+        h("button", { type: "button", class: "small", onclick: discard }, "Discard my text"),
+      );
+  }
+
+  function discard() {
+    mistakes = [];
+    settle();
+    update();
+  }
+
+  async function addRule() {
+    const { state } = studio;
+    const output = state.outputs[0] ?? "y";
+    const quoted = /^[\p{L}_][\p{L}\p{N}_]*$/u.test(output) ? output : `"${output.replace(/["\\]/g, "\\$&")}"`;
+    const last = state.variables.find((each) => each.name === output)?.terms[0]?.name;
+    const conclusion =
+      state.kind === "mamdani"
+        ? `${quoted} is ${JSON.stringify(last ?? "term")}`
+        : state.additive
+          ? `${quoted} += 0`
+          : `${quoted} = 0`;
+    await studio.edit("add_rule", { text: `IF anything THEN ${conclusion}` });
+  }
+
+  function words() {
+    const { state, hello } = studio;
+    const own = hello?.words;
+    const lower = (/** @type {string[]} */ names) => names.flatMap((name) => name.toLowerCase().split(" "));
+    editor.words = {
+      keywords: new Set(
+        lower([...(own?.keywords ?? []), ...(own?.statements ?? []), ...(own?.hedges ?? []), "from", "to", "rule"]),
+      ),
+      quantifiers: new Set(lower(own?.quantifiers ?? [])),
+      variables: new Set([...state.variables.map((each) => each.name), ...state.outputs]),
+      terms: new Set(state.variables.flatMap((each) => each.terms.map((term) => term.name))),
+    };
+  }
+
+  /** Take up what was typed before the window was closed. */
+  function resume() {
+    resumed = true;
+    draft = keptDraft(studio);
+    if (draft === null) return;
+    based = studio.state.revision;
+    editor.area.setAttribute("data-draft", "");
+    editor.text = draft;
+    void take(draft);
+  }
+
+  function update() {
+    const { state } = studio;
+    words();
+    if (!resumed) resume();
+    if (draft === null) {
+      mistakes = [];
+      editor.text = state.text;
+      editor.draw();
+      drawMistakes();
+    } else drawStatus();
+    count.textContent = counted(state.rules.length, "rule");
+    table.update();
+    studio.look(
+      "diagnose",
+      "diagnose",
+      {},
+      (answer) => {
+        replace(findings, findingsList(studio, answer));
+        table.flag(answer.findings);
+      },
+      (error) => {
+        table.flag([]);
+        replace(findings, h("p", { class: "small soft findings-none" }, error.message));
+      },
+    );
+  }
+
+  return { name: "rules", title: "Rules", element, update, leave: () => editor.changed.now() };
+}

@@ -1,0 +1,431 @@
+// Training in place: what may move and how far, the loss as it falls, and the difference to accept rule by rule.
+
+import { bottomAxis, leftAxis, polyline } from "../chart.js";
+import { differenceParts } from "../difference.js";
+import { h, replace, s } from "../dom.js";
+import { check, clipped, empty, field, numberField } from "../fields.js";
+import { icon } from "../icons.js";
+import { counted, extent, linear, show } from "../numbers.js";
+
+/** @param {import("../studio.js").Studio} studio */
+export function trainingView(studio) {
+  const wanted = {
+    sets: true,
+    conclusions: true,
+    ordered: true,
+    signs: false,
+    overlap: /** @type {number | null} */ (null),
+    low: /** @type {number | null} */ (null),
+    high: /** @type {number | null} */ (null),
+    stay: 0,
+    epochs: 200,
+    rate: /** @type {number | null} */ (null),
+  };
+  /** @type {any} */
+  let progress = null;
+  /** @type {any} */
+  let proposal = null;
+  /** @type {Set<number>} */
+  let accepted = new Set();
+  let warmed = false;
+  /** @type {boolean | null} whether a proposal waits for an answer; null: not known yet */
+  let waits = null;
+
+  const settings = h("div", { class: "body scroll grow" });
+  const start = h("footer", { class: "pane-foot row" });
+  const loss = h("div", { class: "body" });
+  const result = h("div", { class: "body scroll grow" });
+  const actions = h("div", { class: "row" });
+  const heading = h("h3", null, "What training proposes");
+  const content = h(
+    "div",
+    { class: "columns training-columns" },
+    h(
+      "section",
+      { class: "pane", "aria-label": "Settings" },
+      h("header", null, h("h3", null, "What may move")),
+      settings,
+      start,
+    ),
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "pane loss-pane", "aria-label": "Loss" }, h("header", null, h("h3", null, "Loss")), loss),
+      h("section", { class: "pane grow", "aria-label": "Difference" }, h("header", null, heading, actions), result),
+    ),
+  );
+  const nothing = h("div", { class: "grow" });
+  const element = h("section", null, content, nothing);
+
+  studio.connection.on("training", (message) => {
+    if (message.kind === "folds") return; // those are shown in Validation
+    progress = message;
+    studio.frame.badge("training", message.running ? "…" : "", false);
+    if (!message.running && message.message === "Canceled") studio.toasts.show("Training was canceled.");
+    else if (!message.running && message.message) studio.toasts.show(message.message, { kind: "error" });
+    if (studio.view?.name === "training") draw();
+  });
+  studio.connection.on("proposal", (message) => {
+    waits = message.rules !== null; // without rules it was rejected, perhaps in another window
+    studio.frame.badge("training", waits ? "1" : "", true);
+    if (studio.view?.name === "training") askForProposal();
+    else if (waits)
+      studio.toasts.show("Training has finished.", {
+        action: { label: "Look at the difference", run: () => studio.open("training") },
+      });
+  });
+
+  function update() {
+    const { data } = studio.state;
+    const problem =
+      !data || !data.labeled
+        ? ["Training needs labeled bags", "Open a data file and choose its label column."]
+        : data.problem
+          ? ["The rules cannot read these bags", clipped(data.problem, 600)]
+          : null;
+    content.hidden = problem !== null;
+    nothing.hidden = problem === null;
+    if (problem) {
+      replace(
+        nothing,
+        empty(
+          icon("training"),
+          problem[0],
+          problem[1],
+          h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
+        ),
+      );
+      return;
+    }
+    // What is pushed is newer than the state, except when the page has just been opened.
+    const { training } = studio.state;
+    if (progress === null && training && training.kind !== "folds") progress = training;
+    waits ??= studio.state.proposal;
+    if (!warmed) studio.connection.request("warm").catch(() => null); // so that the first Train starts at once
+    warmed = true;
+    draw();
+    askForProposal();
+  }
+
+  function askForProposal() {
+    if (!waits) {
+      proposal = null;
+      drawResult();
+      return;
+    }
+    studio.look("proposal", "proposal", {}, (answer) => {
+      const found = answer.proposal === undefined ? answer : answer.proposal;
+      const before = proposal;
+      proposal = found && found.rules ? found : null;
+      if (proposal && JSON.stringify(before?.rules) !== JSON.stringify(proposal.rules))
+        accepted = new Set(
+          proposal.rules.map((/** @type {any} */ rule) => rule.new).filter((/** @type {any} */ each) => each !== null),
+        );
+      drawResult();
+    });
+  }
+
+  function draw() {
+    drawSettings();
+    drawLoss();
+  }
+
+  function drawSettings() {
+    const running = progress?.running ?? false;
+    const locked = studio.state.variables.flatMap((each) =>
+      each.terms.filter((term) => term.frozen).map((term) => `${each.name}.${term.name}`),
+    );
+    const number = (
+      /** @type {"overlap" | "low" | "high" | "rate"} */ key,
+      /** @type {string} */ label,
+      /** @type {string} */ placeholder,
+    ) =>
+      numberField({
+        label,
+        key,
+        value: wanted[key],
+        placeholder,
+        disabled: running,
+        changed: (value) => ((wanted[key] = value), drawSettings()),
+        cleared: () => ((wanted[key] = null), drawSettings()),
+      });
+    const sugeno = studio.state.kind === "sugeno";
+    replace(
+      settings,
+      h(
+        "fieldset",
+        { disabled: running },
+        h("legend", { class: "unseen" }, "What may move"),
+        check("fuzzy sets", wanted.sets, (value) => ((wanted.sets = value), drawSettings()), "move-sets"),
+        check(
+          sugeno ? "conclusions" : "sets of the output",
+          wanted.conclusions,
+          (value) => ((wanted.conclusions = value), drawSettings()),
+          "move-conclusions",
+        ),
+        h(
+          "p",
+          { class: "small soft wrap" },
+          locked.length ? `Locked: ${clipped(locked.join(", "), 160)}.` : "Lock single sets in the Sets view.",
+        ),
+        h("h4", null, "Bounds"),
+        check(
+          "terms keep their order",
+          wanted.ordered,
+          (value) => ((wanted.ordered = value), drawSettings()),
+          "ordered",
+        ),
+        sugeno &&
+          check("slopes keep their sign", wanted.signs, (value) => ((wanted.signs = value), drawSettings()), "signs"),
+        h(
+          "div",
+          { class: "row" },
+          field(
+            "Neighbors overlap at least",
+            number("overlap", "Least overlap of neighboring terms, up to 0.5", "any"),
+          ),
+        ),
+        sugeno &&
+          h(
+            "div",
+            { class: "row" },
+            field("Conclusions from", number("low", "Lowest conclusion", "any")),
+            field("to", number("high", "Highest conclusion", "any")),
+          ),
+        h("h4", null, "How far from the expert"),
+        h(
+          "label",
+          { class: "slider" },
+          h("span", null, "free"),
+          h("input", {
+            type: "range",
+            min: 0,
+            max: 100,
+            value: wanted.stay ? 20 * (Math.log10(wanted.stay) + 4) : 0,
+            "aria-label": "How strongly the rules are held to where they are",
+            "data-key": "stay",
+            oninput: (/** @type {Event} */ event) => {
+              const at = Number(/** @type {HTMLInputElement} */ (event.target).value);
+              wanted.stay = at ? 10 ** (at / 20 - 4) : 0;
+              held.textContent = stayed();
+            },
+          }),
+          h("span", null, "held"),
+        ),
+        held,
+        h("h4", null, "Steps"),
+        h(
+          "div",
+          { class: "row" },
+          field(
+            "Epochs",
+            numberField({
+              label: "Epochs",
+              key: "epochs",
+              value: wanted.epochs,
+              disabled: running,
+              changed: (value) => ((wanted.epochs = Math.max(1, Math.round(value))), drawSettings()),
+            }),
+          ),
+          field("Learning rate", number("rate", "Learning rate", "usual")),
+        ),
+      ),
+    );
+    held.textContent = stayed();
+    replace(
+      start,
+      running
+        ? [
+            h(
+              "button",
+              { type: "button", class: "primary", "data-key": "stop", onclick: () => studio.request("stop") },
+              icon("stop"),
+              "Stop and keep",
+            ),
+            h("button", { type: "button", "data-key": "cancel", onclick: () => studio.request("cancel") }, "Cancel"),
+          ]
+        : [
+            h(
+              "button",
+              {
+                type: "button",
+                class: "primary",
+                "data-key": "train",
+                disabled: !wanted.sets && !wanted.conclusions,
+                onclick: () => void train(),
+              },
+              icon("play"),
+              "Train",
+            ),
+            h(
+              "button",
+              {
+                type: "button",
+                "data-key": "learn",
+                title: "Choose rules from the data alone",
+                onclick: () => void studio.edit("learn"),
+              },
+              "Learn new rules",
+            ),
+          ],
+    );
+  }
+
+  const held = h("p", { class: "small soft" });
+  const stayed = () =>
+    wanted.stay
+      ? `Moving away costs ${show(wanted.stay, 2)} per squared step.`
+      : "Moving costs nothing: the data decide.";
+
+  async function train() {
+    waits = false;
+    proposal = null;
+    const constraints = {
+      ordered: wanted.ordered,
+      signs: wanted.signs,
+      stay: wanted.stay,
+      ...(wanted.overlap === null ? {} : { overlap: wanted.overlap }),
+      ...(wanted.low === null && wanted.high === null ? {} : { conclusions: [wanted.low ?? -1e9, wanted.high ?? 1e9] }),
+    };
+    const answer = await studio.edit("train", {
+      move: { sets: wanted.sets, conclusions: wanted.conclusions },
+      constraints,
+      epochs: wanted.epochs,
+      ...(wanted.rate === null ? {} : { learning_rate: wanted.rate }),
+    });
+    if (!answer) return;
+    progress = progress?.running ? progress : { running: true, epoch: 0, epochs: wanted.epochs, loss: [], seconds: 0 };
+    draw();
+    drawResult();
+  }
+
+  function drawLoss() {
+    if (!progress || (!progress.loss?.length && !progress.running)) {
+      replace(
+        loss,
+        h(
+          "p",
+          { class: "soft" },
+          "The loss of each epoch appears here while training runs. Nothing changes in your rules until you accept it.",
+        ),
+      );
+      return;
+    }
+    const at = (progress.loss ?? []).map((/** @type {[number, number]} */ [epoch]) => epoch);
+    const values = (progress.loss ?? []).map((/** @type {[number, number]} */ [, value]) => value);
+    const width = Math.max(loss.clientWidth - 30, 300);
+    const box = { left: 58, top: 8, right: width - 10, bottom: 92 };
+    const [low, high] = extent(values.length ? values : [0, 1]);
+    const pad = (high - low || 1) * 0.08;
+    const x = linear(1, Math.max(progress.epochs ?? values.length, 2), box.left, box.right);
+    const y = linear(low - pad, high + pad, box.bottom, box.top);
+    replace(
+      loss,
+      s(
+        "svg",
+        {
+          class: "chart",
+          width,
+          height: 132,
+          role: "img",
+          "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}`,
+        },
+        leftAxis(y, box, { wanted: 3 }),
+        bottomAxis(x, box, { label: "epoch", wanted: 6 }),
+        s("path", { class: "curve c0", d: polyline(at, values, x, y) }),
+        values.length > 0 && s("circle", { class: "roc-point", cx: x(at.at(-1)), cy: y(values.at(-1)), r: 4 }),
+      ),
+      h(
+        "p",
+        { class: "small soft", role: "status" },
+        values.length
+          ? `Epoch ${progress.epoch} of ${progress.epochs ?? "?"}, loss ${show(values.at(-1), 4)}, ${show(progress.seconds, 2)} s${progress.running ? "" : ": finished"}`
+          : "Preparing …",
+      ),
+    );
+  }
+
+  function drawResult() {
+    if (!proposal) {
+      heading.textContent = "What training proposes";
+      replace(actions);
+      replace(
+        result,
+        progress?.running
+          ? h("p", { class: "soft" }, "The difference appears when training ends. Stop keeps what has been reached.")
+          : empty(
+              icon("training"),
+              "Nothing to compare yet",
+              "Choose what may move and press Train. You then see every set before and after, and accept or reject rule by rule.",
+            ),
+      );
+      return;
+    }
+    const parts = differenceParts(proposal, {
+      chosen: accepted,
+      choose: (number, on) => {
+        if (on) accepted.add(number);
+        else accepted.delete(number);
+        drawResult();
+      },
+    });
+    const numbers = proposal.rules
+      .map((/** @type {any} */ rule) => rule.new)
+      .filter((/** @type {any} */ each) => each !== null);
+    const all = accepted.size === numbers.length;
+    heading.textContent = "What training proposes";
+    replace(
+      actions,
+      h("button", { type: "button", "data-key": "reject", onclick: () => void answer("reject", {}) }, "Reject"),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "primary",
+          "data-key": "accept",
+          disabled: accepted.size === 0,
+          onclick: () => void answer("accept", all ? {} : { rules: [...accepted].sort((a, b) => a - b) }),
+        },
+        icon("check"),
+        all ? "Accept all" : `Accept ${counted(accepted.size, "rule")}`,
+      ),
+    );
+    replace(
+      result,
+      parts.summary,
+      proposal.touched?.length > 0 &&
+        h(
+          "p",
+          { class: "small soft wrap" },
+          `Held back by your bounds: ${clipped(proposal.touched.map(String).join("; "), 300)}.`,
+        ),
+      h(
+        "div",
+        { class: "difference-columns" },
+        h("div", { class: "stack" }, parts.body),
+        h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped),
+      ),
+    );
+  }
+
+  /**
+   * @param {"accept" | "reject"} type
+   * @param {Record<string, any>} fields
+   */
+  async function answer(type, fields) {
+    const done = await studio.edit(type, fields);
+    if (!done) return;
+    waits = false;
+    proposal = null;
+    drawResult();
+    studio.frame.badge("training", "");
+    studio.toasts.show(type === "accept" ? "The rules have changed." : "Your rules are as they were.", {
+      advice: done.split?.length
+        ? `Terms that accepted and rejected rules shared were split: ${clipped(done.split.map(String).join(", "), 200)}.`
+        : "",
+      ...(type === "accept" ? { action: { label: "Undo", run: () => void studio.undo() } } : {}),
+    });
+  }
+
+  return { name: "training", title: "Training", element, update };
+}

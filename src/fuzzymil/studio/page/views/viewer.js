@@ -1,0 +1,266 @@
+// The rule viewer: one bag on all rules. Every instance is a tick on every set; the witness stands out.
+
+import { h, replace } from "../dom.js";
+import { choice, clipped, empty } from "../fields.js";
+import { icon } from "../icons.js";
+import { show } from "../numbers.js";
+import { instanceTable, verdict } from "../viewer_parts.js";
+import { walkThrough } from "../viewer_grid.js";
+
+/** @param {import("../studio.js").Studio} studio */
+export function viewerView(studio) {
+  /** @type {any} the last answer */
+  let seen = null;
+  /** what is different from the bag in the data */
+  let [without, extra, change] =
+    /** @type {[number[], (number | null)[][], Record<string, Record<string, number>>]} */ ([[], [], {}]);
+  /** @type {number | null} row of the chosen instance in what is shown */
+  let chosen = null;
+  /** @type {string[]} */
+  let ids = [];
+  let known = "";
+
+  const picker = h("div", { class: "row" });
+  const said = h("div", { class: "verdict row" });
+  const grid = h("div", { class: "walk scroll" });
+  const rows = h("div", { class: "scroll instances" });
+  const reset = h("button", { type: "button", onclick: () => restart() }, icon("undo"), "Back to the data");
+  const element = h(
+    "section",
+    null,
+    h("div", { class: "view-head" }, picker, said),
+    h(
+      "div",
+      { class: "columns viewer-columns" },
+      h("section", { class: "pane", "aria-label": "From the instances to the output" }, grid),
+      h(
+        "section",
+        { class: "pane", "aria-label": "Instances of the bag" },
+        h(
+          "header",
+          null,
+          h("h3", null, "Instances"),
+          h("span", { class: "small soft grow" }, "Choose one and drag its values in the top row: what if?"),
+          reset,
+          h("button", { type: "button", onclick: () => add() }, icon("add"), "Add instance"),
+        ),
+        rows,
+      ),
+    ),
+  );
+
+  /** @type {string | null} the output that the steps lead to */
+  let output = null;
+  const k = () => Math.max(0, studio.state.outputs.indexOf(output ?? ""));
+  const changed = () =>
+    studio.state.data !== null && (without.length > 0 || extra.length > 0 || Object.keys(change).length > 0);
+  const wanted = () => ({ type: "viewer", bag: studio.bag, without, extra, change });
+
+  function restart() {
+    [without, extra, change, chosen] = [[], [], {}, null];
+    ask();
+  }
+
+  function update() {
+    const { state } = studio;
+    if (state.data?.problem) return refuse("The rules cannot read these bags", state.data.problem);
+    if (!state.data && !extra.length)
+      extra = [state.variables.filter((each) => each.input).map((each) => (each.axis[0] + each.axis[1]) / 2)];
+    const now = `${state.data_name}/${state.data?.n_bags}`;
+    if (now !== known) {
+      known = now;
+      ids = [];
+      [without, change, chosen] = [[], {}, null];
+      if (state.data) {
+        studio.look("bag-ids", "bags", {}, (answer) => {
+          ids = answer.ids;
+          if (studio.bag === null || !ids.includes(studio.bag)) studio.bag = ids[0] ?? null;
+          drawPicker();
+          ask();
+        });
+        return;
+      }
+    }
+    drawPicker();
+    ask();
+  }
+
+  function ask() {
+    const { type, ...fields } = wanted();
+    if (studio.state.data && studio.bag === null) return;
+    studio.look("viewer", type, fields, draw, (error) => refuse("This bag cannot be shown", error.message));
+  }
+
+  /**
+   * @param {string} title
+   * @param {string} advice
+   */
+  function refuse(title, advice) {
+    replace(said);
+    replace(rows);
+    replace(
+      grid,
+      empty(
+        icon("viewer"),
+        title,
+        clipped(advice, 600),
+        h(
+          "button",
+          { type: "button", onclick: () => (changed() ? restart() : studio.open("files")) },
+          changed() ? "Back to the data" : "Open other data",
+        ),
+      ),
+    );
+  }
+
+  function drawPicker() {
+    if (!ids.length) {
+      replace(
+        picker,
+        h(
+          "p",
+          { class: "soft" },
+          "No bags are open: you see one instance to play with. Open data in Files to see bags.",
+        ),
+      );
+      return;
+    }
+    const at = ids.indexOf(studio.bag ?? "");
+    const go = (/** @type {number} */ place) => pick(ids[(place + ids.length) % ids.length]);
+    const many = ids.length > 500;
+    const control = many
+      ? h("input", {
+          value: studio.bag ?? "",
+          "aria-label": "Bag",
+          "data-key": "bag",
+          onchange: (/** @type {Event} */ event) => pick(/** @type {HTMLInputElement} */ (event.target).value),
+        })
+      : choice({
+          label: "Bag",
+          key: "bag",
+          value: studio.bag ?? "",
+          options: ids.map((id) => ({ value: id, text: id })),
+          changed: pick,
+        });
+    replace(
+      picker,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": "Bag before",
+          "data-key": "bag-before",
+          onclick: () => go(at - 1),
+        },
+        icon("up"),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": "Next bag",
+          "data-key": "bag-next",
+          onclick: () => go(at + 1),
+        },
+        icon("down"),
+      ),
+      h("label", { class: "row tight" }, h("span", { class: "soft" }, "Bag"), control),
+      studio.state.kind === "sugeno" &&
+        studio.state.outputs.length > 1 &&
+        choice({
+          label: "Output that the steps lead to",
+          key: "viewer-output",
+          value: studio.state.outputs[k()],
+          options: studio.state.outputs.map((name) => ({ value: name, text: name })),
+          changed: (name) => {
+            output = name;
+            if (seen) draw(seen);
+          },
+        }),
+    );
+  }
+
+  /** @param {string} id */
+  function pick(id) {
+    if (!ids.includes(id)) {
+      studio.toasts.show(`There is no bag “${clipped(id, 60)}”.`, {
+        kind: "error",
+        advice: "Look it up in the Bags view.",
+      });
+      return;
+    }
+    studio.bag = id;
+    restart();
+    drawPicker();
+  }
+
+  /** @param {any} answer */
+  function draw(answer) {
+    seen = answer;
+    if (chosen !== null && chosen >= answer.instances.length) chosen = null;
+    if (chosen === null) chosen = answer.rows.find((/** @type {any} */ row) => row.witness !== null)?.witness ?? 0;
+    reset.hidden = !changed();
+    replace(said, verdict(studio, answer, changed()));
+    replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth, k()));
+    replace(
+      rows,
+      instanceTable(answer, chosen, { choose, remove, set: (row, variable, value) => move(row, variable, value) }),
+    );
+  }
+
+  /** @param {number} row */
+  function choose(row) {
+    chosen = row;
+    if (seen) draw(seen);
+  }
+
+  /**
+   * Move one value of an instance: what would the rules say then?
+   * @param {number} row in what is shown
+   * @param {string} variable
+   * @param {number} value
+   */
+  function move(row, variable, value) {
+    chosen = row;
+    const place = seen.places[row];
+    if (place === null) {
+      const own = row - seen.places.filter((/** @type {number | null} */ each) => each !== null).length;
+      extra = extra.map((values, at) =>
+        at === own ? values.map((old, d) => (seen.variables[d] === variable ? value : old)) : values,
+      );
+    } else change = { ...change, [place]: { ...change[place], [variable]: value } };
+    ask();
+  }
+
+  /** @param {number} row */
+  function remove(row) {
+    const place = seen.places[row];
+    if (seen.places.length === 1) {
+      studio.toasts.show("A bag needs at least one instance.", {
+        advice: "Add another one before you remove this one.",
+      });
+      return;
+    }
+    if (place === null)
+      extra = extra.filter(
+        (_, at) => at !== row - seen.places.filter((/** @type {number | null} */ each) => each !== null).length,
+      );
+    else without = [...without, place];
+    chosen = null;
+    ask();
+  }
+
+  function add() {
+    if (!seen) return;
+    extra = [...extra, [...seen.instances[chosen ?? 0]]];
+    chosen = seen.instances.length;
+    ask();
+    studio.toasts.show(`Added a copy of instance ${chosen === null ? 0 : show(seen.places[chosen] ?? 0)}.`, {
+      advice: "Drag its values in the top row.",
+    });
+  }
+
+  return { name: "viewer", title: "Viewer", element, update };
+}

@@ -1,0 +1,412 @@
+"""One studio session: takes messages, edits the document, answers views, and tells all windows about changes.
+
+A session knows nothing of sockets. The server hands it the messages of its WebSockets, a notebook those of its widget.
+`docs/reference/studio.md` describes every message.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fuzzymil._utils.errors import ModelFileError, RuleSyntaxError
+from fuzzymil._version import __version__
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.rule_model import ClassReading
+from fuzzymil.studio import describe, sets
+from fuzzymil.studio.case import Case
+from fuzzymil.studio.document import Document
+from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
+from fuzzymil.studio.files import EXPORTS, Upload, read_data
+from fuzzymil.studio.history import History
+from fuzzymil.studio.journal import Journal
+from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.text import check, checked_text, complete, mistakes_of
+from fuzzymil.studio.views import VIEWS, view
+
+__all__ = ["ACTIONS", "Refused", "Session", "action"]
+
+_log = logging.getLogger(__name__)
+
+Window = Callable[[dict[str, Any]], None]
+"""What pushes a message to one window of the page."""
+
+
+class Refused(ValueError):
+    """A message that cannot be answered; ``code`` tells the page why."""
+
+    def __init__(self, code: str, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        self.code, self.facts = code, facts
+
+
+ACTIONS: dict[str, Callable[[Session, Mapping[str, Any]], dict[str, Any]]] = {}
+"""The messages that are neither edits nor views, by type."""
+
+
+def action(name: str) -> Callable[[Any], Any]:
+    """Register what answers a type of message."""
+
+    def register(function: Any) -> Any:
+        ACTIONS[name] = function
+        return function
+
+    return register
+
+
+class Session:
+    """The state behind all windows of one studio.
+
+    Parameters
+    ----------
+    document : Document
+    bags : Bags, optional
+    name : str
+        What the rules are called: the name of their file without its ending.
+    data_name : str
+        What the data are called.
+    model : ClassReading, optional
+        How the model reads its output, if one was opened.
+    folder : Path, optional
+        Where files are saved. None: nowhere.
+    demo : bool
+        Whether the page offers its guided start.
+
+    Examples
+    --------
+    >>> session = Session(Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1"))
+    >>> session.answer({"type": "set_rule", "number": 1, "weight": 0.5, "revision": 0})["revision"]
+    1
+    >>> session.answer({"type": "undo", "revision": 0})["error"]["code"]
+    'stale'
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        bags: Bags | None = None,
+        *,
+        name: str = "untitled",
+        data_name: str = "",
+        model: ClassReading | None = None,
+        folder: Path | None = None,
+        demo: bool = False,
+    ) -> None:
+        self.name, self.data_name, self.folder, self.demo = name, data_name, folder, demo
+        self.bags, self.model = bags, model
+        self.revision = 0
+        self.lock = threading.RLock()
+        self.windows: list[Window] = []
+        self.closers: list[Callable[[], None]] = []
+        self.kept: dict[str, Any] = {}  # what kinds of messages need to remember
+        self.recovered: dict[str, Any] | None = None
+        self.autosave: str | None = None  # why edits cannot be kept on disk
+        self.saved: dict[str, Any] | None = None
+        self.training: dict[str, Any] | None = None
+        self.proposal: dict[str, Any] | None = None
+        self.draft: str | None = None  # a text with mistakes that somebody is writing
+        self._journal: Journal | None = None
+        self._unwritten: list[Callable[[Journal], None]] = []  # what a full disk did not take
+        self._reference: Case | None = None
+        self._case: Case | None = None
+        self._shown: tuple[Any, ...] = ()  # what the case was made from
+        self.history = History(checked_document(document), f"Opened {name}")
+        if folder is not None:
+            self._recover(folder)
+
+    def _recover(self, folder: Path) -> None:
+        """Go on where an earlier session of this name ended; if the file changed since, that is one more version."""
+        opened = self.history.current
+        found: tuple[History, Document] | None = None
+        try:
+            self._journal = Journal(folder, self.name)
+            try:
+                found = self._journal.restored()
+                if found is not None:
+                    checked_document(found[0].current.document)
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+                found = None
+                self._journal.set_aside()
+        except OSError as problem:
+            self.autosave = f"Edits cannot be kept in {problem.filename}: {problem.strerror}."
+            return
+        if found is None:
+            self._journal.keep(opened.document, opened.label, opened.when, opened=True)
+            return
+        self.history, before = found
+        self.draft = self._journal.draft
+        n_edits = len(self.history.versions) - 1
+        if before.text != opened.document.text:
+            made = self.history.add(opened.document, f"Opened {self.name} again")
+            self._journal.keep(made.document, made.label, made.when, opened=True)
+        elif n_edits or self._journal.kept_file() is not None:
+            self.recovered = {"edits": n_edits, "when": self.history.current.when}
+            self._recover_data()
+
+    def _recover_data(self) -> None:
+        """Open the data file that was dropped on the page of the earlier session, if there was one."""
+        assert self._journal is not None
+        kept = self._journal.kept_file()
+        if kept is None:
+            return
+        name, content, options = kept
+        try:
+            self.bags, self.data_name = read_data(Upload(name, content), options)[0], name
+        except ValueError as problem:
+            self.autosave = f"{name}, which was opened in an earlier session, cannot be read: {problem}"
+
+    def keep_data(self, upload: Upload, options: Mapping[str, Any]) -> None:
+        """Keep a data file for the next session."""
+        self._journaled(lambda journal: journal.keep_file(upload.name, upload.content, options))
+
+    def keep_draft(self, text: str | None) -> None:
+        """Keep a text with mistakes for the next session."""
+        self._journaled(lambda journal: journal.keep_draft(text))
+
+    def note(self, record: Mapping[str, Any]) -> None:
+        """Write a record to the journal; if that fails, the page says so."""
+        self._journaled(lambda journal: journal.append(record))
+
+    def _journaled(self, write: Callable[[Journal], None]) -> None:
+        """Write to the journal, in order; what could not be written waits for the next time."""
+        if self._journal is None:
+            return
+        self._unwritten.append(write)
+        try:
+            while self._unwritten:
+                self._unwritten[0](self._journal)
+                del self._unwritten[0]
+            self.autosave = None
+        except OSError as problem:
+            self.autosave = f"The last edits could not be kept on disk: {problem.strerror or problem}."
+
+    # ------------------------------------------------------------------ state
+
+    @property
+    def document(self) -> Document:
+        """The current document."""
+        return self.history.current.document
+
+    @property
+    def case(self) -> Case:
+        """The current document on the bags; its inference is shared by all views."""
+        with self.lock:
+            shown = (self.document, self.bags, self.model)
+            if self._case is None or any(old is not new for old, new in zip(self._shown, shown, strict=True)):
+                self._case, self._shown = Case(*shown), shown
+            return self._case
+
+    def state(self) -> dict[str, Any]:
+        """Return the state that every window shows."""
+        with self.lock:
+            history = self.history
+            return {
+                **describe.state_of(self.case),
+                "revision": self.revision,
+                "version": history.current.number,
+                "name": self.name,
+                "data_name": self.data_name,
+                "undo": history.undo_label,
+                "redo": history.redo_label,
+                "reference": {
+                    "version": history.reference.number,
+                    "name": history.reference.name or history.reference.label,
+                },
+                "saved": self.saved,
+                "training": self.training,
+                "proposal": self.proposal is not None,
+                "autosave": self.autosave,
+            }
+
+    # ------------------------------------------------------------------ messages
+
+    def answer(self, message: Any) -> dict[str, Any]:
+        """Answer a message; what goes wrong is an answer too."""
+        number = message.get("id") if isinstance(message, Mapping) else None
+        try:
+            if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
+                raise Refused("unknown", 'Expected a JSON object with a "type".')
+            found = self._answered(message["type"], message)
+            return {**found, "id": number, "ok": True, "revision": self.revision}
+        except Refused as problem:
+            error = {"code": problem.code, "message": str(problem), **problem.facts}
+        except RuleSyntaxError as problem:
+            marked = mistakes_of(problem, message.get("text"))
+            error = {"code": "mistakes", "message": str(problem), "mistakes": marked}
+        except ConflictError as problem:
+            error = {"code": "conflict", "message": str(problem), "state": self.state()}
+        except (ValueError, ModelFileError, ImportError) as problem:
+            error = {"code": "refused", "message": str(problem)}
+        except OSError as problem:
+            error = {"code": "file", "message": f"{problem.strerror or problem}"}
+        except (TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError) as problem:
+            _log.debug("A message that made no sense", exc_info=True)
+            error = {"code": "malformed", "message": f"The message could not be understood ({type(problem).__name__})."}
+        return {"id": number, "ok": False, "revision": self.revision, "error": error}
+
+    def _answered(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
+        if kind in EDITS:
+            return self._edited(kind, message)
+        if kind in VIEWS:
+            return view(self.case, self.compared(message))
+        if kind in ACTIONS:
+            return ACTIONS[kind](self, message)
+        raise Refused("unknown", f"There is no message of type {kind!r:.60}.")
+
+    def compared(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a view's request with the case that changes are counted from."""
+        if request.get("type") not in ("bags", "score"):
+            return dict(request)
+        return {**request, "before": self.reference_case()}
+
+    def reference_case(self) -> Case | None:
+        """Return the last named version, or the first one, on the bags; None if that is the current one."""
+        reference = self.history.reference
+        if reference.number == self.history.current.number or self.bags is None:
+            return None
+        known = self._reference
+        if known is None or known.document is not reference.document or known.bags is not self.bags:
+            known = self._reference = Case(reference.document, self.bags, self.model)
+        try:
+            _ = known.found
+        except ValueError:  # other variables than those of the data
+            return None
+        return known
+
+    def check_revision(self, message: Mapping[str, Any]) -> None:
+        """Refuse a change that was made while looking at an older state."""
+        seen = message.get("revision")
+        if seen != self.revision:
+            raise Refused(
+                "stale",
+                "The rules were changed in another window: look at them as they are now, and try again.",
+                state=self.state(),
+            )
+
+    def _edited(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
+        with self.lock:
+            if kind != "write_text" or not isinstance(message.get("base"), str):  # a text joins what it did not see
+                self.check_revision(message)
+            document, label = EDITS[kind](self.case, message)
+            return self.commit(checked_document(document), label)
+
+    def commit(self, document: Document, label: str) -> dict[str, Any]:
+        """Make a document the current one, and tell all windows."""
+        with self.lock:
+            if document == self.document:
+                return {"changed": False}
+            made = self.history.add(document, label)
+            self._journaled(lambda journal: journal.keep(document, label, made.when))
+            self.draft = None
+            self.changed(label)
+            return {"changed": True, "version": self.history.current.number}
+
+    def changed(self, label: str) -> None:
+        """Count a change and push the new state to all windows."""
+        with self.lock:
+            self.revision += 1
+            self.push({"type": "changed", "what": label, **self.state()})
+
+    def close(self) -> None:
+        """End what runs in the background, and let go of the journal."""
+        for close in self.closers:
+            close()
+        self.closers.clear()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def push(self, message: dict[str, Any]) -> None:
+        """Send a message to all windows."""
+        for window in tuple(self.windows):
+            window(message)
+
+
+# ---------------------------------------------------------------------- messages that are neither edits nor views
+
+
+@action("hello")
+def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del message
+    return {
+        "library": __version__,
+        "demo": session.demo,
+        "folder": None if session.folder is None else session.folder.name,
+        "families": sets.families(),
+        "words": describe.words(),
+        "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
+        "recovered": session.recovered,
+        "draft": session.draft,
+        "limits": LIMITS,
+        "state": session.state(),
+    }
+
+
+@action("state")
+def _state(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del message
+    return {"state": session.state()}
+
+
+@action("drag")
+def _drag(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show views with a term moved, without keeping it."""
+    case = session.case
+    document = dragged(case.document, message)
+    moved = case.with_document(document)
+    found = view(moved, {"type": "variable", "variable": message["variable"]})
+    term = next(each for each in found["terms"] if each["name"] == message["term"])
+    views = [view(moved, session.compared(request)) for request in message.get("views") or ()]
+    return {"term": term, "axis": found["axis"], "views": views}
+
+
+@action("check")
+def _check(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del session
+    return check(message.get("text"))
+
+
+@action("complete")
+def _complete(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    return complete(message.get("text"), message.get("offset"), session.document)
+
+
+@action("draft")
+def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a text that cannot be read yet, so that it survives the browser and the process."""
+    text = None if message.get("text") is None else checked_text(message["text"])
+    with session.lock:
+        if text != session.draft:
+            session.draft = text
+            session.keep_draft(text)
+    return {}
+
+
+@action("undo")
+def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        label = session.history.undo_label
+        session.history.undo()
+        session.note({"undo": True})
+        session.changed(f"Undid: {label}")
+        return {"version": session.history.current.number}
+
+
+@action("redo")
+def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        session.history.redo()
+        session.note({"redo": True})
+        session.changed(f"Redid: {session.history.current.label}")
+        return {"version": session.history.current.number}
+
+
+@action("history")
+def _history(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del message
+    return {"versions": list(session.history.listed())}

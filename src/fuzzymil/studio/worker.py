@@ -1,0 +1,241 @@
+"""The process that trains: it reads jobs from its standard input and writes what happens to its standard output.
+
+It is started as ``python -m fuzzymil.studio.worker``, so that a fit neither blocks the page nor outlives a kill. Jobs
+and answers are lines of JSON; bags come in a file of plain arrays.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags, Columns
+from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules.formats import parse_rules
+from fuzzymil.studio._json import decoded, encoded
+
+__all__ = ["folds", "learned", "load_bags", "main", "save_bags", "trained"]
+
+_EVERY = 0.1  # seconds between reports
+
+
+def save_bags(bags: Bags, path: str) -> None:
+    """Write bags as plain arrays for the worker."""
+    labels = np.zeros(0) if bags.labels is None else bags.labels
+    labels = labels.astype(str) if labels.dtype == object else labels
+    columns = "" if bags.columns is None else encoded(bags.columns.to_dict())
+    np.savez(
+        path,
+        instances=bags.instances,
+        offsets=bags.offsets,
+        labels=labels,
+        names=np.array(bags.names, str),
+        columns=np.array(columns),
+    )
+
+
+def load_bags(path: str) -> Bags:
+    """Read bags that `save_bags` wrote."""
+    with np.load(path, allow_pickle=False) as file:
+        content = {name: file[name] for name in file.files}
+    columns = str(content["columns"])
+    return Bags(
+        content["instances"],
+        content["offsets"],
+        labels=content["labels"] if len(content["labels"]) else None,
+        feature_names=list(map(str, content["names"])),
+        columns=Columns.from_dict(decoded(columns)) if columns else None,
+    )
+
+
+Report = Callable[[int, int, float], bool]
+"""Takes an epoch, their number and the loss, and returns whether to stop."""
+
+
+def trained(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """Train rules as a job says.
+
+    Parameters
+    ----------
+    rules : RuleBase or MamdaniRules
+    bags : Bags
+        With the variables of the rules as features.
+    job : mapping
+        ``frozen``, ``constraints``, ``epochs``, ``learning_rate``, ``positive`` (a label), ``classifies``.
+    report : callable
+
+    Returns
+    -------
+    dict
+        ``text`` of the trained rules, and ``touched``: what ended at a bound.
+    """
+    losses: list[float] = []
+
+    def note(progress: Any) -> bool:
+        losses.append(float(np.nanmin(progress.loss)))
+        return report(progress.epoch, progress.max_epochs, losses[-1])
+
+    settings = {
+        "frozen": tuple(job["frozen"]),
+        "constraints": job["constraints"],
+        "learning_rate": float(job["learning_rate"]),
+        "max_epochs": int(job["epochs"]),
+    }
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        found, touched = (_sugeno if isinstance(rules, RuleBase) else _mamdani)(rules, bags, job, settings, note)
+    said = [str(each.message) for each in caught if "nterrupted" not in type(each.message).__name__]
+    return {"text": found.to_source(), "touched": list(map(str, touched)), "loss": losses, "warnings": said}
+
+
+def _sugeno(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, Any], note: Any) -> tuple[Any, Any]:
+    from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor, RunOptions
+
+    run = RunOptions(callbacks=[note])
+    shared = {"init": rules, "run": run, "random_state": 0, **settings}
+    if job["classifies"]:
+        positive = None if len(rules.outputs) > 1 else _label(bags, job["positive"])
+        loss = "squared_error" if rules.normalize else "cross_entropy"
+        model: Any = MIANFISClassifier(loss=loss, positive=positive, **shared)
+    else:
+        model = MIANFISRegressor(**shared)
+    model.fit(bags)
+    return model.rules_, model.touched_
+
+
+def _mamdani(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, Any], note: Any) -> tuple[Any, Any]:
+    from fuzzymil.training.constraints import Constraints
+    from fuzzymil.training.mamdani import train
+
+    ends = np.array([[output.low, output.high] for output in rules.outputs], float)
+    assert bags.labels is not None
+    if job["classifies"]:
+        own = [_label(bags, job["positive"])] if len(ends) == 1 else list(rules.output_names)
+        targets = np.where(np.asarray(bags.labels)[:, None] == np.array(own), ends[:, 1], ends[:, 0])
+    else:
+        targets = np.asarray(bags.labels, float).reshape(bags.n_bags, -1)
+    settings["constraints"] = Constraints.of(settings["constraints"])
+    found = train(rules, bags, targets, callbacks=(note,), **settings)
+    return found.rules, found.touched
+
+
+def _label(bags: Bags, text: str) -> Any:
+    """Return the label that is written like this."""
+    from fuzzymil.studio.case import class_text
+
+    assert bags.labels is not None
+    return next(label for label in np.unique(bags.labels) if class_text(label) == text)
+
+
+def learned(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Choose rules from bags alone."""
+    from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        model: Any = (MIANFISClassifier if job["classifies"] else MIANFISRegressor)(random_state=0)
+        model.fit(bags)
+    said = [str(each.message) for each in caught]
+    return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said}
+
+
+def folds(rules: Any, bags: Bags, job: Mapping[str, Any], tell: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Train the rules on all folds but one, in turn, and return the output for the bags of that one."""
+    outputs: Array = np.full((bags.n_bags, len(rules.outputs)), np.nan)
+    for number, fold in enumerate(job["parts"]):
+        held = np.array(fold)
+        rest = np.setdiff1d(np.arange(bags.n_bags), held)
+        found = trained(rules, bags[rest], job, lambda *_: tell({}))
+        outputs[held] = parse_rules(found["text"]).infer(bags[held]).output
+        if tell({"done": number + 1, "output": outputs.tolist()}):
+            break
+    return {"output": outputs.tolist()}
+
+
+# ---------------------------------------------------------------------- the process
+
+
+class _Line:
+    """The connection to the server: answers go out, and a request to stop may come in at any time."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)  # what libraries print is no answer
+        self.stopped = threading.Event()
+        self.jobs: list[dict[str, Any]] = []
+        self._arrived = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        for line in sys.stdin:
+            message = decoded(line)
+            if "stop" in message:
+                self.stopped.set()
+                continue
+            with self._arrived:
+                self.jobs.append(message)
+                self._arrived.notify()
+        os._exit(0)  # the server is gone
+
+    def next(self) -> dict[str, Any]:
+        with self._arrived:
+            self._arrived.wait_for(lambda: bool(self.jobs))
+            self.stopped.clear()
+            return self.jobs.pop(0)
+
+    def tell(self, message: dict[str, Any]) -> None:
+        self._out.write(encoded(message) + "\n")
+        self._out.flush()
+
+
+def main() -> None:
+    """Work until the server closes the connection."""
+    line = _Line()
+    while True:
+        job = line.next()
+        try:
+            line.tell({"job": job["job"], **_done(job, line)})
+        except Exception as problem:  # whatever it is, the page must hear of it
+            line.tell({"job": job["job"], "failed": str(problem) or type(problem).__name__})
+
+
+def _done(job: dict[str, Any], line: _Line) -> dict[str, Any]:
+    if job["do"] == "warm":
+        import jax  # noqa: F401
+
+        import fuzzymil.estimators.options  # noqa: F401
+
+        return {"warm": True}
+    last = 0.0
+
+    def report(epoch: int, epochs: int, loss: float) -> bool:
+        nonlocal last
+        if time.monotonic() - last > _EVERY:
+            last = time.monotonic()
+            line.tell({"job": job["job"], "epoch": epoch, "epochs": epochs, "losses": [loss]})
+        return line.stopped.is_set()
+
+    def tell(message: dict[str, Any]) -> bool:
+        if message:
+            line.tell({"job": job["job"], **message})
+        return line.stopped.is_set()
+
+    bags = load_bags(job["data"])
+    if job["do"] == "learn":
+        return {"result": learned(bags, job)}
+    rules = parse_rules(job["text"])
+    if job["do"] == "folds":
+        return {"result": folds(rules, bags, job, tell)}
+    return {"result": trained(rules, bags, job, report)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""``fuzzymil studio``: what it opens, without serving it."""
+
+import pytest
+from runner import bad, good  # type: ignore[import-not-found]
+
+pytest.importorskip("starlette", reason="needs starlette, uvicorn and websockets")
+
+from fuzzymil.studio import server
+
+RULES = "VARIABLE pages: many = Sigmoid(9, 2)  IF SOME pages is many THEN yes = 1  IF anything THEN yes = 0 WITH 0.2"
+TABLE = "user,bought,pages\na,yes,3\na,yes,12\nb,no,1\nc,no,2\nd,yes,18\n"
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    """Return the sessions that were opened, none of which is served."""
+    (tmp_path / "shop.rules").write_text(RULES)
+    (tmp_path / "visits.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    found = []
+
+    def run(self, ready=lambda: None):
+        found.append(self)
+        ready()
+        self._socket.close()
+        self.session.close()
+
+    monkeypatch.setattr(server.Studio, "run", run)
+    return found
+
+
+def test_the_demonstration_prints_its_address(opened):
+    printed = good("studio", "--demo", "--no-browser").stdout.strip()
+    assert printed == opened[0].address
+    assert printed.startswith("http://127.0.0.1:")
+    assert opened[0].session.demo
+
+
+def test_rules_and_data(opened):
+    good("studio", "shop.rules", "visits.csv", "--bag", "user", "--label", "bought", "--no-browser")
+    session = opened[0].session
+    assert (session.name, session.data_name, session.bags.n_bags) == ("shop", "visits.csv", 4)
+    assert session.case.decisions.tolist() == ["yes", "no", "no", "yes"]
+
+
+def test_data_alone_start_rules(opened):
+    good("studio", "visits.csv", "--bag", "user", "--label", "bought", "--no-browser")
+    assert str(opened[0].session.document.rules) == "Rule 1: IF anything THEN yes = 0.5"
+
+
+def test_a_model_brings_its_columns_and_threshold(opened):
+    good("fit", "visits.csv", "--bag", "user", "--label", "bought", "-o", "model.json", "--init", "shop.rules")
+    good("studio", "model.json", "visits.csv", "--no-browser")
+    session = opened[0].session
+    assert session.bags.n_bags == 4
+    assert session.case.classes.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["absent.rules"], "absent.rules"),
+        (["shop.rules", "absent.csv"], "absent.csv"),
+        (["--demo", "shop.rules"], "--demo"),
+        (["visits.csv"], "user"),
+        (["--port", "70000"], "65535"),
+    ],
+)
+def test_mistakes_are_explained(opened, arguments, said):
+    assert said in bad("studio", *arguments, "--no-browser")
+    assert opened == []

@@ -1,0 +1,144 @@
+"""Files are uploaded and exported, never named by path, and nothing is overwritten unasked."""
+
+import ast
+import base64
+
+import pytest
+from studio_page import Page
+
+from fuzzymil import load_model
+from fuzzymil.rules.formats import parse_rules, read_rules
+from fuzzymil.studio import Document, Session
+from fuzzymil.studio.demo import demo_bags, demo_document
+from fuzzymil.studio.files import EXPORTS
+
+PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 1\nIF x1 is not low THEN y = 0\n"
+TABLE = b"user,bought,pages,channel\na,yes,3,mail\na,yes,9,phone\nb,no,1,mail\nc,no,2,mail\nd,yes,8,phone\n"
+
+
+def upload(page, name, content):
+    raw = content.encode() if isinstance(content, str) else content
+    return page.get("preview", name=name, content=base64.b64encode(raw).decode())
+
+
+@pytest.fixture
+def home(tmp_path):
+    session = Session(Document(PLAIN), demo_bags(), name="plain", folder=tmp_path)
+    yield Page(session)
+    session.close()
+
+
+@pytest.mark.parametrize("format", [name for name, *_ in EXPORTS])
+def test_every_export_has_content_and_says_what_it_loses(home, format):
+    found = home.get("export", format=format)
+    assert len(base64.b64decode(found["content"])) > 20
+    assert found["losses"] == home.get("losses", format=format)["losses"]
+    assert found["name"].startswith("plain.")
+
+
+@pytest.mark.parametrize("format", ["rules", "json", "fll", "fis", "fcl", "fml"])
+def test_what_is_exported_can_be_opened(home, format):
+    home.session.commit(
+        Document(PLAIN.replace("VARIABLE x1:", "VARIABLE x1 FROM 0 TO 2:").replace("x2", "x2 FROM 0 TO 2")), ""
+    )
+    before = home.session.document.rules
+    content = base64.b64decode(home.get("export", format=format)["content"])
+    found = upload(home, f"again.{format}", content)
+    assert found["kind"] == "rules"
+    home.get("write_text", text="VARIABLE z: low = Gaussian(0, 1)  IF z is low THEN y = 1")
+    home.get("open", upload=found["upload"])
+    assert home.session.document.rules.rules == before.rules
+    assert home.state["undo"] == f"Opened again.{format}"
+    home.get("undo")
+    assert home.state["variables"][0]["name"] == "z"
+
+
+def test_a_format_that_cannot_hold_the_rules_says_why(page):
+    assert "quantifiers" in page.refused("losses", "refused", format="fll")["message"]
+
+
+def test_a_model_is_exported_and_opened(home):
+    home.get("set_threshold", threshold=0.4)
+    content = base64.b64decode(home.get("export", format="model")["content"])
+    found = upload(home, "model.json", content)
+    assert found["kind"] == "model"
+    decisions = home.get("bags")["decisions"]
+    home.get("set_threshold", threshold=None)
+    home.get("open", upload=found["upload"])
+    assert home.state["threshold"] == 0.4
+    assert home.get("bags")["decisions"] == decisions
+
+
+def test_a_table_asks_for_its_columns_and_can_start_rules(home):
+    found = upload(home, "visits.csv", TABLE)
+    assert (found["kind"], found["complete"]) == ("data", False)
+    assert found["columns"] == ["user", "bought", "pages", "channel"]
+    home.refused("open", "refused", upload=found["upload"])
+    home.get("open", upload=found["upload"], bag="user", label="bought", start=True)
+    state = home.state
+    assert [variable["name"] for variable in state["variables"]] == ["pages", "channel"]
+    assert state["variables"][1]["categories"] == ["mail", "phone"]
+    assert state["outputs"] == ["yes"]
+    assert home.get("bags")["labels"] == ["yes", "no", "no", "yes"]
+    home.get("add_rule", text="IF SOME (pages is high AND channel is phone) THEN yes = 1")
+
+
+def test_damaged_files_are_explained_without_a_path(home):
+    for name, content in (("a.json", "{"), ("a.fll", "x"), ("a.rules", "IF"), ("a.csv", ""), ("a.fml", "<a>")):
+        raw = base64.b64encode(content.encode() or b" ").decode()
+        message = str(home.ask("preview", name=name, content=raw))
+        assert "/tmp" not in message
+        assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    "name", ["../up.rules", "/etc/passwd", "a/b.rules", "a\\b.rules", "", ".hidden", "nul\0", "x" * 300]
+)
+def test_only_plain_names_are_saved(home, name, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    error = home.ask("save", format="rules", name=name)
+    assert error["ok"] is False or name == ""  # without a name, the file is called like the rules
+    assert [path for path in sorted(tmp_path.rglob("*")) if path not in before and path.name != "plain.rules"] == []
+    assert not (tmp_path.parent / "up.rules").exists()
+
+
+def test_saving_asks_before_it_overwrites(home, tmp_path):
+    home.get("save", format="rules", name="mine.rules")
+    assert read_rules(tmp_path / "mine.rules") == home.session.document.rules
+    (tmp_path / "mine.rules").write_text("other")
+    home.refused("save", "exists", format="rules", name="mine.rules")
+    assert (tmp_path / "mine.rules").read_text() == "other"
+    home.get("save", format="rules", name="mine.rules", overwrite=True)
+    assert parse_rules((tmp_path / "mine.rules").read_text()) == home.session.document.rules
+    assert home.state["saved"] == {"file": "mine.rules", "version": 0}
+    (tmp_path / "link.rules").symlink_to(tmp_path / "mine.rules")
+    home.refused("save", "refused", format="rules", name="link.rules", overwrite=True)
+
+
+def test_without_a_folder_nothing_is_saved():
+    page = Page(Session(demo_document()))
+    page.refused("save", "refused", format="rules", name="a.rules")
+
+
+def test_the_snippet_gets_the_same_answers(home, tmp_path, monkeypatch, capsys):
+    from fuzzymil.datasets import write_bags
+
+    write_bags(home.session.bags, tmp_path / "points.csv")
+    home.session.data_name = "points.csv"
+    script = base64.b64decode(home.get("export", format="snippet")["content"]).decode()
+    ast.parse(script)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script, "snippet.py", "exec"), {})
+    said = [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
+    assert said == home.get("bags")["decisions"]
+
+
+def test_a_saved_model_predicts_as_the_studio_does(home, tmp_path):
+    home.get("save", format="model", name="model.json")
+    model = load_model(tmp_path / "model.json")
+    assert model.predict(home.session.bags).tolist() == home.get("bags")["decisions"]
+
+
+def test_large_files_are_refused(home):
+    assert "MB" in home.refused("preview", "refused", name="a.csv", content="A" * 60_000_000)["message"]
+    home.refused("preview", "refused", name="a.csv", content="not base64!")
