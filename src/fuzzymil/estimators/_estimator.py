@@ -81,11 +81,17 @@ class RuleEstimator(RuleModel, BaseEstimator):
             labels = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y")
         bags = self._bags_to_read(given)
         scorer = check_scoring(self, scoring or ("r2" if reading is None else "accuracy"))
+
+        def score(output: Array, rows: Array) -> float:
+            if scoring is None and reading is not None:  # many features take thousands of scores: no checks
+                return float(np.mean(reading.labels(output[rows]) == labels[rows]))
+            return float(scorer(_Answered(self, output), rows, labels[rows]))
+
         known = getattr(self, "coverage_", None)
         return importance(
             self.members_,
             bags,
-            lambda output, rows: float(scorer(_Answered(self, output), rows, labels[rows])),
+            score,
             score_name=_name_of(scoring, classifies=reading is not None),
             groups=None if reading is None else np.unique(labels, return_inverse=True)[1],
             n_repeats=n_repeats,

@@ -16,7 +16,8 @@ from fuzzymil.explain.coverage import used_features
 from fuzzymil.report import _figures
 from fuzzymil.report._answers import Answers
 
-_REPEATS, _REPEATS_OF_FOLD = 20, 5
+_REPEATS, _REPEATS_OF_FOLD = 20, 5  # of few features; fewer of many
+_SHUFFLES, _SHUFFLES_OF_FOLD = 400, 60
 _EFFECTS = 6
 _POINTS = 31
 _SHOWN = 15  # features, and rules
@@ -53,14 +54,15 @@ def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) 
         The class that curves are about.
     """
     model, bags, truth = answers.model, answers.bags, answers.truth
-    own = model.importance(bags, truth, n_repeats=_REPEATS) if _can_tell(answers, truth) else None
+    used = used_features(answers.members)
+    n_used = max(len(used), 1)
+    repeats = max(min(_REPEATS, _SHUFFLES // n_used), 2)
+    own = model.importance(bags, truth, n_repeats=repeats) if _can_tell(answers, truth) else None
+    repeats = max(min(_REPEATS_OF_FOLD, _SHUFFLES_OF_FOLD // n_used), 1)
     parts = [
-        fold.model.importance(fold.X, fold.truth, n_repeats=_REPEATS_OF_FOLD)
-        for fold in folds
-        if _can_tell(answers, fold.truth)
+        fold.model.importance(fold.X, fold.truth, n_repeats=repeats) for fold in folds if _can_tell(answers, fold.truth)
     ]
     features = Importance.over_folds(parts) if own is not None and len(parts) > 1 else own
-    used = used_features(answers.members)
     if features is not None:
         order = {each.name: place for place, each in enumerate(features.features)}
         used.sort(key=lambda d: order[answers.rules.feature_names[d]])
