@@ -431,8 +431,7 @@ class Bags(Packed):
                 f"The transform returned {changed.shape[0]} rows for {self.n_instances} instances: it must keep all of "
                 "them."
             )
-        if feature_names is None:
-            feature_names = arrays.text_names(result)
+        feature_names = arrays.text_names(result) if feature_names is None else feature_names
         if feature_names is None and changed.shape[1] == self.n_features:
             feature_names = self.feature_names
         return Bags(
@@ -445,8 +444,7 @@ class Bags(Packed):
             source=self.source,
         )
 
-    def _repr_html_(self) -> str:
-        return bags_html(self)
+    _repr_html_ = bags_html
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented

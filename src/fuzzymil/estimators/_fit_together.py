@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._jobs import Job
+from fuzzymil.estimators._jobs import Job, warn_interrupted
 from fuzzymil.estimators._naive import NaiveMIL
-from fuzzymil.estimators._network import Network, warn_interrupted
+from fuzzymil.estimators._network import Network
 
 if TYPE_CHECKING:
     from fuzzymil.training import Result

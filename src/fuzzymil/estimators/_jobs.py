@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
@@ -173,6 +173,17 @@ def features_in(learned: Learned, members: Sequence[Callable[[], RuleBase]]) -> 
         if slopes.shape[2]:
             used |= (slopes != 0).any(axis=(0, 1))
     return np.flatnonzero(used).tolist()
+
+
+def warn_interrupted(results: Iterable[Result]) -> None:
+    """Warn if Ctrl-C ended training early."""
+    epochs = [int(result.n_epochs.max()) for result in results if result.interrupted]
+    if epochs:
+        warn_user(
+            f"Training was interrupted (Ctrl-C) after {max(epochs)} epoch(s): the model keeps what it has learned so "
+            "far. Press Ctrl-C twice to stop the program.",
+            InterruptedTrainingWarning,
+        )
 
 
 def _number_or_tuple(values: Any) -> float | tuple[float, ...]:

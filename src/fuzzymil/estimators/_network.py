@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil._utils.runtime import require_jax
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators._estimator import RuleEstimator
@@ -29,6 +29,7 @@ from fuzzymil.estimators._jobs import (
     plan_of,
     rule_base,
     training_weights,
+    warn_interrupted,
 )
 from fuzzymil.estimators._look import Look, as_stream, common_generator
 from fuzzymil.estimators._narrowing import Narrowed
@@ -429,17 +430,6 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
-
-
-def warn_interrupted(results: Iterable[Result]) -> None:
-    """Warn if Ctrl-C ended training early."""
-    epochs = [int(result.n_epochs.max()) for result in results if result.interrupted]
-    if epochs:
-        warn_user(
-            f"Training was interrupted (Ctrl-C) after {max(epochs)} epoch(s): the model keeps what it has learned so "
-            "far. Press Ctrl-C twice to stop the program.",
-            InterruptedTrainingWarning,
-        )
 
 
 def checked_weights(sample_weight: Any, bags: Bags) -> Array:
