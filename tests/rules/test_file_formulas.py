@@ -49,9 +49,8 @@ def test_a_bag_has_the_mean_of_its_instances_numbers():
 
 def test_formulas_that_no_format_can_hold_are_refused():
     rules = MamdaniRules.from_fll(FLL)
-    for format in ("fml", "c", "python"):
-        with pytest.raises(ParameterError, match=r"formula|Formula"):
-            what_is_lost(rules, format)
+    with pytest.raises(ParameterError, match=r"formula|Formula"):
+        what_is_lost(rules, "fml")
     mixed = MamdaniRules.from_fll(FLL.replace("Constant 1", "Ramp 0 1"))
     with pytest.raises(ParameterError, match="'guessed'"):
         mixed.to_fll()

@@ -347,8 +347,7 @@ class Bags(Packed):
     def with_bag_features(self, values: npt.ArrayLike, feature_names: Iterable[str] | None = None) -> Bags:
         """Return bags with features of the bags themselves beside those of the instances.
 
-        Every instance of a bag gets the values of its bag, so that a rule can join both: *some visit is long, and the
-        customer is new*.
+        Every instance gets the values of its bag, so that a rule can join both: *a long visit of a new customer*.
 
         Parameters
         ----------
@@ -428,8 +427,7 @@ class Bags(Packed):
         changed = result if arrays.is_sparse(result) else arrays.matrix(result)
         if changed.shape[0] != self.n_instances:
             raise InputError(
-                f"The transform returned {changed.shape[0]} rows for {self.n_instances} instances: it must keep all of "
-                "them."
+                f"The transform returned {changed.shape[0]} rows for {self.n_instances} instances: keep all of them."
             )
         feature_names = arrays.text_names(result) if feature_names is None else feature_names
         if feature_names is None and changed.shape[1] == self.n_features:

@@ -16,8 +16,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
-from fuzzymil.estimators._jobs import Job
-from fuzzymil.estimators._network import Network, checked_weights
+from fuzzymil.estimators._jobs import Job, checked_weights
+from fuzzymil.estimators._network import Network
 from fuzzymil.estimators.inputs import class_labels, one_positive, output_names, positive_class
 from fuzzymil.estimators.parameters import Check, either, instance, label
 from fuzzymil.estimators.rule_model import ClassReading

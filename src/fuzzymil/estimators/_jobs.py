@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InterruptedTrainingWarning, ParameterError, warn_user
+from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
@@ -188,3 +189,12 @@ def warn_interrupted(results: Iterable[Result]) -> None:
 
 def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
     return tuple(np.asarray(values, float)) if np.ndim(values) else float(values)
+
+
+def checked_weights(sample_weight: Any, bags: Bags) -> Array:
+    """Return one weight per bag, none negative and not all zero."""
+    weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
+    weights = np.asarray(weights, float)
+    if not weights.any():
+        raise InputError("All sample weights are zero: at least one bag must count.")
+    return weights

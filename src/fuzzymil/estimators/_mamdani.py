@@ -17,8 +17,8 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._clusters import clustered
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
+from fuzzymil.estimators._jobs import checked_weights
 from fuzzymil.estimators._mianfis import MIANFISClassifier
-from fuzzymil.estimators._network import checked_weights
 from fuzzymil.estimators.inputs import (
     bag_labels,
     class_labels,

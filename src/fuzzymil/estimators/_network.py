@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, warn_user
@@ -430,15 +430,6 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
-
-
-def checked_weights(sample_weight: Any, bags: Bags) -> Array:
-    """Return one weight per bag, none negative and not all zero."""
-    weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
-    weights = np.asarray(weights, float)
-    if not weights.any():
-        raise InputError("All sample weights are zero: at least one bag must count.")
-    return weights
 
 
 def _require_bags(n_bags: int, *, resumes: bool) -> None:

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_array
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
-from fuzzymil.estimators._network import Network, checked_weights
+from fuzzymil.estimators._jobs import checked_weights
+from fuzzymil.estimators._network import Network
 from fuzzymil.estimators.inputs import bag_labels
 from fuzzymil.training.scaling import Measures, Scaling
 
