@@ -6,7 +6,7 @@ import { h, replace } from "./dom.js";
 import { dropping } from "./dropping.js";
 import { keptDraft } from "./drafts.js";
 import { frame } from "./frame.js";
-import { guide } from "./guide.js";
+import { guide, wasGuided } from "./guide.js";
 import { counted } from "./numbers.js";
 import { applyTheme } from "./theme.js";
 import { bagsView } from "./views/bags.js";
@@ -74,7 +74,7 @@ export class Studio {
     /** @type {View | undefined} */
     this.view = undefined;
     this.frame = frame(this);
-    replace(this.element, this.frame.parts, this.toasts.element);
+    replace(this.element, this.frame.parts);
     // Keys count wherever the focus is, unless the page belongs to a notebook.
     (embedded ? this.element : document).addEventListener("keydown", (event) =>
       this.shortcut(/** @type {KeyboardEvent} */ (event)),
@@ -116,7 +116,7 @@ export class Studio {
           advice:
             "The studio was closed without saving; everything was kept in its journal. History shows all versions.",
         });
-      else if (hello.demo) guide(this);
+      else if (hello.demo && !wasGuided()) guide(this);
     }
   }
 
@@ -188,6 +188,7 @@ export class Studio {
   async attempt(type, fields = {}) {
     const answer = await this.connection.request(type, { ...fields, revision: this.revision });
     this.revision = Math.max(this.revision, answer.revision);
+    this.toasts.clear();
     return answer;
   }
 

@@ -330,7 +330,7 @@ export function trainingView(studio) {
           role: "img",
           "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}`,
         },
-        leftAxis(y, box, { wanted: 3 }),
+        leftAxis(y, box, { wanted: 4 }),
         bottomAxis(x, box, { label: "epoch", wanted: 6 }),
         s("path", { class: "curve c0", d: polyline(at, values, x, y) }),
         values.length > 0 && s("circle", { class: "roc-point", cx: x(at.at(-1)), cy: y(values.at(-1)), r: 4 }),
