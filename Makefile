@@ -9,7 +9,7 @@ TORCH  := .venv-torch
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check docs bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check packages docs bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -51,6 +51,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The sdist and wheel: built, installed in empty environments on every Python from 3.11 that is here, and used.
+packages: $(VENV)/.dev
+	$(BIN)/nox
+
 # The site, in site/; a broken link, anchor or name is an error.
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -86,7 +90,7 @@ $(TORCH)/.installed: pyproject.toml
 # Packages that cannot be installed are skipped; the tables report them. xanfis needs an older NumPy.
 $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-alone.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train]'
 	grep -v '^#' bench/requirements.txt | while read -r package; do \
 		$(BENCH)/bin/python -m pip install --quiet --constraint bench/requirements.txt "$$package" || true; done
 	grep -v '^#' bench/requirements-alone.txt | while read -r package; do \

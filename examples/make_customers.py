@@ -1,12 +1,16 @@
 """Make ``customers.csv``, a table as people have it: the contacts of 150 customers with a company, and what came of it.
 
+``customers_later.csv`` has the contacts of 20 other customers as a later export has them: the columns are in another
+order, one is new and one is gone, nobody knows the outcomes yet, and there are faxes, a channel that was not there
+before.
+
 A customer is a bag and a contact is an instance. The table has everything that makes tables hard to read: text, dates
 with times, a date that is the same for all contacts of a customer, numbers with gaps, categories in mixed case,
 identifiers, a column that is always the same, an empty one, and comments with commas and quotation marks. There are
 three outcomes. In this made-up company a customer *leaves* after a contact with support that took more than 30 minutes,
 *upgrades* after a visit of more than 12 pages on a Saturday or Sunday, and *stays* otherwise.
 
-Run this script to create the same file again::
+Run this script to create the same files again::
 
     python examples/make_customers.py
 """
@@ -19,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-N_CUSTOMERS = 150
+N_CUSTOMERS, N_LATER = 150, 20
 SEED = 11
 COLUMNS = (
     "contact_id",
@@ -34,6 +38,19 @@ COLUMNS = (
     "country",
     "remarks",
     "comment",
+)
+LATER_COLUMNS = (
+    "customer",
+    "comment",
+    "minutes",
+    "pages",
+    "channel",
+    "customer_since",
+    "agent",
+    "contact",
+    "contact_id",
+    "campaign",
+    "country",
 )
 CHANNELS = ("web", "email", "phone", "support", "live chat")
 COMMENTS = (
@@ -99,14 +116,29 @@ def rows(seed: int = SEED) -> list[list[object]]:
     return [table[place] for place in rng.permutation(len(table))]
 
 
+def later_rows(seed: int = SEED + 1) -> list[list[object]]:
+    """Return a later table of other customers, in its own order of columns; their outcomes are unknown."""
+    rng = np.random.default_rng(seed)
+    table: list[list[object]] = []
+    for row in rows(seed):
+        known = dict(zip(COLUMNS, row, strict=True))
+        number = int(str(known["customer"]).removeprefix("K-"))
+        if number > N_LATER:
+            continue
+        known |= {"customer": f"K-{1000 + number}", "campaign": str(rng.choice(["spring", "none"]))}
+        if rng.random() < 0.1:
+            known["channel"] = "Fax"
+        table.append([known[name] for name in LATER_COLUMNS])
+    return table
+
+
 def main() -> None:
-    """Write the table next to this file."""
-    path = Path(__file__).with_name("customers.csv")
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows())
-    print(f"Wrote {path.name}: {N_CUSTOMERS} customers.")
+    """Write the tables next to this file."""
+    tables = {"customers.csv": (COLUMNS, rows()), "customers_later.csv": (LATER_COLUMNS, later_rows())}
+    for name, (columns, table) in tables.items():
+        with Path(__file__).with_name(name).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([columns, *table])
+        print(f"Wrote {name}: {len(table)} contacts.")
 
 
 if __name__ == "__main__":

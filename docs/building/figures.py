@@ -5,10 +5,16 @@ The molecules need ``FUZZYMIL_DATA``, and the digits PyTorch.
 
 from __future__ import annotations
 
+import contextlib
+import doctest
+import io
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -38,6 +44,18 @@ def save(figure: plt.Figure, name: str) -> None:
         figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     plt.close(figure)
     print(f"Wrote {name}.svg")
+
+
+def page(name: str) -> dict[str, Any]:
+    """Run the examples of a page, next to the example files, and return what they define."""
+    names: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for example in (DOCS.parent / "examples").glob("*.csv"):
+            shutil.copy(example, folder)
+        for step in doctest.DocTestParser().get_examples((DOCS / name).read_text("utf-8")):
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(step.source, name, "single"), names)
+    return names
 
 
 def understanding() -> None:
@@ -91,6 +109,75 @@ def molecules() -> None:
     save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
 
 
+def images() -> None:
+    """Draw the witnesses of the tutorial on images."""
+    made = page("tutorials/images.md")
+    model, bags, photos = made["model"], made["bags"], made["photos"]
+    figure, axes = plt.subplots(1, 4, figsize=(9, 2.9), layout="constrained")
+    for axis, number in zip(axes, (81, 101, 82, 88), strict=True):
+        axis.imshow(photos[number])
+        for rule in sorted(model.explain(bags, bag=number).rules, key=lambda rule: rule.name):
+            if rule.firing > 0.5:
+                row, column = divmod(rule.parts[0].witnesses[0].instance, 6)
+                color = {"Rule 1": "C1", "Rule 2": "C3"}[rule.name]
+                frame = {"fill": False, "edgecolor": color, "linewidth": 2.5, "label": rule.name}
+                axis.add_patch(plt.Rectangle((16 * column - 0.5, 16 * row - 0.5), 16, 16, **frame))
+        said = model.predict_proba(bags[[number]])[0, list(model.classes_).index("beach")]
+        axis.set_title(f"photo {number}: beach {said:.0%}", fontsize=10)
+        axis.set_axis_off()
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False)
+    figure.savefig(FIGURES / "images-witnesses.png", dpi=80, metadata={"Software": None})
+    plt.close(figure)
+    print("Wrote images-witnesses.png")
+
+
+def documents() -> None:
+    """Draw the two words of the rule in the sentences of one review of the tutorial on documents."""
+    made = page("tutorials/documents.md")
+    model, bags, sentences = made["model"], made["bags"], made["sentences"]
+    (rule,) = model.explain(bags, bag="r001").rules
+    said, weights = list(sentences.loc[0]), bags[list(bags.ids).index("r001")]
+    places = np.arange(len(said))
+    figure, axis = plt.subplots(figsize=(8, 2.8), layout="constrained")
+    for shift, word, color in ((-0.18, "dirty", "C1"), (0.18, "room", "C0")):
+        axis.barh(places + shift, weights[:, bags.feature_names.index(word)], 0.34, color=color, label=f'"{word}"')
+    axis.set_yticks(places, said)
+    axis.get_yticklabels()[rule.witness].set_fontweight("bold")
+    axis.invert_yaxis()
+    axis.set_xlabel("weight of the word in the sentence")
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False, loc="center right", bbox_to_anchor=(1, 0.4))
+    save(figure, "documents-sentences")
+
+
+def series() -> None:
+    """Draw the day of one pump of the tutorial on time series, with the hours that satisfy the rule."""
+    made = page("tutorials/series.md")
+    measured, bags = made["measured"].query("pump == 'P01'"), made["bags"]
+    (rule,) = made["model"].explain(bags, bag="P01").rules
+    hour = rule.parts[0].witnesses[0].instance
+    hours = (measured["time"] - measured["time"].iloc[0]).dt.total_seconds() / 3600
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(7.5, 3.8), sharex=True, layout="constrained")
+    for axis, column, unit in ((upper, "vibration", "mm/s"), (lower, "temperature", "°C")):
+        axis.plot(hours, measured[column], color="C0", linewidth=1.2)
+        axis.set_ylabel(f"{column} ({unit})")
+        axis.axvspan(hour, hour + 1, color="C1", alpha=0.3, linewidth=0)
+        axis.spines[["top", "right"]].set_visible(False)
+        limit = made["model"].rules_.variables[bags.feature_names.index(column)].terms["high"].center
+        axis.axhline(limit, color="0.5", linewidth=1, linestyle=":")
+    upper.set_title("Pump P01: the hour that decided, and where the sets of the rule begin", fontsize=10)
+    lower.set_xlabel("hour of the day")
+    lower.set_xticks(range(0, 25, 3))
+    save(figure, "series-witness")
+
+
+def customers() -> None:
+    """Draw the explanation of the tutorial on customers."""
+    why = page("tutorials/customers.md")["why"]
+    save(ExplanationDisplay.from_explanation(why).plot(), "customers-explanation")
+
+
 def digits() -> None:
     """Draw the witnesses of the tutorial on digits; needs PyTorch."""
     example, drawn = DOCS.parent / "examples" / "torch_digits.py", FIGURES / "digits-witnesses.png"
@@ -119,5 +206,9 @@ if __name__ == "__main__":
     visits()
     ward()
     mamdani()
+    customers()
+    images()
+    documents()
+    series()
     digits()
     molecules()

@@ -1,6 +1,7 @@
 """The application: help, registration, completion, errors and interrupts."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -9,7 +10,8 @@ from runner import COLUMNS, good, run
 from typer.testing import CliRunner
 
 from fuzzymil import __version__
-from fuzzymil.cli import _options, app, bench, data, evaluate, main
+from fuzzymil.cli import Experiment, _options, app, bench, data, evaluate, main, plot, rules
+from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import FORMATS
 
 LISTED = ["fit", "evaluate", "launch", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
@@ -44,6 +46,28 @@ def test_every_command_has_help_with_an_example(command):
     text = good(*command, "--help").stdout
     assert f"fuzzymil {' '.join(command)}" in text.split("Example")[1]
     assert "--json" in text
+
+
+@pytest.mark.parametrize("command", [[], ["data"], *COMMANDS], ids=" ".join)
+def test_help_shows_what_to_write_and_no_types_of_python(command):
+    text = good(*command, "--help").stdout
+    assert "<" not in text
+    flags = [line for line in text.splitlines() if line.startswith(("│ --json", "│ --help"))]
+    assert flags
+    for line in flags:
+        name, _, _, said = re.fullmatch(r"│ (--\w+)( +-h)?( +)(\S.*\S) +│", line).groups()
+        assert said.startswith({"--json": "Print", "--help": "Show"}[name])
+
+
+def test_every_choice_is_in_the_help():
+    for command, choices in (
+        ("plot", plot.Kind),
+        ("reproduce", Experiment),
+        ("rules", rules.RuleFormat),
+        ("fit", Task),
+    ):
+        text = good(command, "--help").stdout
+        assert [choice for choice in choices if not re.search(rf"\b{choice}\b", text)] == []
 
 
 def test_every_data_format_is_in_the_help():

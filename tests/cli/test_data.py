@@ -110,3 +110,18 @@ def test_the_example_data_can_be_made_again():
     assert rows == [[str(value) for value in row] for row in made.rows()]
     bags = read_bags(folder / "visits.csv", bag="user", label="converted")
     assert (bags.n_bags, (bags.labels == "yes").sum()) == (made.N_BUYERS + made.N_OTHERS, made.N_BUYERS)
+
+
+def test_many_features_are_described_in_short(tmp_path):
+    names = [f"x{number}" for number in range(1, 31)]
+    rows = [f"b{bag},{','.join(str(bag + number) for number in range(30))}" for bag in range(3)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([f"bag,{','.join(names)}", *rows]))
+    short = good("data", "describe", path).stdout
+    assert [line.split()[0] for line in short.splitlines() if line.startswith("x")] == names[:20]
+    assert "10 more features" in short
+    assert "--all" in short
+    long = good("data", "describe", path, "--all").stdout
+    assert [line.split()[0] for line in long.splitlines() if line.startswith("x")] == names
+    assert "more feature" not in long
+    assert len(json.loads(good("data", "describe", path, "--json").stdout)["features"]) == 30

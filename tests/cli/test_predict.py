@@ -162,6 +162,53 @@ def test_rules_saved_as_json_predict_like_their_source(tmp_path):
     good("rules", source, "-o", saved)
     assert good("predict", saved, rows).stdout == good("predict", source, rows).stdout == "row,power\n1,1.0\n2,1.0\n"
     for file in (source, saved):
-        message = bad("explain", file, rows)
+        assert "power = 1" in good("explain", file, rows, "--id", "2").stdout
+        message = bad("report", file, rows)
         assert f"{file.name} holds rules" in message.replace("\n", "")
         assert "--init" in message
+
+
+SHOP = """
+VARIABLE minutes: long = Sigmoid(30, 1)
+VARIABLE channel: ONE OF web, support, phone
+Default: leaves = -3
+IF SOME (minutes is long AND channel is support) THEN leaves += 5
+"""
+WARD = """
+VARIABLE map FROM 30 TO 130: low = Sigmoid(60, -0.4), normal = Gaussian(85, 12)
+OUTPUT worse FROM 0 TO 100: unlikely = Triangular(-50, 0, 50), likely = Triangular(50, 100, 150)
+IF map is low THEN worse is likely
+IF map is normal THEN worse is unlikely
+"""
+
+
+def test_rules_alone_explain_bags_with_categories_and_say_where_they_come_from(tmp_path):
+    rules, data = write(tmp_path / "shop.rules", SHOP), tmp_path / "contacts.csv"
+    write(data, "customer,channel,minutes,note\na,Phone,50,one\na,SUPPORT,45,two\nb,support,10,three\nb,web,60,four\n")
+    found = json.loads(good("predict", rules, data, "--bag", "customer", "--json").stdout)["predictions"]
+    np.testing.assert_allclose([row["leaves"] for row in found], [2, -3], atol=1e-5)
+    text = good("explain", rules, data, "--bag", "customer", "--id", "a").stdout
+    assert "leaves = 2" in text
+    assert "line 3" in text
+    assert "note 'two'" in text
+    assert "channel = support" in text
+    assert "customer" in bad("explain", rules, data, "--bag", "costumer", "--id", "a")
+
+
+@pytest.mark.parametrize(("text", "kinds"), [(SHOP, ["grid", "explanation"]), (WARD, ["membership", "joined"])])
+def test_rules_alone_are_plotted(text, kinds, tmp_path):
+    rules, data = write(tmp_path / "mine.rules", text), tmp_path / "data.csv"
+    write(data, "bag,channel,minutes,map\na,support,45,50\na,web,5,90\nb,web,10,80\n")
+    for kind in kinds:
+        target = tmp_path / f"{kind}.png"
+        given = [data, "--id", "a"] if kind in ("explanation", "joined") else []
+        good("plot", kind, rules, *given, "-o", target)
+        assert target.stat().st_size > 1000
+
+
+def test_mamdani_rules_are_trained_in_python(tmp_path):
+    rules, data = write(tmp_path / "mine.rules", WARD), tmp_path / "data.csv"
+    write(data, "bag,label,map\na,yes,50\nb,no,90\n")
+    message = bad("fit", data, "--init", rules)
+    assert "MIMamdani(rules=read_rules(" in message
+    assert "max_epochs=100" in message

@@ -124,6 +124,32 @@ def test_many_empty_conditions_are_listed_in_short():
     assert "simplify(bags)" in found[0].advice
 
 
+def prototype(n_features, width, **settings):
+    """One rule about all features; each of its conditions is wide."""
+    names = [f"x{d}" for d in range(n_features)]
+    variables = [Variable(name, {"near": Gaussian(0.0, width)}, 0.0, 1.0) for name in names]
+    return RuleBase(variables, [Rule(dict.fromkeys(names, "near"), [[1.0]])], **settings)
+
+
+def test_conditions_that_hold_one_by_one_but_not_together_are_no_finding():
+    corners = np.vstack([np.zeros(60), np.ones(60)])
+    assert np.exp(-0.5 / 4**2) > 0.95
+    rules = prototype(60, 4.0)
+    assert rules.infer(corners).firing[1, 0] < 0.2
+    assert kinds(rules.diagnose(corners)) == []
+    assert kinds(prototype(60, 4.0, t_norm="min").diagnose(corners)) == [("always true", (1,))]
+
+
+def test_of_many_conditions_those_that_hold_together_are_named():
+    rules = prototype(8, 4.0)
+    corners = np.vstack([np.zeros(8), np.ones(8)])
+    corners[:, 2] = 0.01  # hardly differs
+    (found,) = rules.diagnose(corners)
+    assert "x2 is near" in found.message
+    left = rules.edit(without={1: ["x2", *(name for name in ("x0", "x1") if f"{name} is near" in found.message)]})
+    assert abs(left.infer(corners).firing - rules.infer(corners).firing).max() <= 0.05
+
+
 def test_values_that_are_missing_do_not_count():
     assert kinds(healthy().diagnose([[[np.nan], [0.0]], [[2.0]]])) == []
     assert [kind for kind, _ in kinds(healthy().diagnose([[[np.nan]], [[np.nan]]]))] == ["always true", "always true"]

@@ -354,6 +354,21 @@ def test_what_only_fuzzylite_understands_of_a_fis_file_is_told():
     assert_told(what_is_lost(mamdani, "fll"), [BAGS, "Units|'risk' in '%'"])
 
 
+def test_ramps_have_matlabs_words_in_fis_files_and_fuzzylites_is_read_too():
+    rules = RuleBase.parse(
+        """VARIABLE x FROM 0 TO 10: falling = Ramp(7, 3), rising = Ramp(3, 7)
+        IF x is falling THEN y = 0
+        IF x is rising THEN y = 1"""
+    )
+    text = rules.to_fis()
+    assert "MF1='falling':'linzmf',[3 7]" in text
+    assert "MF2='rising':'linsmf',[3 7]" in text
+    assert any("linsmf, linzmf" in sentence and "FLL" in sentence for sentence in what_is_lost(rules, "fis"))
+    theirs = text.replace("'linzmf',[3 7]", "'rampmf',[7 3]").replace("linsmf", "rampmf")
+    for written in (text, theirs):
+        assert dict(RuleBase.from_fis(written).variables[0].terms) == dict(rules.variables[0].terms)
+
+
 def test_range_of_a_single_value_is_widened_in_fis_and_told():
     rules = RuleBase.from_arrays([[2.0]], [[0.5]], [1.0], aggregation="max")
     assert "'x1'" in what_is_lost(rules, "fis")[1]
@@ -494,3 +509,28 @@ def test_missing_files_and_other_values_are_refused(tmp_path):
         read_rules(tmp_path / "nothing.fll")
     with pytest.raises(ParameterError, match="Expected a RuleBase or MamdaniRules, got 'IF"):
         write_rules("IF x is low THEN y = 1", tmp_path / "a.fll")
+
+
+REFUSED = {
+    "AND and OR": ("IF x is low AND (z is low OR z is high) THEN y = 1", {"fis", "fml"}),
+    "a variable twice": ("IF x is low AND x is high THEN y = 1", {"fis"}),
+    "NOT of a premise": ("IF NOT (x is low AND z is high) THEN y = 1", {"fml"}),
+    "formulas": ("IF z is formula THEN y = 1", {"fml"}),
+    "quantifiers": ("IF SOME x is low THEN y = 1", {"fll", "fis", "fcl", "fml"}),
+    "hedges": ("IF x is very low THEN y = 1", set()),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_formats_refuse_what_the_page_on_rules_says(what):
+    rule, refusing = REFUSED[what]
+    sets = 'low = Gaussian(0, 3), high = Gaussian(10, 3), formula = Formula("x / 10")'
+    rules = RuleBase.parse(f"VARIABLE x FROM 0 TO 10: {sets}\nVARIABLE z FROM 0 TO 10: {sets}\n{rule}")
+    if what != "formulas":
+        rules = rules.edit(drop_unused_terms=True)
+    for format in ("fll", "fis", "fcl", "fml"):
+        if format in refusing:
+            with pytest.raises(ParameterError):
+                getattr(rules, f"to_{format}")()
+        else:
+            assert getattr(rules, f"to_{format}")()

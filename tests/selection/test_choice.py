@@ -329,6 +329,16 @@ def test_numbers():
     assert model.rules_.default[0] == pytest.approx(1000, abs=5)
 
 
+@pytest.mark.parametrize("number", [np.max, np.mean, np.min])
+def test_numbers_are_not_drawn_to_their_mean(number):
+    bags, _ = threshold_bags(150)
+    unseen, _ = threshold_bags(300, seed=1)
+    model = MIANFISRegressor(random_state=0).fit(bags, [number(bag[:, 0]) for bag in bags])
+    wanted = np.array([number(bag[:, 0]) for bag in unseen])
+    assert model.score(unseen, wanted) > 0.95
+    assert np.polyfit(model.predict(unseen), wanted, 1)[0] == pytest.approx(1, abs=0.05)
+
+
 def test_two_numbers():
     bags, _ = threshold_bags(120)
     target = np.array([[bag[:, 0].max(), 1e6 * bag[:, 1].mean()] for bag in bags])

@@ -67,7 +67,9 @@ def test_conjunctions_are_longer_only_where_that_helps():
         assert [condition.feature for condition in part.conditions] == [0, 1, 2][:length]
         short = intervals.search(bags, wanted - wanted.mean(), curvature, max_terms=2)
         assert {len(part.conditions) for (part,) in short} == {2}
-    assert intervals.search(bags, pair - pair.mean(), np.ones(120), max_terms=1) == []
+    alone = intervals.search(bags, pair - pair.mean(), np.ones(120), max_terms=1)
+    assert {type(condition.set) for (part,) in alone for condition in part.conditions} == {Bell}
+    assert {len(part.conditions) for (part,) in alone} == {1}
 
 
 def test_sets_follow_their_intervals():

@@ -7,6 +7,7 @@ from studio_page import Page
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.studio import Document, Session
+from fuzzymil.studio.demo import demo_document
 from fuzzymil.studio.edits import EDITS
 
 
@@ -225,3 +226,34 @@ def test_mistakes_in_a_rule_are_marked_in_its_own_text(page):
     (mistake,) = page.refused("add_rule", "mistakes", text=text)["mistakes"]
     assert text[mistake["offset"] :][: mistake["length"]] == "lefft"
     assert mistake["fix"]["text"] == "left"
+
+
+def test_a_text_begun_earlier_joins_what_happened_meanwhile(page):
+    other, base = Page(page.session), page.state["text"]
+    other.get("set_term", variable="x1", term="left", handle="center", x=0.5)
+    mine = base.replace("First disc:", "# checked\nFirst disc:")
+    page.get("write_text", text=mine, base=base, revision=0)
+    assert page.state["text"] == mine.replace("Gaussian(0.7, 0.3), right", "Gaussian(0.5, 0.3), right", 1)
+    assert page.session.document.rules.variables[0].terms["left"] == Gaussian(0.5, 0.3)
+    before = page.state["text"]
+    error = page.refused("write_text", "conflict", text=base.replace("0.7, 0.3), right", "0.8, 0.3), right"), base=base)
+    assert error["state"]["text"] == before
+    assert page.state["text"] == before
+    page.refused("write_text", "stale", text=mine, revision=0)
+
+
+def test_a_draft_survives_until_it_is_written(tmp_path):
+    session = Session(demo_document(), name="demo", folder=tmp_path)
+    page = Page(session)
+    unfinished = page.state["text"] + "IF x1 is lef"
+    page.get("draft", text=unfinished)
+    session.close()
+    again = Page(Session(demo_document(), name="demo", folder=tmp_path))
+    assert again.get("hello")["draft"] == unfinished
+    again.get("write_text", text=unfinished + "t THEN positive += 1", base=again.state["text"])
+    assert again.get("hello")["draft"] is None
+    again.session.close()
+    last = Page(Session(demo_document(), name="demo", folder=tmp_path))
+    assert last.get("hello")["draft"] is None
+    assert len(last.state["rules"]) == 3
+    last.session.close()

@@ -162,6 +162,9 @@ def test_rules_over_other_variables_are_merged_too():
     assert rules.n_rules == 2
     with pytest.raises(ValueError, match="9"):
         merged(OLD, NEW, [9])
+    added = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = 0  IF SOME x is low THEN y += 3")
+    with pytest.raises(ValueError, match="all of it"):
+        merged(OLD, added, [1])
 
 
 def test_versions_are_compared(page):

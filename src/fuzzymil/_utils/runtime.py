@@ -6,15 +6,28 @@ import contextlib
 import itertools
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils import programs
+from fuzzymil._utils.errors import MissingExtraError
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()
 _user: int | None = None  # the process that computed first
+
+
+def has_jax() -> bool:
+    """Return whether JAX and its optimizers, an extra of this package, are installed."""
+    return all(find_spec(name) is not None for name in ("jax", "optax"))
+
+
+def require_jax(what: str) -> None:
+    """Raise `MissingExtraError` if JAX is not installed; called at the doors to all that it computes."""
+    if not has_jax():
+        raise MissingExtraError(f'{what} needs JAX, which is not installed: pip install "fuzzymil[train]".')
 
 
 def heed_thread_limit() -> None:

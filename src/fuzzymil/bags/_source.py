@@ -83,9 +83,10 @@ class Source:
         """Return the same in words, long text cut short."""
         facts = self.facts(instance)
         shown = [f"{self.place} {facts.pop(self.place)}"]
-        for name, value in sorted(facts.items(), key=lambda fact: self.extra[fact[0]].dtype.kind != "M"):  # dates first
-            if self.extra[name].dtype.kind == "M":
-                shown.append(str(value))
+        dates = [name for name in facts if self.extra[name].dtype.kind == "M"]
+        for name, value in sorted(facts.items(), key=lambda fact: fact[0] not in dates):  # dates first
+            if name in dates:
+                shown.append(str(value) if len(dates) == 1 else f"{name} {value}")
             elif isinstance(value, str):
                 line = " ".join(value.split())
                 shown.append(f"{name} {(line if len(line) <= _LONGEST else line[: _LONGEST - 3].rstrip() + '...')!r}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.models import CommandFunctionType
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, ProcessLostError, RescuedError
@@ -18,7 +20,38 @@ LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
 
 
-class Commands(TyperGroup):
+class _PlainHelp:
+    """A command whose help shows what to write, not the types of Python: no ``<bool>`` after a flag."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+            elif parameter.param_type_name == "argument":  # its name and help say it
+                parameter.display_type_rich = lambda ctx: None
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class Command(_PlainHelp, TyperCommand):
+    """One command."""
+
+
+class Group(_PlainHelp, TyperGroup):
+    """Several commands."""
+
+
+class Application(typer.Typer):
+    """A group of commands, to which modules add theirs."""
+
+    def command(
+        self, name: str | None = None, *, cls: type[TyperCommand] | None = Command, **settings: Any
+    ) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """Return a decorator that adds a function as a command."""
+        return super().command(name, cls=cls, **settings)
+
+
+class Commands(Group):
     """Run commands; show warnings and user errors as plain messages, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -59,7 +92,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     note(f"Warning: {in_options(str(message))}")
 
 
-app = typer.Typer(
+app = Application(
     name="fuzzymil",
     cls=Commands,
     help="Learn readable if-then rules from bags of instances (multiple-instance fuzzy inference).",

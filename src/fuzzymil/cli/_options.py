@@ -27,8 +27,8 @@ def _column(name: str, help: str) -> Any:
     return typer.Option(f"--{name}", metavar="COLUMN", help=help, rich_help_panel="Data")
 
 
-def _setting(name: str, help: str, min: int | None = None, panel: str = "Model") -> Any:
-    return typer.Option(f"--{name}", help=help, min=min, rich_help_panel=panel, show_default=False)
+def _setting(name: str, help: str, min: int | None = None, panel: str = "Model", metavar: str = "NUMBER") -> Any:
+    return typer.Option(f"--{name}", metavar=metavar, help=help, min=min, rich_help_panel=panel, show_default=False)
 
 
 def _training(name: str, help: str, min: int | None = None) -> Any:
@@ -100,7 +100,7 @@ DataFolder = Annotated[
     typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, or download)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Seed = Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Random seed.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -121,6 +121,7 @@ Positive = Annotated[
         "positive",
         "Of two classes, the one that rules speak for (default: the one that the output of --init rules is named "
         "after, otherwise the last in sorted order).",
+        metavar="CLASS",
     ),
 ]
 MaxTerms = Annotated[int | None, _setting("max-terms", "Most conditions in a rule (default: no limit).")]
@@ -141,5 +142,6 @@ Init = Annotated[
         "init",
         "Where rules come from: select chooses them (default, unless an option of training is given); kmeans, fcm, "
         "random, grid and search train them, or a file of rules to train (.rules, .txt, .json, .fll, .fis).",
+        metavar="METHOD|FILE",
     ),
 ]

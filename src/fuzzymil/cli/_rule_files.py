@@ -1,22 +1,63 @@
-"""Predictions of rules in a file, such as a fuzzy system of another program, which was not fitted to any data."""
+"""Answers of rules in a file, such as a fuzzy system of another program, which were not fitted to any data."""
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.errors import InputError, did_you_mean, listed
 from fuzzymil.cli._console import local_copy, note
-from fuzzymil.cli._inputs import read_parts
-from fuzzymil.cli._models import Columns
+from fuzzymil.cli._inputs import check_apart, read_both, read_data, read_parts
+from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.rules import MamdaniRules, RuleBase
 
 _TABLES = (".csv", ".tsv", ".txt", ".data")
+
+
+def read_answering(
+    model: Path,
+    data: Path | None,
+    columns: Columns,
+    format: str | None = None,
+    *,
+    labels: bool = False,
+    to_answer: bool = False,
+) -> tuple[Any, str, Bags | None]:
+    """Return a model, and the name of the data and its bags, if there is any.
+
+    A file of rules becomes a model that answers with their outputs. Other parameters are those of `read_both`.
+    """
+    if not holds_rules(model):
+        if data is None:
+            return read_model(model)[0], "", None
+        fitted, source, bags = read_both(model, data, columns, format, labels=labels, to_answer=to_answer)
+        return fitted, source.name, bags
+    rules = read_all_rules(model)[0]
+    if data is None:
+        return _expert(rules), "", None
+    check_apart(model, data)
+    return _expert(rules), str(data), RuleFile(rules).read(data, columns, format)[1]
+
+
+def _expert(rules: RuleBase | MamdaniRules) -> Any:
+    """Return rules as a fitted model that predicts their outputs."""
+    import numpy as np
+
+    from fuzzymil.bags import Bags
+    from fuzzymil.estimators import MIMamdani, MISugeno
+    from fuzzymil.rules import RuleBase
+
+    kind = MISugeno if isinstance(rules, RuleBase) else MIMamdani
+    names = list(rules.feature_names)
+    return kind(rules=rules, threshold=None, missing="ignore").fit(
+        Bags.from_long(np.zeros((1, len(names))), [0], feature_names=names)
+    )
 
 
 class RuleFile:
@@ -26,11 +67,31 @@ class RuleFile:
         self.rules = rules
         self.feature_names_in_ = rules.feature_names
 
+    def read(self, data: Path, columns: Columns, format: str | None) -> tuple[str, Bags]:
+        """Return what a row of the answers is about, and the bags with the features of the rules.
+
+        In a table without a column of bags, every row is a bag of its own.
+        """
+        from fuzzymil.rules import RuleBase
+        from fuzzymil.rules.inference import matched
+
+        needed = self.feature_names_in_
+        if _is_table(data, format):
+            with local_copy(data) as file:
+                names, rows = _read_rows(file)
+                bag = _bag_column(file, columns, names, needed)
+                if bag is None:
+                    return "row", _rows_as_bags(file, names, rows, needed)
+            # Features that the table does not have may be made of its dates.
+            only = tuple(needed) if {*needed} <= {*names} else columns.only
+            columns = dataclasses.replace(columns, bag=bag, only=only)
+        found = read_data(data, columns, format).bags
+        return "bag", matched(self.rules if isinstance(self.rules, RuleBase) else self.rules.premises, found)
+
     def tables(self, data: Path, columns: Columns, format: str | None) -> Iterator[dict[str, list[Any]]]:
         """Yield tables: a column of bags, or of rows if the data has no bags, and one per output."""
-        if format is None and data.suffix.lower() in _TABLES:
-            with local_copy(data) as file:
-                yield self._table(*_read_table(file, columns, self.feature_names_in_))
+        if _is_table(data, format):
+            yield self._table(*self.read(data, columns, format))
             return
         for bags in read_parts(data, columns, format, remembered=Columns(), model=self):
             yield self._table("bag", bags)
@@ -46,10 +107,12 @@ class RuleFile:
         return {title: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
 
 
-def _read_table(file: Path, columns: Columns, known: tuple[str, ...]) -> tuple[str, Bags]:
-    """Return bags of the columns that rules need; without a column of bags, every row is a bag of its own."""
-    from fuzzymil.bags import Bags
+def _is_table(data: Path, format: str | None) -> bool:
+    return format is None and data.suffix.lower() in _TABLES
 
+
+def _read_rows(file: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the names of the columns, and the rows."""
     with open(file, newline="", encoding="utf-8-sig") as text:
         head = text.readline()
         text.seek(0)
@@ -57,23 +120,32 @@ def _read_table(file: Path, columns: Columns, known: tuple[str, ...]) -> tuple[s
         reader = csv.DictReader(text, delimiter=sign, restval="")
         names = [name.strip() for name in reader.fieldnames or ()]
         reader.fieldnames = names
-        rows = list(reader)
-    for name in known:
+        return names, list(reader)
+
+
+def _bag_column(file: Path, columns: Columns, names: list[str], needed: tuple[str, ...]) -> str | None:
+    """Return the column of bags, if there is one."""
+    bag = names[columns.bag] if isinstance(columns.bag, int) else columns.bag
+    if bag is None and "bag" in names and "bag" not in needed:
+        return "bag"
+    if bag is not None and bag not in names:
+        raise InputError(f"{file} has no column {bag!r}; it has {listed(names)}.{did_you_mean(bag, names)}")
+    return bag
+
+
+def _rows_as_bags(file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...]) -> Bags:
+    from fuzzymil.bags import Bags
+
+    for name in needed:
         if name not in names:
             raise InputError(
-                f"{file} has no column {name!r}, which the rules need. They need {listed(known)}; the file has "
+                f"{file} has no column {name!r}, which the rules need. They need {listed(needed)}; the file has "
                 f"{listed(names)}.{did_you_mean(name, names)}"
             )
     if not rows:
         raise InputError(f"{file} has no rows.")
-    bag = names[columns.bag] if isinstance(columns.bag, int) else columns.bag
-    if bag is None and "bag" in names and "bag" not in known:
-        bag = "bag"
-    if bag is not None and bag not in names:
-        raise InputError(f"{file} has no column {bag!r}; it has {listed(names)}.{did_you_mean(bag, names)}")
-    x = [[_number(row[name], name, number) for name in known] for number, row in enumerate(rows, start=1)]
-    ids = [row[bag] for row in rows] if bag is not None else list(range(1, len(rows) + 1))
-    return ("row" if bag is None else "bag"), Bags.from_long(x, ids, feature_names=list(known))
+    x = [[_number(row[name], name, number) for name in needed] for number, row in enumerate(rows, start=1)]
+    return Bags.from_long(x, list(range(1, len(rows) + 1)), feature_names=list(needed))
 
 
 def _number(text: str, column: str, row: int) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
-from fuzzymil.cli._console import note
+from fuzzymil.cli._console import fail, note
 from fuzzymil.cli._models import read_all_rules
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ class Task(StrEnum):
     regression = "regression"
 
 
-TaskOption = Annotated[Task, typer.Option(help="Task (auto: inferred from the labels).")]
+TaskOption = Annotated[
+    Task, typer.Option(metavar="TASK", help="classification, regression, or auto: whichever suits the labels.")
+]
 
 
 def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
@@ -205,8 +207,8 @@ def _start(init: str) -> Any:
         return init
     rules = read_all_rules(path)[0]
     if not isinstance(rules, RuleBase):
-        raise ParameterError(
+        fail(  # not an error whose parameters would be written as options: this is Python
             f"{init} holds Mamdani rules; --init needs rules with numeric conclusions. "
-            "Train Mamdani rules in Python: MIMamdani(rules=..., max_epochs=100).fit(bags).save(path)."
+            f"Train Mamdani rules in Python: MIMamdani(rules=read_rules({init!r}), max_epochs=100).fit(bags)."
         )
     return rules

@@ -26,7 +26,9 @@ EPOCHS = 200
 
 @app.command(rich_help_panel=MORE, epilog=examples("fuzzymil bench"))
 def bench(
-    repeats: Annotated[int, typer.Option(min=1, help="Runs per measurement; the median is shown.")] = 3,
+    repeats: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="Runs per measurement; the median is shown.")
+    ] = 3,
     as_json: _options.AsJson = False,
 ) -> None:
     """Measure training and prediction times on this machine, at a few data sizes.

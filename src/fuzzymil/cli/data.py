@@ -10,7 +10,7 @@ import typer
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
-from fuzzymil.cli._app import DATA, app, examples
+from fuzzymil.cli._app import DATA, Application, Group, app, examples
 from fuzzymil.cli._console import (
     STANDARD,
     check_folder,
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "describe", "fetch", "list_sets"]
 
-data = typer.Typer(
+_MOST_FEATURES = 20  # to print
+
+data = Application(
+    cls=Group,
     help="List and fetch benchmark datasets; describe and convert files.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -135,6 +138,9 @@ def describe(
             show_default=False,
         ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help=f"Show all features, not only the first {_MOST_FEATURES}.")
+    ] = False,
     task: TaskOption = Task.auto,
     seed: _options.Seed = 0,
     as_json: _options.AsJson = False,
@@ -183,9 +189,11 @@ def describe(
         ["feature", "min", "mean", "max", "missing"],
         [
             [each["name"], *(_number(each[key]) for key in ("min", "mean", "max")), str(each["missing"])]
-            for each in found["features"]
+            for each in (found["features"] if every else found["features"][:_MOST_FEATURES])
         ],
     )
+    if not every and (more := read.bags.n_features - _MOST_FEATURES) > 0:
+        emit(f"... and {more:,} more feature{'' if more == 1 else 's'}: add --all to see them")
     if wanted:
         emit(f"\n{_diagnosed(read.bags, task, seed).findings()}")
     elif diagnosis is None and read.bags.labels is not None:

@@ -60,8 +60,10 @@ def evaluate(
     exclude_text: _options.ExcludeText = False,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
-    folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of repetitions, each with different folds.")] = 1,
+    folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="Number of repetitions, each with different folds.")
+    ] = 1,
     compare: Annotated[
         list[str] | None,
         typer.Option(

@@ -12,8 +12,9 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_target, emit_json, write_text
 from fuzzymil.cli._figures import check_figure, write_figure
-from fuzzymil.cli._inputs import bag_with_id, read_both
+from fuzzymil.cli._inputs import bag_with_id
 from fuzzymil.cli._models import Columns
+from fuzzymil.cli._rule_files import read_answering
 
 __all__ = ["explain"]
 
@@ -32,23 +33,31 @@ def explain(
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
     output: _options.Output = None,
     max_rules: Annotated[
-        int | None, typer.Option(min=1, help="Number of rules to show, most influential first.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER", min=1, help="Number of rules to show, most influential first.", show_default=False
+        ),
     ] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Explain the prediction for one bag: which rules fired, and on which instances."""
+    """Explain the prediction for one bag: which rules fired, and on which instances.
+
+    Instead of a model, a file of rules (.rules, .fll, .fis, ...) may be given: its outputs are then explained. If the
+    data has no column of bags, every row is a bag, and --id is its number.
+    """
     check_target(output, model, data)
     if figure is not None:
         check_figure(figure, model, data)
         if output is not None and output.resolve() == figure.resolve():
             raise ParameterError(f"{output} cannot be both --output and --figure: choose another name for one of them.")
-    fitted, source, bags = read_both(model, data, Columns.from_options(bag, label), format, to_answer=True)
+    fitted, name, bags = read_answering(model, data, Columns.from_options(bag, label), format, to_answer=True)
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")
-    found = fitted.explain(bag_with_id(bags, id, source.name))
+    assert bags is not None
+    found = fitted.explain(bag_with_id(bags, id, name))
     if as_json:
         emit_json(found.to_dict(), output)
     else:

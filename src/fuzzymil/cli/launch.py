@@ -32,7 +32,12 @@ def launch(
     processes: Annotated[
         int | None,
         typer.Option(
-            "--processes", "-n", min=1, help="Number of processes (default: one per core).", show_default=False
+            "--processes",
+            "-n",
+            metavar="NUMBER",
+            min=1,
+            help="Number of processes (default: one per core).",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

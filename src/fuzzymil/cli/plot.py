@@ -13,8 +13,9 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import emit_json, note
 from fuzzymil.cli._figures import check_figure, write_figure
-from fuzzymil.cli._inputs import Source, bag_with_id, read_both
-from fuzzymil.cli._models import Columns, read_model
+from fuzzymil.cli._inputs import bag_with_id
+from fuzzymil.cli._models import Columns
+from fuzzymil.cli._rule_files import read_answering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,13 +53,13 @@ _NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanat
     ),
 )
 def plot(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to plot.", show_default=False)],
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to plot: one of the above.", show_default=False)],
     model: _options.Model,
     data: Annotated[
         Path | None,
         typer.Argument(
             metavar="DATA",
-            help="File with bags; required for space, roc, firing and explanation.",
+            help="File with bags; required for space, roc, reliability, firing, explanation and joined.",
             show_default=False,
         ),
     ] = None,
@@ -71,33 +72,32 @@ def plot(
     ] = None,
     x: Annotated[str | None, typer.Option(metavar="FEATURE", help="Horizontal axis of surface and space.")] = None,
     y: Annotated[str | None, typer.Option(metavar="FEATURE", help="Vertical axis of surface and space.")] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the figure.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
     as_json: _options.AsJson = False,
 ) -> None:
-    """Plot a model.
+    """Plot a model, or the rules in a file (.rules, .fll, .fis, ...).
 
     - membership: the fuzzy sets of each rule, before and after training
     - grid: all rules by all features
     - space: instances and rules in two dimensions
     - curves: the loss over the training epochs
     - roc: the ROC curve on labeled bags
+    - reliability: how often predictions of a probability come true
     - firing: which bags fire which rules
     - explanation: the prediction for one bag
     - surface: the output over two features
+    - shapes: what each feature adds to the output
     - joined: the sets that Mamdani rules conclude about one bag, joined and defuzzified
     """
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
-    if data is None:
-        if kind in _NEED_BAGS:
-            raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
-        fitted, source, bags = read_model(model)[0], None, None
-    else:
-        columns = Columns.from_options(bag, label)
-        fitted, source, bags = read_both(model, data, columns, format, labels=kind in (Kind.roc, Kind.reliability))
+    if data is None and kind in _NEED_BAGS:
+        raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
+    columns, labels = Columns.from_options(bag, label), kind in (Kind.roc, Kind.reliability)
+    fitted, source, bags = read_answering(model, data, columns, format, labels=labels)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.curves and not hasattr(fitted, "history_"):
@@ -112,7 +112,7 @@ def plot(
 def _figure(
     kind: Kind,
     model: Any,
-    source: Source | None,
+    source: str,
     bags: Bags | None,
     id: str | None,
     features: tuple[str | None, str | None],
@@ -126,9 +126,9 @@ def _figure(
 
     chosen = None
     if id is not None or kind in (Kind.explanation, Kind.joined):
-        if source is None or bags is None:
+        if bags is None:
             raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
-        chosen = bag_with_id(bags, id, source.name)
+        chosen = bag_with_id(bags, id, source)
     before = _before_training(model)
     display: Any
     if kind is Kind.membership:

@@ -24,7 +24,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")] = Path(
         "report.html"
     ),
-    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
@@ -35,11 +35,11 @@ def report(
             help="Of two classes, the one that curves are about (default: the one that rules speak for).",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 10,
-    cross_validate: Annotated[
+    folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
+    no_cross_validation: Annotated[
         bool,
-        typer.Option("--cross-validate/--no-cross-validate", help="Estimate held-out performance by refitting."),
-    ] = True,
+        typer.Option("--no-cross-validate", help="Do not refit the model to estimate held-out performance."),
+    ] = False,
     held_out: Annotated[
         bool, typer.Option("--held-out", help="The bags are not training data: score the model on them directly.")
     ] = False,
@@ -61,7 +61,7 @@ def report(
             bags,
             output,
             title=title,
-            cross_validate=cross_validate,
+            cross_validate=not no_cross_validation,
             n_folds=folds,
             held_out=held_out,
             progress=show,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fuzzymil._utils.runtime import require_jax
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json, fail, note
@@ -34,7 +35,8 @@ class Experiment(enum.StrEnum):
 @app.command(rich_help_panel=MORE, epilog=examples("fuzzymil reproduce all --quick --output results --data my-data"))
 def reproduce(
     experiment: Annotated[
-        Experiment, typer.Argument(metavar="EXPERIMENT", help="Experiment to run.", show_default=False)
+        Experiment,
+        typer.Argument(metavar="EXPERIMENT", help=f"Experiment to run: {', '.join(Experiment)}.", show_default=False),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for numbers, figures and the page.")
@@ -47,6 +49,7 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
+            metavar="NUMBER",
             min=1,
             help="Repeats of each cross-validation (default: 5; table and landmine: 3; with --quick: 1), "
             "or datasets of each kind (planted: 10; with --quick: 2).",
@@ -54,7 +57,11 @@ def reproduce(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes for benchmarks, planted, table and landmine (default: one per core)."),
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="Processes for benchmarks, planted, table and landmine (default: one per core).",
+        ),
     ] = None,
     sizes: Annotated[
         str | None,
@@ -70,6 +77,7 @@ def reproduce(
     """
     check_folder(output)
     n_bags = None if sizes is None else _training_bags(sizes)
+    require_jax("Reproducing experiments")
     from rich.console import Console
 
     from fuzzymil.experiments import EXPERIMENTS, Options, Stopped

@@ -47,16 +47,18 @@ def rules(
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="Model file written by fit, or a file of rules (.json, .rules, .txt, .fll, .fis); - reads standard "
-            "input.",
+            help="Model file written by fit, or a file of rules (.json, .rules, .txt, .fll, .fis, .fcl, .fml); - reads "
+            "standard input.",
             show_default=False,
         ),
     ],
     format: Annotated[
         RuleFormat | None,
         typer.Option(
-            help="text for reading; rules for the rule language, which can be read back; markdown and latex for "
-            "tables; fll for fuzzylite; fis for MATLAB. Default: by the extension of --output, else text.",
+            metavar="FORMAT",
+            help="text for reading; rules for the rule language, which can be read back; json; markdown and latex for "
+            "tables; fll for fuzzylite; fis for MATLAB; fcl and fml, which are standards; python and c for code. "
+            "Default: by the extension of --output, else text.",
             show_default=False,
         ),
     ] = None,
@@ -70,11 +72,16 @@ def rules(
             show_default=False,
         ),
     ] = None,
-    member: Annotated[int, typer.Option(min=1, help="Which rule base of a model with several, best first.")] = 1,
+    member: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="Which rule base of a model with several, best first.")
+    ] = 1,
     max_terms: Annotated[
-        int, typer.Option(min=1, help="Conditions to show per rule in text and tables, most selective first.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=1, help="Conditions to show per rule in text and tables, most selective first."
+        ),
     ] = 12,
-    digits: Annotated[int, typer.Option(min=1, help="Significant digits in text and tables.")] = 4,
+    digits: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Significant digits in text and tables.")] = 4,
     as_json: _options.AsJson = False,
 ) -> None:
     """Show the rules of a model, or convert a file of rules."""

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil._utils.runtime import make_room
+from fuzzymil._utils.runtime import make_room, require_jax
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
 from fuzzymil.comparators._layers import Forward, Weights, glorot
@@ -63,6 +63,7 @@ class BagNetwork(BagClassifier):
         return {}
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
+        require_jax(type(self).__name__)
         import jax
 
         from fuzzymil.comparators._programs import train

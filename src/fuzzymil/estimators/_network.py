@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
+from fuzzymil._utils.runtime import require_jax
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators._estimator import RuleEstimator
 from fuzzymil.estimators._initialization import Coding, Learned, Overview, initialized, keep_prob, limits_on, structure
@@ -144,6 +145,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
         """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
+        require_jax("Training a network")
         resumes = resume and hasattr(self, "_learned")
         bags = self._bags_to_fit(X, resumes=resumes)
         _require_bags(bags.n_bags, resumes=resumes)
@@ -211,6 +213,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
+        require_jax("Training a network")
         from fuzzymil.training.distributed.feed import Feed
 
         resumes = bool(self.warm_start) and hasattr(self, "_learned")

@@ -10,7 +10,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
-import jax
 from joblib import Parallel, delayed, parallel_config
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -127,6 +126,8 @@ def _elsewhere(place: int, work: Callable[..., Results], given: Sequence[Results
 def _settle() -> None:
     """Set up this process, once, before it computes anything."""
     if "JAX_PLATFORMS" not in os.environ:
+        import jax
+
         jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]  # one GPU cannot serve them all
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, known_name
-from fuzzymil._utils.runtime import in_64_bit, make_room
+from fuzzymil._utils.runtime import has_jax, in_64_bit, make_room, require_jax
 from fuzzymil.bags import Bags
 from fuzzymil.network.engines.numpy import Runs
 from fuzzymil.network.layers import Masks, Operators, Params, forward
@@ -43,7 +43,8 @@ def use_engine(name: str) -> Iterator[None]:
         seconds, but then it is several times faster and uses GPUs. "auto", the default, uses NumPy unless the data are
         large (instances x rules x features above four million; conditions instead of features if sets are not all
         Gaussian or joined by their product). The environment variable ``FUZZYMIL_ENGINE`` sets it
-        for a whole process. Quantified rules always use NumPy; training always uses JAX.
+        for a whole process. Quantified rules always use NumPy; training always uses JAX. Without JAX (the extra
+        ``train``), "auto" means NumPy.
 
     Examples
     --------
@@ -68,7 +69,10 @@ def _in_numpy(operators: Operators, n_values: int) -> bool:
     known_name("engine", chosen, ENGINES, where="in FUZZYMIL_ENGINE")
     if operators.parts is not None or chosen == "numpy":  # every quantified rule base would need its own program
         return True
-    return chosen == "auto" and n_values <= _VALUES_FOR_NUMPY
+    if chosen == "jax":
+        require_jax("The engine 'jax'")
+        return False
+    return n_values <= _VALUES_FOR_NUMPY or not has_jax()
 
 
 class Strengths:

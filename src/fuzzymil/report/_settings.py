@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import described
+from fuzzymil._utils.runtime import has_jax
 from fuzzymil._version import __version__
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import counted
@@ -43,7 +44,7 @@ def settings_facts(answers: Answers) -> dict[str, Any]:
         "versions": {
             "fuzzymil": __version__,
             "Python": platform.python_version(),
-            **{name: version(name) for name in _LIBRARIES},
+            **{name: version(name) for name in _LIBRARIES if has_jax() or name not in ("jax", "optax")},
         },
     }
 

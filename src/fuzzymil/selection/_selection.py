@@ -43,6 +43,7 @@ _NEGLIGIBLE = 0.015  # the same, as a share of what the rules explain
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
 _IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags differ by less is left out
 _STEPS = 15  # of refinement: more would fit noise
+_RELAXED = 0.1  # of the penalty, once it has chosen rules about numbers: it would draw the numbers to their mean
 N_FOLDS = 5
 _LONGEST = 3  # conditions in a conjunction, unless max_terms is less
 _FALLBACK = 5  # position of the penalty for bags too few to validate
@@ -222,7 +223,7 @@ def _refined(start: Chosen, problem: Problem, penalty: float) -> Chosen:
         start.coefs,
         problem.targets,
         problem.weights,
-        penalty=penalty,
+        penalty=penalty if problem.classes else _RELAXED * penalty,
         classes=problem.classes,
         steps=_STEPS,
     )

@@ -65,6 +65,7 @@ class Journal:
                 break
             os.close(self._file)
         self._text = ""
+        self.draft: str | None = None
         self.records = list(self._read())
 
     def _locked(self) -> bool:
@@ -105,7 +106,7 @@ class Journal:
         with contextlib.suppress(OSError):
             self.path.with_suffix(".damaged").write_bytes(self.path.read_bytes())
         os.ftruncate(self._file, 0)
-        self._text, self.records = "", []
+        self._text, self.draft, self.records = "", None, []
         self.append({"journal": _VERSION})
 
     def append(self, record: Mapping[str, Any]) -> None:
@@ -152,27 +153,37 @@ class Journal:
 
     def keep(self, document: Document, label: str, when: str, *, opened: bool = False) -> None:
         """Write a new version."""
-        before, text = self._text, document.text
-        start = _n_common(before, text)
-        end = _n_common(before[start:][::-1], text[start:][::-1])
         self.append(
             {
                 "opened" if opened else "done": label,
                 "when": when,
-                "text": [start, end, text[start : len(text) - end]],
+                "text": self._difference(document.text),
                 "off": sorted(document.off),
                 "frozen": sorted(map(list, document.frozen)),
                 "threshold": document.threshold,
                 "positive": document.positive,
             }
         )
-        self._text = text
+        self._text = document.text
 
-    def _document(self, record: Mapping[str, Any]) -> Document:
-        start, end, middle = record["text"]
+    def keep_draft(self, text: str | None) -> None:
+        """Write a text that has not become a version; None if there is none any more."""
+        self.append({"draft": None if text is None else self._difference(text)})
+
+    def _difference(self, text: str) -> list[Any]:
+        """Return how many characters a text shares with the latest version at both ends, and what is between them."""
+        start = _n_common(self._text, text)
+        end = _n_common(self._text[start:][::-1], text[start:][::-1])
+        return [start, end, text[start : len(text) - end]]
+
+    def _joined(self, difference: Any) -> str:
+        start, end, middle = difference
         if not 0 <= start <= len(self._text) - end or end < 0:
             raise ValueError("The journal does not fit together.")
-        self._text = self._text[:start] + middle + self._text[len(self._text) - end :]
+        return str(self._text[:start] + middle + self._text[len(self._text) - end :])
+
+    def _document(self, record: Mapping[str, Any]) -> Document:
+        self._text = self._joined(record["text"])
         return Document(
             self._text,
             frozenset(record["off"]),
@@ -187,7 +198,7 @@ class Journal:
         opened: Document | None = None
         for record in self.records:
             if "text" in record:
-                document = self._document(record)
+                document, self.draft = self._document(record), None
                 label = record.get("opened") or record.get("done") or ""
                 opened = document if "opened" in record else opened
                 if history is None:
@@ -196,6 +207,8 @@ class Journal:
                     history.add(document, label, record["when"])
             elif history is None:
                 continue
+            elif "draft" in record:
+                self.draft = None if record["draft"] is None else self._joined(record["draft"])
             elif "undo" in record:
                 history.undo()
             elif "redo" in record:

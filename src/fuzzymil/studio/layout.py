@@ -1,4 +1,4 @@
-"""Keeps the layout of a text when its rules are edited elsewhere: only the words that changed are replaced."""
+"""Keeps what a person wrote when rules are edited elsewhere: the layout of a text, and changes made meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.rules.language.lexer import Token, tokens
 
-__all__ = ["edited_text"]
+__all__ = ["edited_text", "merged_text"]
 
 _LONGEST = 40_000  # characters: aligning longer texts takes too long
 
@@ -100,3 +100,43 @@ def _places(before: list[Token], own: list[Token]) -> dict[int, int]:
     """Return for each token of a source the one of the text that it corresponds to, where there is one."""
     matcher = difflib.SequenceMatcher(None, _words(before), _words(own), autojunk=False)
     return {block.a + n: block.b + n for block in matcher.get_matching_blocks() for n in range(block.size)}
+
+
+def merged_text(base: str, mine: str, theirs: str) -> str | None:
+    r"""Return a text with the changes that two others made to a common one, line by line.
+
+    Parameters
+    ----------
+    base : str
+        What both began with.
+    mine, theirs : str
+
+    Returns
+    -------
+    str or None
+        None if both changed the same lines in different ways.
+
+    Examples
+    --------
+    >>> merged_text("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\nthree\nfour\n")
+    'one\n2\nthree\nfour\n'
+    >>> merged_text("one\n", "1\n", "uno\n") is None
+    True
+    """
+    lines = base.splitlines(keepends=True)
+    changes = sorted({*_line_changes(lines, mine), *_line_changes(lines, theirs)})
+    result, end = list[str](), 0
+    last: tuple[int, int, tuple[str, ...]] | None = None
+    for start, stop, put in changes:
+        if last is not None and (start < last[1] or start == last[0]):
+            return None
+        result += [*lines[end:start], *put]
+        end, last = stop, (start, stop, put)
+    return "".join([*result, *lines[end:]])
+
+
+def _line_changes(lines: list[str], text: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return the lines that a text replaces: from, to, and what it has instead."""
+    other = text.splitlines(keepends=True)
+    matcher = difflib.SequenceMatcher(None, lines, other, autojunk=False)
+    return [(a, b, tuple(other[c:d])) for change, a, b, c, d in matcher.get_opcodes() if change != "equal"]

@@ -86,7 +86,8 @@ def _check(new: Rules, accepted: Collection[int]) -> None:
 
 
 def _diff(old: Rules, new: Rules) -> Any:
-    if isinstance(old, RuleBase) != isinstance(new, RuleBase):
+    adds = [isinstance(each, RuleBase) and not each.normalize for each in (old, new)]
+    if isinstance(old, RuleBase) != isinstance(new, RuleBase) or adds[0] != adds[1]:
         raise ParameterError("The proposal is of another kind than the rules: accept all of it, or nothing.")
     return old.diff(new)
 

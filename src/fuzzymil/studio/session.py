@@ -19,12 +19,12 @@ from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.studio import describe, sets
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Document
-from fuzzymil.studio.edits import EDITS, checked_document, dragged
+from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
 from fuzzymil.studio.files import EXPORTS, Upload, read_data
 from fuzzymil.studio.history import History
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import check, complete, mistakes_of
+from fuzzymil.studio.text import check, checked_text, complete, mistakes_of
 from fuzzymil.studio.views import VIEWS, view
 
 __all__ = ["ACTIONS", "Refused", "Session", "action"]
@@ -107,6 +107,7 @@ class Session:
         self.saved: dict[str, Any] | None = None
         self.training: dict[str, Any] | None = None
         self.proposal: dict[str, Any] | None = None
+        self.draft: str | None = None  # a text with mistakes that somebody is writing
         self._journal: Journal | None = None
         self._unwritten: list[Callable[[Journal], None]] = []  # what a full disk did not take
         self._reference: Case | None = None
@@ -136,6 +137,7 @@ class Session:
             self._journal.keep(opened.document, opened.label, opened.when, opened=True)
             return
         self.history, before = found
+        self.draft = self._journal.draft
         n_edits = len(self.history.versions) - 1
         if before.text != opened.document.text:
             made = self.history.add(opened.document, f"Opened {self.name} again")
@@ -159,6 +161,10 @@ class Session:
     def keep_data(self, upload: Upload, options: Mapping[str, Any]) -> None:
         """Keep a data file for the next session."""
         self._journaled(lambda journal: journal.keep_file(upload.name, upload.content, options))
+
+    def keep_draft(self, text: str | None) -> None:
+        """Keep a text with mistakes for the next session."""
+        self._journaled(lambda journal: journal.keep_draft(text))
 
     def note(self, record: Mapping[str, Any]) -> None:
         """Write a record to the journal; if that fails, the page says so."""
@@ -230,6 +236,8 @@ class Session:
         except RuleSyntaxError as problem:
             marked = mistakes_of(problem, message.get("text"))
             error = {"code": "mistakes", "message": str(problem), "mistakes": marked}
+        except ConflictError as problem:
+            error = {"code": "conflict", "message": str(problem), "state": self.state()}
         except (ValueError, ModelFileError, ImportError) as problem:
             error = {"code": "refused", "message": str(problem)}
         except OSError as problem:
@@ -280,7 +288,8 @@ class Session:
 
     def _edited(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
         with self.lock:
-            self.check_revision(message)
+            if kind != "write_text" or not isinstance(message.get("base"), str):  # a text joins what it did not see
+                self.check_revision(message)
             document, label = EDITS[kind](self.case, message)
             return self.commit(checked_document(document), label)
 
@@ -291,6 +300,7 @@ class Session:
                 return {"changed": False}
             made = self.history.add(document, label)
             self._journaled(lambda journal: journal.keep(document, label, made.when))
+            self.draft = None
             self.changed(label)
             return {"changed": True, "version": self.history.current.number}
 
@@ -329,6 +339,7 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         "words": describe.words(),
         "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
         "recovered": session.recovered,
+        "draft": session.draft,
         "limits": LIMITS,
         "state": session.state(),
     }
@@ -361,6 +372,17 @@ def _check(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
 @action("complete")
 def _complete(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     return complete(message.get("text"), message.get("offset"), session.document)
+
+
+@action("draft")
+def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a text that cannot be read yet, so that it survives the browser and the process."""
+    text = None if message.get("text") is None else checked_text(message["text"])
+    with session.lock:
+        if text != session.draft:
+            session.draft = text
+            session.keep_draft(text)
+    return {}
 
 
 @action("undo")

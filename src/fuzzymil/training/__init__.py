@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fuzzymil._utils.runtime import require_jax
+
 if TYPE_CHECKING:
     from fuzzymil.training import checkpoints, losses, partition
     from fuzzymil.training._loop import Group
@@ -36,9 +38,14 @@ _HOMES = {"Checkpoints": "checkpoints", "Constraints": "constraints", "Touched":
 _HOMES |= {"Group": "_loop", "Limits": "limits", "OPTIMIZERS": "optimizers"}
 _HOMES |= {"Plan": "_step", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}
 
+_OF_JAX = ("_loop", "_step", "checkpoints", "trainer")
+
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_HOMES.get(name, name)}")
+    home = _HOMES.get(name, name)
+    if home in _OF_JAX:
+        require_jax(f"{__name__}.{name}")
+    module = import_module(f"{__name__}.{home}")
     return getattr(module, name) if name in _HOMES else module

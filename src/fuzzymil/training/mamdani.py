@@ -15,6 +15,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil._utils.runtime import require_jax
 from fuzzymil.bags import Bags
 from fuzzymil.network.conclusions import ConcludedOutput, ConcludedTerm, Conclusions
 from fuzzymil.network.defuzzification import DIFFERENTIABLE
@@ -211,11 +212,12 @@ def train(
     >>> bool(found.history["loss"][-1] < 0.8 * found.history["loss"][0])
     True
     """
+    check_trainable(rules)
+    require_jax("Training Mamdani rules")
     from fuzzymil.training._loop import Group
     from fuzzymil.training._step import Plan
     from fuzzymil.training.trainer import train_groups
 
-    check_trainable(rules)
     joint = joint_rules(rules)
     names = _names(rules, frozen)
     of_inputs = Scaling.fit(Measures.of_bags(bags), standardize=True, clip=None).limited_as(rules.premises)

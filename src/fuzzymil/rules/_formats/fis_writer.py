@@ -109,6 +109,8 @@ def changes(system: System) -> list[str]:
     }
     if words - sets.MATLAB:
         found.append(f"MATLAB does not support the sets {listed(sorted(words - sets.MATLAB))}; fuzzylite does.")
+    if ramps := words & {"linsmf", "linzmf"}:
+        found.append(f"fuzzylite does not read MATLAB's words for ramps ({listed(sorted(ramps))}); for it, write FLL.")
     if any(output.clip or output.hold for output in system.outputs):
         found.append("MATLAB does not support clipped or previous outputs (LockRange, LockPrevious); fuzzylite does.")
     if any(rule.weight > 1 for rule in system.rules):

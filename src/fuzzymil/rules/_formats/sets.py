@@ -83,9 +83,9 @@ FIS: dict[str, Word] = {
     "smf": Word(SShape, (0, 1)),
     "zmf": Word(ZShape, (0, 1)),
     "pimf": Word(PiShape, (0, 1, 2, 3)),
-    "rampmf": Word(Ramp, (0, 1)),
     "linsmf": Word(Ramp, (0, 1)),
     "linzmf": Word(Ramp, (1, 0)),
+    "rampmf": Word(Ramp, (0, 1)),
     "rectmf": Word(Rectangle, (0, 1)),
     "concavemf": Word(Concave, (0, 1)),
     "arcmf": Word(Arc, (0, 1)),
@@ -98,7 +98,7 @@ FIS: dict[str, Word] = {
 }
 """MATLAB's words, then those that only fuzzylite writes."""
 
-MATLAB = frozenset(list(FIS)[:11]) | {"linsmf", "linzmf"}
+MATLAB = frozenset(list(FIS)[:13])
 """Words that MATLAB reads."""
 
 
@@ -202,6 +202,8 @@ def written(
     word = word_for(
         "membership family", chosen.name, {word: entry.family.name for word, entry in words.items()}, format
     )
+    if word == "linsmf" and chosen.parameters[0] > chosen.parameters[1]:  # MATLAB has a word for each direction
+        word = "linzmf"
     if isinstance(chosen, Formula):
         return word, [spelled(formula_of(chosen) if names is None else chosen.text, names or {})]
     values = [chosen.parameters[place] for place in words[word].places] or list(chosen.parameters)

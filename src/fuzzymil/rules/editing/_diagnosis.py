@@ -20,6 +20,7 @@ from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 
 _APART = 0.05  # part of the variance over bags in which the truths of two rules may differ, to call them duplicates
+_WORTH_REMOVING = 0.05  # part of a rule's conditions: two less of a hundred make it no easier to read
 
 
 class Finding(NamedTuple):
@@ -123,8 +124,9 @@ def diagnose(
     extreme : float
         "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
     always, never : float
-        "always true" and "never true": conditions whose membership is at least ``always``, or at most ``never``,
-        on all instances.
+        "always true": conditions of a rule that all instances satisfy to at least ``always``, even together. (A
+        prototype has a condition on every feature: each may be wide, but all of them are not.) "never true":
+        conditions whose membership is at most ``never`` on all instances.
     coverage : float
         "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
         small. Not for additive rules, whose answer is then their default. Of Mamdani rules: the joined set is empty.
@@ -336,7 +338,10 @@ def _extreme(case: _Case) -> Iterator[Finding]:
 
 def _always_true(case: _Case) -> Iterator[Finding]:
     limit = case.limits["always"]
-    for number, asked in _by_rule([asked for asked in case.asked if asked.least >= limit]):
+    for number, wide in _by_rule([asked for asked in case.asked if asked.least >= limit]):
+        asked = wide if case.base.t_norm == "min" else _always_true_together(wide, limit)
+        if len(asked) < _WORTH_REMOVING * len(case.base.rules[number - 1].conditions):
+            continue
         names = [each.condition.variable for each in asked]
         step = f"edit(without={{{number}: {names}}})" if len(names) < 4 else "simplify(bags)"
         yield Finding(
@@ -345,6 +350,14 @@ def _always_true(case: _Case) -> Iterator[Finding]:
             f"Rule {number} has conditions that all instances satisfy to {limit:g} or more: {_texts(asked)}.",
             f"Remove them: {step}.",
         )
+
+
+def _always_true_together(wide: Sequence[Asked], limit: float) -> list[Asked]:
+    """Return the conditions that hold best, as many as hold together: they lack at most the sum of what each lacks."""
+    lacking = np.array([1 - asked.least for asked in wide])
+    best = np.argsort(lacking, kind="stable")
+    kept = best[: max(1, int((lacking[best].cumsum() <= 1 - limit).sum()))]
+    return [wide[place] for place in sorted(kept)]
 
 
 def _never_true(case: _Case) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio import training
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.difference import difference
@@ -100,7 +102,7 @@ class Trainer:
         if now["kind"] == "learn":  # other rules, whose output has its own threshold
             document = Document.of(rules, positive=kept.positive)
         else:
-            document = kept.with_rules(_with_weights(rules, kept))
+            document = kept.with_rules(_as_before(rules, kept))
         now |= {"running": False, "loss": training.thinned(loss), "message": " ".join(result["warnings"])}
         now |= {"epoch": len(loss)} if loss else {}
         session.proposal = {
@@ -126,11 +128,22 @@ class Trainer:
         self._push()
 
 
-def _with_weights(rules: Any, document: Document) -> Any:
-    """Return trained rules with the weights of those that were switched off."""
-    if rules.n_rules != document.rules.n_rules:
+def _as_before(rules: Any, document: Document) -> Any:
+    """Return trained rules with the weights of those that were switched off, and without the rounding of alphas."""
+    old = document.base
+    if rules.n_rules != old.n_rules:
         return rules
-    return rules.edit(weights={number: document.base.rules[number - 1].weight for number in sorted(document.off)})
+    rules = rules.edit(weights={number: old.rules[number - 1].weight for number in sorted(document.off)})
+    if isinstance(rules, RuleBase):
+        same = {name: getattr(old, name) for name in ("alpha", "consequent_alpha") if _close(rules, old, name)}
+        rules = dataclasses.replace(rules, **same)
+    return rules
+
+
+def _close(new: RuleBase, old: RuleBase, name: str) -> bool:
+    """Return whether two settings differ only by the precision of training."""
+    both = np.asarray(getattr(new, name)), np.asarray(getattr(old, name))
+    return both[0].shape == both[1].shape and bool(np.isclose(*both, rtol=1e-6).all())
 
 
 def _proposal(session: Session) -> dict[str, Any]:

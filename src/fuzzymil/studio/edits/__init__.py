@@ -8,12 +8,12 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import rules, sets
-from fuzzymil.studio.edits._registry import EDITS
+from fuzzymil.studio.edits._registry import EDITS, ConflictError
 from fuzzymil.studio.edits.sets import dragged
 from fuzzymil.studio.limits import LIMITS
 from fuzzymil.studio.text import checked_text
 
-__all__ = ["EDITS", "checked_document", "dragged", "rules", "sets"]
+__all__ = ["EDITS", "ConflictError", "checked_document", "dragged", "rules", "sets"]
 
 
 def checked_document(document: Document) -> Document:

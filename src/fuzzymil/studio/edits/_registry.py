@@ -16,6 +16,7 @@ from fuzzymil.studio.document import Document, Rules, Term
 
 __all__ = [
     "EDITS",
+    "ConflictError",
     "edit_message",
     "number_of",
     "set_of",
@@ -30,6 +31,10 @@ Edit = Callable[[Case, Mapping[str, Any]], tuple[Document, str]]
 
 EDITS: dict[str, Edit] = {}
 """The edits by the type of their message."""
+
+
+class ConflictError(ParameterError):
+    """An edit that cannot be joined with one that was made meanwhile."""
 
 
 def edit_message(function: Edit) -> Edit:

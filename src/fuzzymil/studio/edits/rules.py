@@ -12,19 +12,32 @@ from fuzzymil.rules import And, Is, Quantified, Rule, RuleBase
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Document, Rules
 from fuzzymil.studio.edits._registry import (
+    ConflictError,
     edit_message,
     number_of,
     term_of,
     text_of,
     variable_of,
 )
+from fuzzymil.studio.layout import merged_text
 from fuzzymil.studio.text import checked_text
 
 
 @edit_message
 def write_text(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
-    """Take over a text without mistakes, as it was written."""
-    return case.document.with_text(checked_text(message.get("text"))), "Edited the text"
+    """Take over a text without mistakes, as it was written.
+
+    ``base`` is the text that it was begun from. If the rules were edited elsewhere since, both changes are joined;
+    where they concern the same lines, `ConflictError` is raised.
+    """
+    document, text = case.document, checked_text(message.get("text"))
+    base = message.get("base")
+    if base is None or base == document.text:
+        return document.with_text(text), "Edited the text"
+    joined = merged_text(checked_text(base), text, document.text)
+    if joined is None:
+        raise ConflictError("The same lines were changed elsewhere meanwhile: compare them with your text.")
+    return document.with_text(joined), "Edited the text"
 
 
 def _place(document: Document, message: Mapping[str, Any], field: str = "number") -> int:
