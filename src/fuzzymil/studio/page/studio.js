@@ -50,6 +50,9 @@ export class Studio {
     this.bag = null;
     /** @type {{variable: string, term: string | null} | null} */
     this.chosen = null;
+    this.pressed = false;
+    /** @type {(() => void)[]} */
+    this.waiting = [];
     /** @type {Promise<any>} the changes that are under way */
     this.turn = Promise.resolve();
     /** the state that the next change is based on */
@@ -80,6 +83,36 @@ export class Studio {
       this.shortcut(/** @type {KeyboardEvent} */ (event)),
     );
     dropping(this);
+    this.watchPointer();
+  }
+
+  /** Know when a button of the mouse is held, unless it drags something. */
+  watchPointer() {
+    const release = () =>
+      setTimeout(() => {
+        this.pressed = false; // after the click, which comes with the release
+        for (const action of this.waiting.splice(0)) action();
+      });
+    this.element.addEventListener(
+      "pointerdown",
+      (event) => {
+        const target = /** @type {Element} */ (event.target);
+        this.pressed = !target.closest(".handle, input[type=range], .surface-map");
+      },
+      { capture: true },
+    );
+    addEventListener("pointerup", release);
+    addEventListener("pointercancel", release);
+  }
+
+  /**
+   * Draw something now or, if a button of the mouse is held, when it is released: what is under the mouse stays there, so
+   * that a click that begins on it also ends on it.
+   * @param {() => void} draw
+   */
+  calmly(draw) {
+    if (this.pressed) this.waiting.push(draw);
+    else draw();
   }
 
   /** The state of the rules; views are only updated once there is one. */
@@ -109,6 +142,7 @@ export class Studio {
     this.hello = hello;
     this.adopt(hello.state);
     if (first) {
+      const fresh = !location.hash; // a page that is loaded again goes on where it was
       this.open(this.views.some((view) => view.name === location.hash.slice(1)) ? location.hash.slice(1) : "sets");
       if (keptDraft(this)) this.views.find((view) => view.name === "rules")?.update(); // marks what is not applied
       if (hello.recovered)
@@ -116,7 +150,7 @@ export class Studio {
           advice:
             "The studio was closed without saving; everything was kept in its journal. History shows all versions.",
         });
-      else if (hello.demo && !wasGuided()) guide(this);
+      else if (hello.demo && fresh && !wasGuided()) guide(this);
     }
   }
 
@@ -130,7 +164,7 @@ export class Studio {
     this.revision = Math.max(this.revision, state.revision);
     this.element.dataset.revision = String(state.revision);
     this.frame.update();
-    this.view?.update();
+    this.calmly(() => this.view?.update());
     this.askForScore();
   }
 
@@ -172,7 +206,7 @@ export class Studio {
       .then(() => this.attempt(type, fields))
       .catch((error) => {
         if (error instanceof StudioError && error.facts.state) this.adopt(error.facts.state);
-        else this.view?.update(); // fields show what is true again
+        else this.calmly(() => this.view?.update()); // fields show what is true again
         this.toasts.fail(error);
         return null;
       });
@@ -232,7 +266,8 @@ export class Studio {
   look(name, type, fields, draw, failed) {
     void this.connection.stream(name, async () => {
       try {
-        draw(await this.connection.request(type, fields));
+        const answer = await this.connection.request(type, fields);
+        this.calmly(() => draw(answer));
       } catch (error) {
         if (error instanceof StudioError && error.code === "offline") return; // the next connection asks again
         if (failed && error instanceof StudioError) failed(error);

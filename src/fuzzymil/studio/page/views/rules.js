@@ -91,7 +91,7 @@ export function rulesView(studio) {
     if (rebase()) return; // the joined text is checked in turn
     if (clash) return;
     sent = text;
-    const done = await studio.edit("write_text", { text });
+    const done = await studio.edit("write_text", { text, base });
     if (done) base = text;
     if (done && editor.text === text) settle();
   }
