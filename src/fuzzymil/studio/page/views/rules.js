@@ -82,7 +82,9 @@ export function rulesView(studio) {
   async function take(text) {
     const found = await studio.connection.request("check", { text }).catch(() => null);
     if (!found || editor.text !== text) return; // typed on, or not connected
-    mistakes = found.mistakes;
+    /** @type {import("../editor.js").Mistake[]} */
+    const all = found.mistakes;
+    mistakes = all.sort((a, b) => a.line - b.line || a.character - b.character);
     editor.mark(mistakes);
     drawMistakes();
     if (mistakes.length) keepDraft(studio, { text, base });
