@@ -360,18 +360,18 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
             ]
         )
         for variable in base.variables
-        if variable.terms
+        if variable.categories or _own_terms(variable)
     )
 
 
 def _own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
-    """Return the terms that are not categories."""
-    return [(term, chosen) for term, chosen in variable.terms.items() if term not in variable.categories]
+    """Return the terms that are declared: not categories, and not *missing*, which every variable has."""
+    return list(variable.asked_if_missing(False).declared_terms.items())
 
 
 def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
     """Return a set with the date or time of day at which it is centered, if the variable is such."""
-    place = variable.shown(float(chosen.parameters[0]))
+    place = variable.shown(float(chosen.parameters[0])) if chosen.parameters else None
     return printer.format_set(chosen, digits) + (f" ({place})" if place else "")
 
 
@@ -415,6 +415,7 @@ def declaration(kind: str, variable: Variable) -> str:
         text += f" [\\{unit}]" if cures.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
+    text += printer.gaps(variable.gaps, variable.categories)
     terms = [
         f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in _own_terms(variable)
     ]
