@@ -1,6 +1,6 @@
 """Redraw the figures of the pages: ``python docs/building/figures.py``.
 
-The molecules need ``FUZZYMIL_DATA``, and the digits PyTorch.
+The molecules need ``FUZZYMIL_DATA``, the digits PyTorch, and the notebook Playwright with a Chromium of the system.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
 from fuzzymil.experiments._statistics import ranking
 from fuzzymil.plots import (
     DifferenceDisplay,
+    EffectDisplay,
     ExplanationDisplay,
+    ImportanceDisplay,
     JoinedSetDisplay,
     MembershipDisplay,
     RanksDisplay,
@@ -66,6 +68,27 @@ def understanding() -> None:
     save(ShapesDisplay.from_rules(model, bags=bags).plot(), "understanding-shapes")
     why = model.explain(bags, bag="concept1-2")
     save(ExplanationDisplay.from_explanation(why).plot(), "understanding-explanation")
+    found = model.importance(bags[1::2])
+    save(ImportanceDisplay.from_importance(found).plot(), "understanding-importance")
+    save(EffectDisplay.from_model(model, bags).plot(), "understanding-effect")
+    photograph([model, why, found], "understanding-notebook")
+
+
+def photograph(shown: list[object], name: str) -> None:
+    """Write a picture of what a notebook shows, on a light and on a dark page; needs Playwright and a Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    body = "<br>".join(each._repr_html_() for each in shown)
+    looks = ("background: #fff; color: #1a1a1a", "background: #111; color: #ddd")
+    columns = "".join(f"<div style='flex: 1; padding: 14px; {look}'>{body}</div>" for look in looks)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 400})
+        page.set_content(f"<!DOCTYPE html><body style='margin: 0; display: flex'>{columns}")
+        page.screenshot(path=FIGURES / f"{name}.png", full_page=True)
+        browser.close()
+    print(f"Wrote {name}.png")
 
 
 def visits() -> None:

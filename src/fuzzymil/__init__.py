@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fuzzymil.estimators import (
         ANFISClassifier,
         ANFISRegressor,
+        LabeledInstances,
         MIANFISClassifier,
         MIANFISRegressor,
         MIMamdani,
@@ -71,6 +72,7 @@ __all__ = [
     "Gaussian",
     "InputError",
     "InputTypeError",
+    "LabeledInstances",
     "MIANFISClassifier",
     "MIANFISRegressor",
     "MIMamdani",

@@ -65,7 +65,6 @@ DATA = {
     "empty bag": (with_bag(3, np.empty((0, 2))), ["3", "no instances|empty"]),
     "ragged": (with_bag(5, np.ones((2, 3))), ["5", "3", "2", "feature"]),
     "infinite": (with_bag(4, np.array([[1.0, np.inf]])), ["4", "infinite"]),
-    "missing": (with_bag(7, np.array([[1.0, 2.0], [np.nan, 1.0]])), ["7", "missing|NaN"]),
     "text": (with_bag(6, np.array([["a", "b"]])), ["6", "number"]),
     "one dimension": (np.arange(24.0), ["1-?D|dim|one-dimensional|1d|Reshape"]),
     "four dimensions": (np.ones((24, 2, 2, 2)), ["4|four"]),
@@ -95,17 +94,14 @@ def test_data_that_are_no_bags(model, data, words):
 
 def test_the_place_of_a_missing_value_is_named():
     with pytest.raises(InputError, match=r"Feature 'width' of bag bag7, row 1 of the bag, is missing") as caught:
-        classifier().fit(with_value(np.nan), Y)
-    assert "missing='ignore'" in str(caught.value)
+        classifier(missing="error").fit(with_value(np.nan), Y)
+    assert "missing='median'" in str(caught.value)
     assert "SimpleImputer" in str(caught.value)
     with pytest.raises(InputError, match=r"width.*bag7, row 1.*infinite"):
         with_value(np.inf)
-    fitted = classifier().fit(BAGS, Y)
+    fitted = classifier(missing="error").fit(BAGS, Y)
     with pytest.raises(InputError, match="missing"):
         fitted.predict([LIST[0], np.array([[1.0, np.nan]])])
-    with pytest.raises(InputError) as caught:
-        NaiveMIL(LogisticRegression()).fit(with_value(np.nan), Y)
-    assert "missing='ignore'" not in str(caught.value)  # it has no such setting
 
 
 def test_types_of_input_that_are_no_numbers_are_type_errors_too():
@@ -365,7 +361,7 @@ def failures():
         model.fit(BAGS, Y[:-1])
 
     def missing(model):
-        model.fit(with_value(np.nan), Y)
+        model.set_params(missing="error").fit(with_value(np.nan), Y)
 
     def bad_setting(model):
         model.set_params(n_rules=-1).fit(BAGS, Y)

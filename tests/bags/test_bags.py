@@ -577,7 +577,6 @@ def test_map_instances_and_names(bags):
         (lambda x: None, "2-D"),
         (lambda x: x[:, :0], r"0 feature\(s\)"),
         (lambda x: np.where(x == 10.0, np.inf, x), "'width' of bag b, row 0 of the bag, is infinite"),
-        (scipy.sparse.csr_array, "Sparse"),
         (lambda x: x.astype(str), "is not a number"),
     ],
 )
@@ -703,9 +702,7 @@ TABLE = np.zeros((2, 2))
         ([TABLE, [[1j]]], "Bag 1: Complex data not supported:.*real numbers"),
         (np.array([[1j]]), "Complex data not supported"),
         ([np.array([[1j]], object)], "Bag 0: 1j"),
-        (scipy.sparse.eye_array(3).tocsr(), "Sparse data .*toarray"),
-        ([TABLE, scipy.sparse.eye_array(3).tocsr()], "Bag 1: Sparse data .*toarray"),
-        ((scipy.sparse.eye_array(3).tocsr(), [1, 1, 2]), "Sparse data .*toarray"),
+        (scipy.sparse.eye_array(3, dtype=complex).tocsr(), "Sparse .*complex128"),
         (np.array([["2020-01-01"]], "M8[D]"), "got dates"),
         ([np.array([["2020-01-01"]], "M8[ns]")], "Bag 0: .*got dates"),
         ([np.array([[1]], "m8[ns]")], "Bag 0: .*got time spans"),
@@ -771,9 +768,7 @@ def test_as_bags_refuses(X, message):
         as_bags(X)
 
 
-@pytest.mark.parametrize(
-    "X", [None, {1, 2}, "text", [[["a"]]], [[[1j]]], scipy.sparse.eye_array(2).tocsr(), np.array([["2020"]], "M8[D]")]
-)
+@pytest.mark.parametrize("X", [None, {1, 2}, "text", [[["a"]]], [[[1j]]], np.array([["2020"]], "M8[D]")])
 def test_the_wrong_kind_of_data_is_a_type_error_too(X):
     with pytest.raises(InputTypeError) as caught:
         as_bags(X)

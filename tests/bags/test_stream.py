@@ -4,6 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier, RunOptions
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
@@ -173,7 +174,9 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
     with pytest.raises(RuntimeError, match=r"Part 0 of the stream changed.*load must return the same bags"):
         model.fit(BagStream(lambda part: BAGS[:: 2 + next(changing)], 1))
     with pytest.raises(InputError, match="missing"):
-        model.fit(BagStream(lambda part: BAGS.map_instances(lambda x: np.where(x == x[5], np.nan, x)), 2))
+        clone(model).set_params(missing="error").fit(
+            BagStream(lambda part: BAGS.map_instances(lambda x: np.where(x == x[5], np.nan, x)), 2)
+        )
 
 
 @pytest.mark.slow

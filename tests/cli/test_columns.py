@@ -12,7 +12,6 @@ from runner import bad, good
 from fuzzymil import load_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-IGNORE = ("--set", "missing=ignore")
 COLUMNS = ("--bag", "customer", "--label", "outcome")
 
 
@@ -21,7 +20,7 @@ def messy(tmp_path_factory):
     """The messy table, a model of it, and what fitting it said."""
     folder = tmp_path_factory.mktemp("messy")
     (folder / "customers.csv").write_text((EXAMPLES / "customers.csv").read_text())
-    said = good("fit", folder / "customers.csv", *COLUMNS, *IGNORE, "-o", folder / "model.json")
+    said = good("fit", folder / "customers.csv", *COLUMNS, "-o", folder / "model.json")
     (folder / "stdout.txt").write_text(said.stdout)
     (folder / "stderr.txt").write_text(said.stderr)
     return folder
@@ -77,9 +76,9 @@ def test_the_planted_rules_are_found_at_the_first_try(messy):
 
 
 def test_gaps_name_the_option_that_takes_them(messy):
-    message = bad("fit", messy / "customers.csv", *COLUMNS, "-o", messy / "never.json")
+    message = bad("fit", messy / "customers.csv", *COLUMNS, "--set", "missing=error", "-o", messy / "never.json")
     assert "line 445" in message
-    assert "--set missing=ignore" in message
+    assert "--set missing=median" in message
 
 
 def test_predictions_point_to_lines(messy):
@@ -135,7 +134,7 @@ def test_new_data_may_have_other_columns_categories_and_orders(messy, tmp_path):
 def test_columns_can_be_said_otherwise(messy, tmp_path):
     model = tmp_path / "model.json"
     chosen = ("--only", "channel,minutes", "--categorical", "agent", "--date", "contact=date+hour")
-    good("fit", messy / "customers.csv", *COLUMNS, *IGNORE, *chosen, "--max-terms", "1", "-o", model)
+    good("fit", messy / "customers.csv", *COLUMNS, *chosen, "--max-terms", "1", "-o", model)
     names = load_model(model).columns_.names
     assert names == ("channel", "minutes", "agent", "contact", "contact_hour")
     message = bad("fit", messy / "customers.csv", *COLUMNS, "--drop", "agent,coment", "-o", model)
@@ -146,7 +145,7 @@ def test_columns_can_be_said_otherwise(messy, tmp_path):
 def test_evaluation_and_report_take_the_same_table(messy):
     head, *lines = (messy / "customers.csv").read_text().splitlines(keepends=True)
     (messy / "some.csv").write_text(head + "".join(line for line in lines if ",K-00" in line and line[9] < "5"))
-    printed = good("evaluate", messy / "some.csv", *COLUMNS, *IGNORE, "--folds", "2").stdout
+    printed = good("evaluate", messy / "some.csv", *COLUMNS, "--folds", "2").stdout
     assert "MIANFISClassifier" in printed
     assert "EmbeddingForest" in printed
     good("report", messy / "model.json", messy / "some.csv", "-o", messy / "report.html")

@@ -1,5 +1,6 @@
 """``evaluate``: cross-validation, next to other methods."""
 
+import itertools
 import json
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from fuzzymil._utils.statistics import PairedTest
 from fuzzymil.cli import evaluate
 from fuzzymil.cli._baselines import baseline
 from fuzzymil.cli._settings import Task
+from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.datasets import read_bags
 
 
@@ -177,3 +179,57 @@ def test_ctrl_c(desk):
     assert result.exit_code == 130
     assert "no fold" in result.stderr
     assert not result.stdout
+
+
+def test_a_method_that_fails_is_marked_and_the_others_go_on(tmp_path, monkeypatch):
+    data = _people(tmp_path)
+
+    def broken(self, X, y=None):
+        raise ValueError("it broke")
+
+    monkeypatch.setattr(EmbeddingForest, "fit", broken)
+    arguments = ["evaluate", data, "--bag", "visit", "--label", "bought", "--drop", "person", "--folds", "2"]
+    found = good(*arguments, "--compare", "EmbeddingForest,majority")
+    lines = {line.split()[0]: line for line in found.stdout.splitlines() if line}
+    assert "failed" in lines["EmbeddingForest"]
+    assert "failed" not in lines["majority"]
+    assert "EmbeddingForest failed" in found.stderr
+    assert "it broke" in found.stderr
+    found = good(*arguments, "--json")
+    own, other = json.loads(found.stdout)["methods"]
+    assert own["measures"]["accuracy"]["n"] == 2
+    assert "it broke" in other["failed"]
+    assert other["folds"] == []
+
+
+def test_a_model_that_fails_ends_badly_but_shows_the_rest(tmp_path):
+    data = _people(tmp_path, gap=True)
+    found = run("evaluate", data, "--bag", "visit", "--label", "bought", "--folds", "2", "--set", "missing=error")
+    assert found.exit_code == 1
+    assert "EmbeddingForest" in found.stdout
+    assert "--set missing=median" in found.stderr
+
+
+def test_bags_of_one_group_are_not_divided(tmp_path, monkeypatch):
+    data = _people(tmp_path)
+    seen = []
+    monkeypatch.setattr(evaluate, "_cross_validate", lambda trial, bags, splits, *_: seen.append((bags, splits)))
+    run("evaluate", data, "--bag", "visit", "--label", "bought", "--group", "person", "--folds", "3", "--repeats", "2")
+    bags, splits = seen[0]
+    assert bags.feature_names == ("pages",)
+    people = bags.per_bag("person")
+    assert len(splits) == 6
+    assert not any(set(people[train]) & set(people[test]) for train, test in splits)
+    assert "no column 'persons'" in bad("evaluate", data, "--bag", "visit", "--label", "bought", "--group", "persons")
+
+
+def _people(folder, *, gap=False):
+    lines = ["visit,person,pages,bought"]
+    for person, visit in itertools.product(range(9), range(2)):
+        pages = [3 * (person % 2) + n + visit / 10 for n in range(2)]
+        lines += [f"v{person}-{visit},p{person},{each},{('no', 'yes')[person % 2]}" for each in pages]
+    if gap:
+        lines[1] = lines[1].replace(lines[1].split(",")[2], "")
+    path = folder / "people.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path

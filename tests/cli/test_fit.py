@@ -238,8 +238,10 @@ def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
     lines = table().splitlines()
     lines[1] = lines[1].rsplit(",", 1)[0] + ","
     data = write(tmp_path / "gap.csv", "\n".join(lines) + "\n")
-    message = bad("predict", desk / "model.json", data)
+    strict = tmp_path / "strict.json"
+    good("fit", write(tmp_path / "whole.csv", table()), *COLUMNS, "--set", "missing=error", *SMALL, "-o", strict)
+    message = bad("predict", strict, data)
     assert "bag b0" in message.lower()
-    assert "--set missing=ignore" in message
-    good("fit", data, *COLUMNS, "--set", "missing=ignore", *SMALL, "-o", tmp_path / "m.json")
+    assert "--set missing=median" in message
+    good("fit", data, *COLUMNS, "--set", "missing=median", *SMALL, "-o", tmp_path / "m.json")
     good("predict", tmp_path / "m.json", data)

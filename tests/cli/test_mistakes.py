@@ -176,10 +176,10 @@ def test_wrong_settings(desk, tmp_path, extra, words):
 
 def test_missing_values_and_what_to_do(desk, tmp_path):
     (desk / "missing.csv").write_text(TABLE.replace("0.5", "", 1))
-    found = sentence(desk, tmp_path, "fit", data="missing.csv")
+    found = sentence(desk, tmp_path, "fit", "--set", "missing=error", data="missing.csv")
     assert "'weight'" in found
     assert "bag b0" in found
-    assert "--set missing=ignore" in found
+    assert "--set missing=median" in found
 
 
 def test_no_labels(desk, tmp_path):

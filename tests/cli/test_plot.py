@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 from runner import COLUMNS, bad, good
 
-from fuzzymil import load_model
+from fuzzymil import MISugeno, RuleBase, load_model
 from fuzzymil.cli.plot import Kind
 from fuzzymil.datasets import read_bags
 
@@ -52,3 +53,85 @@ def test_chosen_rules_have_no_curves(desk, tmp_path):
     good("fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "chosen.json")
     assert "chosen" in bad("plot", "curves", tmp_path / "chosen.json", "-o", tmp_path / "curves.png")
     assert not (tmp_path / "curves.png").exists()
+
+
+def test_importance_is_told_and_drawn(desk, tmp_path):
+    target = tmp_path / "importance.svg"
+    result = good("plot", "importance", desk / "model.json", desk / "boxes.csv", "-o", target)
+    assert "training bags" in result.stdout
+    assert "drop in accuracy" in result.stdout
+    assert "weight" in result.stdout
+    assert "<svg" in target.read_text()[:1000]
+    arguments = ["plot", "importance", desk / "model.json", desk / "boxes.csv", "-o", target, "--scoring", "roc_auc"]
+    (found,) = json.loads(good(*arguments, "--json").stdout)["importance"]
+    assert found["score_name"] == "roc auc"
+    assert "--scoring is for plot importance" in bad(
+        "plot", "grid", desk / "model.json", "--scoring", "r2", "-o", target
+    )
+
+
+def test_effects_of_named_features(desk, tmp_path):
+    target = tmp_path / "effect.svg"
+    arguments = ["plot", "effect", desk / "model.json", desk / "boxes.csv", "-o", target, "--json"]
+    found = json.loads(good(*arguments, "--feature", "weight").stdout)["effect"]
+    assert [each["feature"] for each in found] == ["weight"]
+    found = json.loads(good(*arguments, "--feature", "length,weight").stdout)["effect"]
+    assert [each["feature"] for each in found] == ["length", "weight"]
+    assert "'weihgt'" in bad(*arguments[:-1], "--feature", "weihgt")
+    assert "--feature is for plot effect" in bad(
+        "plot", "grid", desk / "model.json", "--feature", "weight", "-o", target
+    )
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """A folder with bags of three classes, and a model of them."""
+    folder = tmp_path_factory.mktemp("several")
+    kinds = ["a", "b", "c"]
+    rows = [f"b{n},{kinds[n % 3]},{n % 3 + 0.1 * i},{n}" for n in range(12) for i in range(2)]
+    (folder / "boxes.csv").write_text("\n".join(["box,kind,weight,length", *rows]))
+    rules = RuleBase.from_arrays(
+        [[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]],
+        np.tile([0.5, 9.0], (3, 1)),
+        np.eye(3)[:, :, None],
+        feature_names=["weight", "length"],
+        output_names=kinds,
+    )
+    MISugeno(rules=rules).fit(read_bags(folder / "boxes.csv", bag="box", label="kind")).save(folder / "model.json")
+    return folder
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in (Kind.shapes, Kind.joined, Kind.curves)])
+def test_any_of_several_classes_can_be_shown(several, tmp_path, kind):
+    columns = ["--bag", "box", "--label", "kind", "-o", tmp_path / "figure.svg"]
+    arguments = ["plot", kind, several / "model.json", several / "boxes.csv", *columns]
+    arguments += ["--id", "b1"] if kind is Kind.explanation else []
+    good(*arguments)
+    if kind in (Kind.space, Kind.importance):
+        assert "omit --class" in bad(*arguments, "--class", "b")
+    else:
+        good(*arguments, "--class", "b")
+        assert "'beta'" in bad(*arguments, "--class", "beta")
+
+
+def test_explain_any_class(several, desk):
+    arguments = ["explain", several / "model.json", several / "boxes.csv", "--bag", "box", "--label", "kind"]
+    found = json.loads(good(*arguments, "--id", "b0", "--class", "c", "--json").stdout)
+    assert found["prediction"] == "a"
+    assert found["target"] == 2
+    assert "other class" in bad("explain", desk / "model.json", desk / "boxes.csv", "--id", "b1", "--class", "blue")
+
+
+def test_which_of_two_classes(desk, tmp_path):
+    model, target = desk / "model.json", tmp_path / "figure.svg"
+    classes = load_model(model).classes_.tolist()
+    speaks_for, other = (
+        load_model(model).positive_,
+        next(name for name in classes if name != load_model(model).positive_),
+    )
+    for kind in ("roc", "reliability", "effect"):
+        good("plot", kind, model, desk / "boxes.csv", "-o", target, "--class", str(other))
+    good("plot", "surface", model, "-o", target, "--class", str(speaks_for))
+    message = bad("plot", "surface", model, "-o", target, "--class", str(other))
+    assert f"speak for {speaks_for}" in message
+    assert "roc" in message

@@ -16,6 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from fuzzymil import Bags, PerInstance, comparators
 from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.bags.statistics import filled
 from fuzzymil.comparators import COMPARATORS, BagClassifier
 
 NAMES = sorted(COMPARATORS)
@@ -254,14 +255,14 @@ def test_three_classes_are_too_many_and_the_way_out_works(name):
 
 
 @every
-def test_missing_values_are_named(name):
+def test_medians_take_the_place_of_missing_values(name):
     instances = TRAIN.instances.copy()
     instances[TRAIN.offsets[3], 1] = np.nan
     holed = Bags(instances, TRAIN.offsets, feature_names=TRAIN.feature_names, labels=TRAIN.labels)
-    with pytest.raises(InputError, match=r"'depth' of bag 3, row 0 .*missing"):
-        make(name).fit(holed)
-    with pytest.raises(InputError, match="'depth' of bag 3"):
-        fitted(name).predict(holed)
+    model = fitted(name)
+    np.testing.assert_allclose(model.medians_, np.median(TRAIN.instances, axis=0))
+    complete = filled(holed, model.medians_)
+    np.testing.assert_array_equal(model.decision_function(holed), model.decision_function(complete))
 
 
 @every

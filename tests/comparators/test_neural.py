@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, cross_val_score
 
 from fuzzymil import Bags
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import BPMIP, MINN, GatedAttention, MINet, MiNet
 from fuzzymil.comparators._programs import mean_loss, train
 from fuzzymil.network.engines.jax import grouping_of
@@ -384,11 +384,6 @@ def test_numbers_beyond_32_bit_end_in_an_error_that_says_what_to_do():
     bags = easy_bags().map_instances(lambda x: x * 1e300)
     with pytest.raises(ParameterError, match=r"diverged.*learning_rate.*StandardScaler"):
         MINet((3,), n_epochs=2).fit(bags)
-
-
-def test_missing_values_are_refused():
-    with pytest.raises(InputError, match=r"'x1' of bag 0, row 0 .*missing"):
-        MINN((3,)).fit([[[np.nan]], [[1.0]]], [0, 1])
 
 
 def test_no_hidden_layer_is_a_linear_score():

@@ -249,7 +249,7 @@ def test_many_bags_are_sampled(monkeypatch):
 def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
     from fuzzymil.estimators import _network
 
-    steps = []
+    steps, stages = [], []
 
     class Bar:
         def __init__(self, title, *, enabled):
@@ -257,7 +257,7 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
             assert enabled
 
         def __enter__(self):
-            return lambda done, total: steps.append((done, total))
+            return lambda done, total, stage: steps.append((done, total)) or stages.append(stage)
 
         def __exit__(self, *_):
             return None
@@ -271,6 +271,9 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
     assert np.all(np.diff(done) >= 0)
     assert np.all(done <= total)
     assert done[-1] == total[-1]
+    told = list(dict.fromkeys(stages))
+    assert told[0] == "candidates: one condition on some instance"
+    assert told[-3:] == ["number of rules", "refining the rules", ""]
 
 
 def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
@@ -314,4 +317,4 @@ def test_data_that_cannot_be_used():
     holes = [bag.copy() for bag in BAGS]
     holes[3][1, 0] = np.nan
     with pytest.raises(InputError, match=r"missing"):
-        MIANFISClassifier().fit(holes, BAGS.labels)
+        MIANFISClassifier(missing="error").fit(holes, BAGS.labels)

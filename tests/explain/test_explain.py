@@ -308,7 +308,7 @@ def test_missing_values_of_learned_models_follow_their_setting():
     bag[0, 1] = NAN
     assert fitted.explain([bag]).score == pytest.approx(fitted.decision_function([bag])[0], abs=1e-12)
     with pytest.raises(InputError, match="missing"):
-        model("classifier").explain([bag])
+        small(MIANFISClassifier, BAGS.labels, missing="error").explain([bag])
 
 
 def test_values_beyond_the_limits_say_what_they_count_as():

@@ -39,8 +39,8 @@ CASES = [(name, parameters) for name, examples in EXAMPLES.items() for parameter
 
 
 def test_every_family_has_an_example():
-    assert EXAMPLES.keys() | {name for name, _ in EDGED} | {"formula"} == FAMILIES.keys()
-    assert SLOW.keys() | {"formula"} == FAMILIES.keys()
+    assert EXAMPLES.keys() | {name for name, _ in EDGED} | {"formula", "missing"} == FAMILIES.keys()
+    assert SLOW.keys() | {"formula", "missing"} == FAMILIES.keys()
 
 
 @functools.cache
@@ -359,7 +359,8 @@ def test_signs_and_functions_of_formulas(text, expected):
 
 
 def test_what_training_leaves_alone_is_said():
-    assert [name for name, kind in FAMILIES.items() if not kind.trainable] == ["binary", "rectangle", "singleton"]
+    still = [name for name, kind in FAMILIES.items() if not kind.trainable]
+    assert still == ["binary", "missing", "rectangle", "singleton"]
     with jax.enable_x64():
         free = Discrete.to_free(*map(jnp.float64, (0.0, 0.2, 1.0, 0.9)))
         slopes = jax.grad(lambda f: Discrete.log_mu(jnp.float64(0.4), *Discrete.from_free(*f)))(free)
@@ -367,7 +368,7 @@ def test_what_training_leaves_alone_is_said():
 
 
 def test_sets_without_a_center_and_width_do_not_start_learned_rules():
-    unfit = {"s_shape", "z_shape", "rectangle", "singleton", "binary", "discrete", "formula"}
+    unfit = {"s_shape", "z_shape", "rectangle", "singleton", "binary", "discrete", "formula", "missing"}
     assert FAMILIES.keys() - learnable_families().keys() == unfit
 
 

@@ -13,6 +13,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Reading, explain
 from fuzzymil.membership import Triangular
 from fuzzymil.plots import HIGH, LOW, ExplanationDisplay, save_figure
+from fuzzymil.plots.style import WITNESS
 from fuzzymil.rules.rule import Rule, Variable
 
 matplotlib.use("Agg")
@@ -47,7 +48,7 @@ def frames(axis):
     return sorted(
         (int(patch.get_y() + 0.5), int(patch.get_x() + 0.5))
         for patch in axis.patches
-        if isinstance(patch, Rectangle) and to_hex(patch.get_edgecolor()) == HIGH.lower()
+        if isinstance(patch, Rectangle) and to_hex(patch.get_edgecolor()) == WITNESS.lower()
     )
 
 

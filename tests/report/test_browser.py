@@ -21,7 +21,11 @@ HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></d
 
 # Every visible text against what lies behind it, as WCAG 2 computes it; returns those below AA.
 POOR_CONTRAST = """() => {
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const parse = (text) => {
+    const numbers = text.match(/[\\d.]+/g).map(Number);
+    return text.startsWith("color(") ? numbers.map((v, n) => (n < 3 ? 255 * v : v)) : numbers;
+  };
+  const over = (front, back) => front.slice(0, 3).map((v, n) => v * (front[3] ?? 1) + back[n] * (1 - (front[3] ?? 1)));
   const linear = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
   const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
   const behind = (node) => {
@@ -39,7 +43,8 @@ POOR_CONTRAST = """() => {
     if (!walker.currentNode.textContent.trim() || !node.checkVisibility() || node.closest("script")) continue;
     seen += 1;
     const style = getComputedStyle(node);
-    const [a, b] = [light(parse(style.color)), light(behind(node))].sort((x, y) => y - x);
+    const back = behind(node);
+    const [a, b] = [light(over(parse(style.color), back)), light(back)].sort((x, y) => y - x);
     const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
     if ((a + 0.05) / (b + 0.05) < (large ? 3 : 4.5)) poor.push(walker.currentNode.textContent.trim().slice(0, 40));
   }
@@ -257,3 +262,29 @@ def test_names_cannot_run_anything(opened, tmp_path):
     assert page.title() == HOSTILE
     page.set_viewport_size({"width": 360, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("page_colors", ["background: #fff; color: #111", "background: #111; color: #ddd"])
+def test_notebooks_can_be_read_on_light_and_dark_pages(opened, tmp_path, page_colors):
+    """As a notebook has it: inside a page that styles tables in its own way."""
+    rng = np.random.default_rng(0)
+    given = Bags.from_list(list(rng.uniform(0, 1, (12, 3, 2))), ["hue", HOSTILE], labels=["sky", HOSTILE] * 6)
+    rules = RuleBase.from_arrays(
+        [[0.2, 0.2], [0.8, 0.8]], np.full((2, 2), 0.2), [0, 1], feature_names=["hue", HOSTILE], output_names=["sky"]
+    )
+    model = MISugeno(rules=rules).fit(given)
+    shown = [given, rules, model, model.explain(given, bag=0), model.importance(given, n_repeats=2)]
+    body = "".join(each._repr_html_() for each in shown)
+    noisy = "<style>.page table { font-size: 40px } .page tbody tr:nth-child(odd) { background: #f0f }</style>"
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!DOCTYPE html><body style='{page_colors}'>{noisy}<div class=page>{body}</div>", "utf-8")
+    page = opened(where=path.as_uri(), width=900)
+    found = page.evaluate(POOR_CONTRAST)
+    assert found["seen"] > 60
+    assert found["poor"] == []
+    wide = page.evaluate("() => document.documentElement.scrollWidth")
+    assert wide <= 900
+    first = page.locator("details").first
+    assert first.get_attribute("open") is not None
+    first.locator("summary").click()  # needs no script
+    assert first.get_attribute("open") is None

@@ -11,6 +11,7 @@ from sklearn.metrics import brier_score_loss
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _figures, write_report
 from fuzzymil.report._performance import Basis
 
@@ -94,7 +95,7 @@ def page(report):
 @pytest.mark.slow
 def test_sections_come_in_the_order_of_reading(page):
     sections = [given["id"] for tag, given in page.elements if tag == "section"]
-    assert sections == ["data", "performance", "rules", "health", "bags", "settings"]
+    assert sections == ["data", "performance", "rules", "importance", "health", "bags", "settings"]
     assert [link for link in page.links if link.startswith("#")][1:] == [f"#{name}" for name in sections]
     assert page.open == []
     assert len(set(page.ids)) == len(page.ids)
@@ -126,7 +127,7 @@ def test_performance_names_folds_bags_and_spread(page, report, bags):
     assert "do not report" in page.text
     assert report.performance.confusion.sum() == bags.n_bags
     assert (
-        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 2
+        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 3
     )
     (name,) = (name for name in report.performance.measures if name.startswith("Brier score"))
     expected = [brier_score_loss(fold.truth, fold.probabilities[:, 1]) for fold in report.performance.folds]
@@ -140,23 +141,23 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     model = MISugeno(rules=text).fit(bags)
     assert model.positive_ == "diseased"  # which sorts first
     drawn = {}
-    monkeypatch.setattr(_figures, "roc", lambda curves: drawn.update(curves) or b"")
-    monkeypatch.setattr(
-        _figures, "reliability", lambda folds, positive: drawn.update(reliable=(folds, positive)) or b""
-    )
-    report = Report.of(model, bags)
-    report.performance.roc_curve()
-    (truth, scores), *_ = drawn["diseased"]
-    assert scores[truth].min() > scores[~truth].max()
+    monkeypatch.setattr(_figures, "_svg", lambda figure: drawn.update(figure=figure) or b"")
+    performance = Report.of(model, bags).performance
+    performance.roc_curve()
+    (line,) = drawn["figure"].legends[0].get_texts()
+    assert line.get_text().startswith("diseased: AUC 1.000")
+    assert performance.about == "diseased"
     other = Report.of(model, bags, positive="healthy").performance
     other.roc_curve()
-    (truth, scores), *_ = drawn["healthy"]
-    assert scores[truth].min() > scores[~truth].max()
-    if other.folds[0].probabilities is not None:
-        other.reliability()
-        (truth, likely), *_ = drawn["reliable"][0]
-        assert drawn["reliable"][1] == "healthy"
-        assert likely[truth == "healthy"].min() > likely[truth != "healthy"].max()
+    (line,) = drawn["figure"].legends[0].get_texts()
+    assert line.get_text().startswith("healthy: AUC 1.000")
+    assert other.about == "healthy"
+    other.reliability()
+    assert drawn["figure"].axes[1].get_xlabel() == "predicted probability of healthy"
+    (curve,) = ReliabilityDisplay.from_classes(
+        [(f.truth, f.probabilities) for f in other.folds], other.classes, positive="healthy"
+    ).curves
+    assert curve.scores.max() < 0.05
     with pytest.raises(ParameterError, match=r"'helthy'.*Did you mean 'healthy'"):
         Report.of(model, bags, positive="helthy")
 
@@ -254,7 +255,8 @@ def test_bags_that_no_rule_knows():
     assert "default, y = 0.25" in page.text
     assert "The bags carry no labels" in page.text
     assert "Performance" in page.text
-    assert page.count("img") == 0
+    assert page.count("img") == 1  # the effect needs no labels
+    assert "cannot be measured: that takes labels" in page.text
 
 
 def test_several_classes(bags):
@@ -278,7 +280,8 @@ def test_numbers(bags):
     page = Page(report.to_html())
     assert report.performance.basis is Basis.REFITTED
     assert next(iter(report.performance.measures)).startswith("Coefficient of determination")
-    assert page.count("img") == 1
+    assert page.count("img") == 2
+    assert "drop in R²" in page.text
     assert "Targets" in page.text
     errors = [float(given["data-error"]) for given in page.items("bag")]
     np.testing.assert_allclose(errors, np.abs(report.answers.output[:, 0] - y), rtol=1e-6, atol=1e-7)
@@ -292,7 +295,7 @@ def test_two_numbers(bags):
     report = Report.of(MISugeno(rules=rules, threshold=None).fit(bags, y), bags, y, n_folds=3)
     page = Page(report.to_html())
     assert len(report.performance.measures) == 6
-    assert page.count("img") == 2
+    assert page.count("img") == 3
     assert "Mean absolute error of b" in page.text
 
 
@@ -372,7 +375,7 @@ def test_names_cannot_break_out():
     page = Page(text)
     assert page.open == []
     assert page.count("script") == 1
-    assert page.count("img") == 2  # the ROC curve and the reliability of the probabilities
+    assert page.count("img") == 3  # the ROC curve, the reliability of the probabilities, and effects
     assert all(not key.startswith("on") for _, given in page.elements for key in given)
     assert "<!--" not in text
     assert page.text.count(f"predicted yes{HOSTILE}") + page.text.count(f"predicted no{HOSTILE}") >= 8
@@ -404,6 +407,8 @@ def test_progress_is_told(model, bags):
     assert calls == [
         ("performance", 0, 1),
         ("performance", 1, 1),
+        ("importance", 0, 1),
+        ("importance", 1, 1),
         *(("explanations", done, 3) for done in range(4)),
     ]
 

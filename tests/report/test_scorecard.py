@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno
+from fuzzymil._utils.drawings import WIDTH
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.explain.text import evenly
 from fuzzymil.report import Report
-from fuzzymil.report._drawings import WIDTH
 from fuzzymil.report._explanations import explanation_facts
 from fuzzymil.report._format import typeset
 from fuzzymil.report._health import health_facts

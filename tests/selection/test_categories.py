@@ -7,7 +7,7 @@ from fuzzymil import Bags, InputError, MIANFISClassifier, NaiveMIL
 from fuzzymil.bags import Column, Columns
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.membership import Sigmoid
-from fuzzymil.selection._categories import categorical_conditions, categorical_statements
+from fuzzymil.selection._categories import crisp_conditions, crisp_statements
 from fuzzymil.selection._conversion import rule_base
 from fuzzymil.selection._premises import Condition, OneOf, Part, Statements
 from fuzzymil.selection._selection import Chosen
@@ -58,9 +58,9 @@ def test_sets_of_categories_do_not_move():
 
 def test_columns_of_candidates_are_those_of_the_statements():
     data = bags(2, missing=0.1)
-    columns, premises = categorical_statements(data, (1, 2), average=True)
+    columns, premises = crisp_statements(data, (1, 2), average=True)
     np.testing.assert_allclose(columns, Statements(premises, data).columns())
-    sets = [condition.set for condition in categorical_conditions(data)]
+    sets = [condition.set for condition in crisp_conditions(data)]
     assert len(sets) == 4 + 4 + 6  # is, is not, one of two
 
 

@@ -94,7 +94,7 @@ def wrong(processes):
     if processes.rank == 1:
         bags = bags.map_instances(lambda instances: np.where(instances == instances[3, 1], np.nan, instances))
     try:
-        MIANFISClassifier(4, random_state=0, run=RunOptions(distributed=True)).fit(bags)
+        MIANFISClassifier(4, missing="error", random_state=0, run=RunOptions(distributed=True)).fit(bags)
     except ValueError as problem:
         return str(problem)
 

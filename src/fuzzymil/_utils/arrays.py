@@ -173,6 +173,30 @@ def _number(value: Any, shape: tuple[int, ...], position: int) -> float:
     )
 
 
+def is_sparse(item: Any) -> bool:
+    """Return whether an object is a sparse matrix or array of SciPy, without importing it.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> is_sparse(csr_array(np.eye(2))), is_sparse(np.eye(2))
+    (True, False)
+    """
+    return hasattr(item, "tocsr") and hasattr(item, "nnz")
+
+
+def sparse_rows(item: Any) -> Any:
+    """Return sparse instances (n_instances, n_features) as a CSR array of floating-point numbers."""
+    if item.ndim != 2:
+        raise InputError(f"Sparse instances must be a 2-D matrix (instances, features), got {item.ndim} dimension(s).")
+    if item.dtype.kind not in "biuf":
+        raise InputError(f"Sparse instances must be real numbers, got {item.dtype}.")
+    rows = item.tocsr()
+    rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()
+    rows.sum_duplicates()
+    return rows
+
+
 def matrix(item: Any) -> Array:
     """Convert to a floating-point array of shape (n_instances, n_features)."""
     array = numeric(item)

@@ -23,7 +23,7 @@ def as_bags(X: Any) -> Bags:
           dictionary ``{"X": instances, "Y": label}`` per bag;
         - a pair ``(instances, bag_ids)``;
         - a 3-D array: bags of equal size (use `Bags.from_padded` for padded bags);
-        - **a 2-D array, a table without a bag column, or nested lists of depth 2: each row is a
+        - **a 2-D array, also a sparse one, a table without a bag column, or nested lists of depth 2: each row is a
           bag of one instance**, as scikit-learn's tools expect.
 
     Examples
@@ -46,6 +46,8 @@ def as_bags(X: Any) -> Bags:
         return Bags.from_long(X[0], X[1])
     if isinstance(X, list | tuple) and X and isinstance(X[0], Bags):
         raise InputTypeError("Expected bags, got a list of Bags: join them with Bags.concatenate.")
+    if arrays.is_sparse(X):
+        return Bags(X, np.arange(X.shape[0] + 1))
     found = _conversion.bags_or_rows(X)
     if isinstance(found, list):
         return Bags.from_list(found)

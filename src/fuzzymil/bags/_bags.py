@@ -17,9 +17,10 @@ from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, InputTypeError, described
 from fuzzymil.bags import _conversion, _frames, _validation
+from fuzzymil.bags._notebook import bags_html
 from fuzzymil.bags._packed import Packed
 from fuzzymil.bags._source import Source
-from fuzzymil.bags.columns import Columns
+from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.tables import ColumnOptions
 
 
@@ -32,7 +33,8 @@ class Bags(Packed):
     ----------
     instances : array of shape (n_instances, n_features)
         All instances, bag after bag. ``NaN`` marks a missing value; infinities are rejected.
-        Floating-point arrays are not copied; ``bags.instances`` is a read-only view.
+        Floating-point arrays are not copied; ``bags.instances`` is a read-only view. A sparse matrix of SciPy is kept
+        as it is, in ``bags.sparse``, and made dense a part at a time, or where a method asks for ``bags.instances``.
     offsets : array of shape (n_bags + 1,)
         Bag ``b`` holds rows ``offsets[b]:offsets[b + 1]``. No bag is empty.
     ids : array of shape (n_bags,), optional
@@ -90,10 +92,10 @@ class Bags(Packed):
             items, found = _conversion.from_dicts(items, known)
             labels = found if labels is None else labels
         parts = _conversion.bag_arrays(items, known)
-        offsets = np.cumsum([0, *map(len, parts)])
+        offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _conversion.shared_names(items, known)
-        return cls(np.concatenate(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        return cls(_conversion.stacked(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -117,8 +119,8 @@ class Bags(Packed):
         >>> Bags.from_long([[1.0], [2.0], [3.0]], ["b", "a", "b"]).ids.tolist()
         ['b', 'a']
         """
-        instances = arrays.matrix(X)
-        n_rows = len(instances)
+        instances = arrays.sparse_rows(X) if arrays.is_sparse(X) else arrays.matrix(X)
+        n_rows = instances.shape[0]
         owners = _validation.identifiers(bag_ids, n_rows, "rows")
         if not n_rows:
             raise InputError("There are no bags: the table has no rows.")
@@ -151,10 +153,12 @@ class Bags(Packed):
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
         *,
+        instance_label: Hashable | None = None,
         drop: Sequence[Hashable] = (),
         categorical: Sequence[Hashable] = (),
         date: Sequence[Hashable] | Mapping[Hashable, Sequence[str]] = (),
         exclude_text: bool = False,
+        keep: Sequence[Hashable] = (),
         columns: Columns | None = None,
     ) -> Bags:
         """Create bags from a data frame with one row per instance and a column of bag ids.
@@ -174,6 +178,8 @@ class Bags(Packed):
             Label of the bag, repeated on each of its rows.
         features : columns, optional
             Use only these. Default: all other columns.
+        instance_label : column, optional
+            Labels of single instances, where they are known; see `LabeledInstances`.
         drop : columns
             Leave these out altogether.
         categorical : columns
@@ -182,6 +188,8 @@ class Bags(Packed):
             Dates, and what to make of each: ``"date"``, ``"weekday"``, ``"hour"``, ``"elapsed"``.
         exclude_text : bool
             Use no text, except for columns that are named.
+        keep : columns
+            No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
         columns : Columns, optional
             Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
             name, and a category that was not there fits no condition that names a category.
@@ -199,8 +207,8 @@ class Bags(Packed):
         >>> bags[0].tolist(), bags.columns[3].categories
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        options = ColumnOptions.of(features, drop, categorical, date, exclude_text)
-        return _frames.read(cls.from_long, frame, bag, label, options, columns)
+        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
+        return _frames.read(cls.from_long, frame, bag, label, instance_label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return a data frame with one row per instance: bag, label (where known), and the columns.
@@ -223,6 +231,16 @@ class Bags(Packed):
            1    no    3.0
         """
         return _frames.write(self, library)
+
+    def instance_frame(self) -> Any:
+        """Return the features alone as a pandas data frame, one row per instance; categories are text.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"]).instance_frame()["width"].tolist()
+        [1.0, 2.0, 3.0]
+        """
+        return _frames.features(self)
 
     @classmethod
     def from_padded(
@@ -275,7 +293,7 @@ class Bags(Packed):
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
         return cls(
-            np.concatenate([part.instances for part in parts]),
+            _conversion.stacked([part.instances if part.sparse is None else part.sparse for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
@@ -326,6 +344,50 @@ class Bags(Packed):
             return self
         return self.with_features(*columns.recoded(self.instances, self.columns))
 
+    def with_bag_features(self, values: npt.ArrayLike, feature_names: Iterable[str] | None = None) -> Bags:
+        """Return bags with features of the bags themselves beside those of the instances.
+
+        Every instance of a bag gets the values of its bag, so that a rule can join both: *some visit is long, and the
+        customer is new*.
+
+        Parameters
+        ----------
+        values : array or data frame of shape (n_bags, n_more)
+            One row per bag, in their order.
+        feature_names : sequence of str, optional
+            Default: the columns of a data frame, otherwise ``bag1``, ``bag2``, ...
+
+        Examples
+        --------
+        >>> bags = Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["pages"])
+        >>> wider = bags.with_bag_features([[30.0], [41.0]], ["age"])
+        >>> wider.feature_names, wider[0].tolist()
+        (('pages', 'age'), [[1.0, 30.0], [2.0, 30.0]])
+        """
+        found = arrays.matrix(values)
+        if len(found) != self.n_bags:
+            raise InputError(f"There are {self.n_bags} bags but {len(found)} rows of bag features: pass one per bag.")
+        names = list(feature_names or arrays.text_names(values) or (f"bag{d + 1}" for d in range(found.shape[1])))
+        repeated = np.repeat(found, self.sizes, axis=0)
+        rows = _conversion.beside(self.instances if self.sparse is None else self.sparse, repeated)
+        if self.columns is not None:
+            return self.with_features(rows, Columns([*self.columns, *map(Column, names)]))
+        return self.with_rows(rows, [*self.names, *names])
+
+    def only(self, features: Sequence[int] | Array) -> Bags:
+        """Return bags with some of the features, by their positions; sparse ones become dense.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0, 2.0, 3.0]]], ["a", "b", "c"]).only([2, 0]).feature_names
+        ('c', 'a')
+        """
+        places = list(map(int, features))
+        chosen = self.instances[:, places] if self.sparse is None else self.sparse[:, places].toarray()
+        if self.columns is not None:
+            return self.with_features(chosen, Columns(self.columns[d] for d in places))
+        return self.with_rows(chosen, [self.names[d] for d in places])
+
     def with_indicators(self) -> Bags:
         """Return bags in which each category is a column of 0 and 1, for methods that compute with numbers.
 
@@ -353,11 +415,21 @@ class Bags(Packed):
         >>> Bags.from_list([[[1.0]], [[2.0]]]).map_instances(lambda x: 10 * x)[1]
         array([[20.]])
         """
-        result = transform(self.instances)
-        changed = arrays.matrix(result)
-        if len(changed) != self.n_instances:
+        return self.with_rows(transform(self.instances), feature_names)
+
+    def with_rows(self, result: Any, feature_names: Iterable[str] | None = None) -> Bags:
+        """Return the same bags with other instances, dense or sparse, as many as before.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0]], [[2.0]]]).with_rows([[3.0, 4.0], [5.0, 6.0]])[1]
+        array([[5., 6.]])
+        """
+        changed = result if arrays.is_sparse(result) else arrays.matrix(result)
+        if changed.shape[0] != self.n_instances:
             raise InputError(
-                f"The transform returned {len(changed)} rows for {self.n_instances} instances: it must keep all rows."
+                f"The transform returned {changed.shape[0]} rows for {self.n_instances} instances: it must keep all of "
+                "them."
             )
         if feature_names is None:
             feature_names = arrays.text_names(result)
@@ -372,6 +444,9 @@ class Bags(Packed):
             instance_labels=self.instance_labels,
             source=self.source,
         )
+
+    def _repr_html_(self) -> str:
+        return bags_html(self)
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from fuzzymil._utils.arrays import Array, as_array, column_names, depth, numeric, text_names
+import numpy as np
+
+from fuzzymil._utils.arrays import (
+    Array,
+    as_array,
+    column_names,
+    depth,
+    is_sparse,
+    numeric,
+    sparse_rows,
+    text_names,
+)
 from fuzzymil._utils.errors import InputError, InputTypeError, described, did_you_mean
 from fuzzymil.bags._validation import EMPTY_BAG
 
@@ -72,12 +83,12 @@ def bag_arrays(items: list[Any], ids: Array) -> list[Array]:
     found: list[Array] = []
     for b, item in enumerate(items):
         try:
-            array = numeric(item)
+            array = sparse_rows(item) if is_sparse(item) else numeric(item)
         except InputError as problem:
             raise type(problem)(f"Bag {ids[b]!s}: {problem}") from None
         if array.shape[:1] == (0,):
             raise InputError(EMPTY_BAG.format(ids[b]))
-        if array.ndim != 2 or not array.size:
+        if array.ndim != 2 or not min(array.shape):
             hint = " Put a single instance in brackets: [instance]." if array.ndim == 1 else ""
             raise InputError(
                 f"Bag {ids[b]!s} must be a 2-D array (instances, features), got shape {array.shape}.{hint}"
@@ -89,6 +100,24 @@ def bag_arrays(items: list[Any], ids: Array) -> list[Array]:
                 "all instances need the same features."
             )
     return found
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return the rows of several arrays below each other; sparse if one of them is."""
+    if any(map(is_sparse, parts)):
+        from scipy.sparse import csr_array, vstack
+
+        return vstack([part if is_sparse(part) else csr_array(part) for part in parts], format="csr")
+    return np.concatenate(parts)
+
+
+def beside(rows: Any, more: Array) -> Any:
+    """Return two arrays with the same rows side by side; sparse if the first is."""
+    if is_sparse(rows):
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([rows, csr_array(more)], format="csr")
+    return np.hstack([rows, more])
 
 
 def shared_names(items: list[Any], ids: Array) -> list[str] | None:

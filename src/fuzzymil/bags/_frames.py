@@ -34,11 +34,12 @@ def read(
     frame: Any,
     bag: Hashable,
     label: Hashable | None,
+    instance_label: Hashable | None,
     options: ColumnOptions,
     columns: Columns | None,
 ) -> B:
     """Return the bags of a data frame; see `Bags.from_frame`."""
-    wanted = [bag] if label is None else [bag, label]
+    wanted = [bag, *(name for name in (label, instance_label) if name is not None)]
     names = check_frame(frame, wanted)
     others = [name for name in names if name not in wanted]
     arrays.all_different([str(name) for name in others], "column")
@@ -58,13 +59,20 @@ def read(
         found.instances,
         owners,
         labels=None if label is None else arrays.as_array(frame[label]),
+        instance_labels=None if instance_label is None else arrays.as_array(frame[instance_label]),
         columns=found.columns,
         source=Source(np.arange(len(owners)), found.extra, unused=found.unused),
     )
 
 
-def write(bags: Packed, library: str) -> Any:
-    """Return the data frame of bags; see `Bags.to_frame`."""
+def features(bags: Packed) -> Any:
+    """Return the features of instances; see `Bags.instance_frame`."""
+    columns = bags.columns or map(Column, bags.names)
+    frame = _frame_class("pandas")
+    return frame({column.name: _decoded(column, bags.instances[:, d]) for d, column in enumerate(columns)})
+
+
+def _frame_class(library: str) -> Any:
     if library not in ("pandas", "polars"):
         raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
     try:
@@ -74,6 +82,12 @@ def write(bags: Packed, library: str) -> Any:
             from polars import DataFrame
     except ImportError:
         raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
+    return DataFrame
+
+
+def write(bags: Packed, library: str) -> Any:
+    """Return the data frame of bags; see `Bags.to_frame`."""
+    frame = _frame_class(library)
     found: dict[str, Array] = {"bag": bags.ids[bags.bag_index]}
     if bags.labels is not None:
         found["label"] = bags.labels[bags.bag_index]
@@ -88,7 +102,7 @@ def write(bags: Packed, library: str) -> Any:
     for name, values in extra.items():
         if name not in found:
             found[name] = values
-    return DataFrame({name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()})
+    return frame({name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()})
 
 
 def _add(found: dict[str, Array], name: str, values: Array) -> None:

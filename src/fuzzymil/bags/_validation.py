@@ -96,14 +96,19 @@ def identifiers(values: Any, length: int, of: str) -> Array:
     return found
 
 
-def constant_within(labels: Array, offsets: npt.NDArray[np.int64], ids: Array) -> Array:
-    """Return the label of each bag from the labels of its rows, which must agree."""
+def constant_within(labels: Array, offsets: npt.NDArray[np.int64], ids: Array, column: str | None = None) -> Array:
+    """Return the label of each bag, or its value in another column, from those of its rows, which must agree."""
     first = labels[offsets[:-1]]
     kinds = codes(labels)
     differs = kinds != np.repeat(kinds[offsets[:-1]], np.diff(offsets))
     if differs.any():
         row = int(np.argmax(differs))
         bag = int(np.searchsorted(offsets, row, side="right")) - 1
+        if column is not None:
+            raise InputError(
+                f"Bag {ids[bag]!s} has two values in column {column!r}, {first[bag]!s} and {labels[row]!s}: all rows "
+                "of a bag need the same."
+            )
         raise InputError(
             f"Bag {ids[bag]!s} has two labels, {first[bag]!s} and {labels[row]!s}: a bag has one label. "
             "Use instance_labels for labels of single instances."

@@ -9,7 +9,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags._bags import Bags
 
-__all__ = ["FIVE", "STATISTICS", "THREE", "bag_deviations", "bag_means", "bag_statistics"]
+__all__ = ["FIVE", "STATISTICS", "THREE", "bag_deviations", "bag_means", "bag_statistics", "filled", "typical_values"]
 
 
 def bag_means(bags: Bags) -> Array:
@@ -74,3 +74,53 @@ def bag_statistics(bags: Bags, statistics: Sequence[str] = THREE) -> Array:
     [[1.0, 0.0, 2.0]]
     """
     return np.hstack([STATISTICS[name](bags) for name in statistics])
+
+
+_ENOUGH = 10_000  # instances from which typical values are taken
+
+
+def typical_values(bags: Bags, count: int) -> Array:
+    """Return values that stand for each feature, shape (count, n_features), in ascending order.
+
+    They divide the known values of the instances evenly: one is the median, ten lie in the middle of the tenths. A
+    single category is the most frequent one. Without any known value they are 0. Of very many instances, some are used.
+
+    Examples
+    --------
+    >>> bags = Bags.from_list([[[1.0], [2.0]], [[4.0], [float("nan")], [9.0]]])
+    >>> typical_values(bags, 1).tolist(), typical_values(bags, 2).tolist()
+    ([[3.0]], [[1.5], [6.5]])
+    """
+    rows = bags.instances[:: max(bags.n_instances // _ENOUGH, 1)]
+    found = np.zeros((count, bags.n_features))
+    shares = (np.arange(count) + 0.5) / count
+    categorical = np.zeros(bags.n_features, bool) if bags.columns is None else bags.columns.categorical
+    for d, is_code in enumerate(categorical):
+        known = rows[~np.isnan(rows[:, d]), d]
+        if not len(known):
+            known = bags.instances[~np.isnan(bags.instances[:, d]), d]
+        if not len(known):
+            continue
+        if is_code and count == 1:
+            codes, often = np.unique(known, return_counts=True)
+            found[0, d] = codes[np.argmax(often)]
+        else:
+            found[:, d] = np.quantile(known, shares, method="inverted_cdf" if is_code else "linear")
+    return found
+
+
+def filled(bags: Bags, values: Array) -> Bags:
+    """Return bags in which one value per feature, shape (n_features,), takes the place of each missing one.
+
+    Examples
+    --------
+    >>> filled(Bags.from_list([[[1.0], [float("nan")]]]), np.array([7.0]))[0].tolist()
+    [[1.0], [7.0]]
+    """
+    missing = np.isnan(bags.instances)
+    if not missing.any():
+        return bags
+    instances = np.where(missing, values, bags.instances)
+    if bags.columns is not None:
+        return bags.with_features(instances, bags.columns)
+    return bags.map_instances(lambda _: instances)

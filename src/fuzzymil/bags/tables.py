@@ -43,6 +43,8 @@ class ColumnOptions:
         Columns of dates, and what to make of them (`DATE_PARTS`); an empty tuple: what suits them.
     exclude_text : bool
         Whether no column of text is used, unless it is named.
+    keep : tuple of str
+        Columns that are no features, but kept beside them.
     """
 
     only: tuple[str, ...] | None = None
@@ -50,9 +52,10 @@ class ColumnOptions:
     categorical: tuple[str, ...] = ()
     date: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
+    keep: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, only: Any, drop: Any, categorical: Any, date: Any, exclude_text: bool) -> ColumnOptions:
+    def of(cls, only: Any, drop: Any, categorical: Any, date: Any, exclude_text: bool, keep: Any = ()) -> ColumnOptions:
         """Return options from a user's lists, names and dictionaries.
 
         Examples
@@ -71,12 +74,13 @@ class ColumnOptions:
                     )
         only = None if only is None else _names(only, "feature columns")
         all_different(only or (), "column")
-        return cls(only, _names(drop, "columns to drop"), _names(categorical, "columns"), found, bool(exclude_text))
+        left_out, kept = _names(drop, "columns to drop"), _names(keep, "columns to keep")
+        return cls(only, left_out, _names(categorical, "columns"), found, bool(exclude_text), kept)
 
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named."""
-        return tuple(dict.fromkeys((*(self.only or ()), *self.drop, *self.categorical, *self.date)))
+        return tuple(dict.fromkeys((*(self.only or ()), *self.drop, *self.categorical, *self.date, *self.keep)))
 
     def check(self, names: Iterable[str], apart: Sequence[str]) -> None:
         """Raise if a column that is named does not exist, is the bag or the label, or is both used and left out."""
@@ -89,9 +93,10 @@ class ColumnOptions:
                 raise InputError(
                     f"There is no column {name!r}; choose from {listed(known)}.{did_you_mean(name, known)}"
                 )
-        for name in self.drop:
-            if name in (*(self.only or ()), *self.categorical, *self.date):
-                raise InputError(f"Column {name!r} cannot be both used and dropped: name it once.")
+        for names, what in ((self.drop, "dropped"), (self.keep, "kept apart")):
+            for name in names:
+                if name in (*(self.only or ()), *self.categorical, *self.date):
+                    raise InputError(f"Column {name!r} cannot be both used and {what}: name it once.")
 
 
 AS_IT_IS = ColumnOptions()
@@ -144,6 +149,8 @@ def understood(
         found: list[Column] = []
         wanted = table if options.only is None else dict.fromkeys((*options.only, *options.categorical, *options.date))
         for name in wanted:
+            if name in options.keep:
+                continue
             made = _features(name, table[name], bag_of_row, options)
             if isinstance(made, Unused):
                 unused.append(made)
@@ -156,7 +163,9 @@ def understood(
     instances, met = columns.encode(table, bag_of_row)
     plain = {column.source for column in columns if column.kind in ("number", "category")}
     extra = {
-        name: _kept(values, name, met) for name, values in table.items() if name not in plain and not _is_idle(values)
+        name: _kept(values, name, met)
+        for name, values in table.items()
+        if name in options.keep or (name not in plain and not _is_idle(values))
     }
     return Understood(instances, met, tuple(unused), extra)
 

@@ -39,7 +39,7 @@ def baseline_names(*, classes: bool) -> dict[str, str]:
 def baseline(name: str, bags: Bags, seed: int, *, classes: bool, positive: Any = None) -> Any:
     """Return a method by its name, ready for these bags.
 
-    All but the trivial ones standardize the features. Missing values are replaced by the mean of the feature, since
+    All but the trivial ones standardize the features. Missing values are replaced by the median of the feature, since
     most methods cannot handle them. Methods for two classes decide about more by one model per class; they look for
     the ``positive`` class, by default the one that sorts last.
 
@@ -70,5 +70,6 @@ def baseline(name: str, bags: Bags, seed: int, *, classes: bool, positive: Any =
         method = make_pipeline(FunctionTransformer(bag_statistics), method)
     model = standardized(method)
     if np.isnan(bags.instances).any():
-        model = Pipeline([("impute", PerInstance(SimpleImputer(keep_empty_features=True))), *model.steps])
+        medians = SimpleImputer(strategy="median", keep_empty_features=True)
+        model = Pipeline([("impute", PerInstance(medians)), *model.steps])
     return model

@@ -61,7 +61,7 @@ class Source:
         """Return the `matched` bags; raise on missing values if the model does not accept any."""
         bags = self.matched(model)
         if getattr(model, "missing", "ignore") == "error":
-            bags.require_complete("Fill it in, or fit the model with --set missing=ignore.")
+            bags.require_complete("Fill it in, or fit the model with --set missing=median.")
         return bags
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import InputError, ModelFileError
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, known_name
 from fuzzymil.cli._console import STANDARD, emit, is_pipe, local_copy
 
 _ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz", ".bz2", ".xz")
@@ -29,6 +29,7 @@ class Columns:
     date: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
     seen: tuple[str, ...] = ()  # all columns of the training data, used or not
+    keep: tuple[str, ...] = ()
 
     @classmethod
     def from_options(
@@ -53,15 +54,15 @@ class Columns:
         """
         found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
         dates = {}
-        for text in _listed(date):
+        for text in listed_names(date):
             name, said, parts = text.rpartition("=")
             dates[name if said else text] = tuple(parts.split("+")) if said else ()
         return cls(
             found[0],
             found[1],
-            _listed(drop),
-            None if only is None else _listed(only),
-            _listed(categorical),
+            listed_names(drop),
+            None if only is None else listed_names(only),
+            listed_names(categorical),
             dates,
             exclude_text,
         )
@@ -74,10 +75,11 @@ class Columns:
             "categorical": self.categorical,
             "date": self.date,
             "exclude_text": self.exclude_text,
+            "keep": self.keep,
         }
 
 
-def _listed(texts: list[str] | None) -> tuple[str, ...]:
+def listed_names(texts: list[str] | None) -> tuple[str, ...]:
     """Return the names in texts that separate them by commas; quotation marks keep a comma in a name."""
     rows = csv.reader(texts or (), skipinitialspace=True)
     return tuple(name.strip() for row in rows for name in row if name.strip())
@@ -109,6 +111,27 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
 
             model = model_from_dict(document, name=str(file))
     return model, _columns_of(document.get("extra"))
+
+
+def output_names(model: Any) -> tuple[str, ...]:
+    """Return the names of the outputs of a model's rules."""
+    return tuple(str(getattr(output, "name", output)) for output in model.members_[0].outputs)
+
+
+def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:
+    """Return a class of a model, given as text, and the position of the output that is about it, if there is one.
+
+    Of two classes, a single output is about the one that the rules speak for.
+    """
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        raise ParameterError("--class is for models of classes; this one predicts numbers.")
+    names = classes.tolist()
+    known_name("class", wanted, list(map(str, names)))
+    place = list(map(str, names)).index(wanted)
+    if len(output_names(model)) > 1:
+        return names[place], place
+    return names[place], 0 if names[place] == model.positive_ else None
 
 
 def _answering(document: dict[str, Any], name: str) -> Any:

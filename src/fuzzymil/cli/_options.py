@@ -99,6 +99,14 @@ DataFolder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, or download)."),
 ]
+OfClass = Annotated[
+    str | None,
+    typer.Option(
+        "--class",
+        metavar="CLASS",
+        help="The class to show (default: of two, the one that the rules speak for; of several, all or the first).",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Random seed.")]
 Settings = Annotated[

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
-from fuzzymil.cli._console import emit, emit_json, emit_table, is_terminal, note, progress
+from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import read_data
 from fuzzymil.cli._models import Columns
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
+    from fuzzymil._utils.arrays import Array
     from fuzzymil._utils.statistics import PairedTest
     from fuzzymil.bags import Bags
     from fuzzymil.estimators import Fold
@@ -40,6 +42,7 @@ class Trial:
     estimator: Any
     results: list[dict[str, float]] = dataclasses.field(default_factory=list)
     seconds: float = 0.0
+    failure: str | None = None  # why the other folds are not there
 
 
 @app.command(
@@ -47,6 +50,7 @@ class Trial:
     epilog=examples(
         "fuzzymil evaluate visits.csv --bag user --label converted --repeats 5",
         "fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest",
+        "fuzzymil evaluate visits.csv --bag visit --label converted --group user",
     ),
 )
 def evaluate(
@@ -58,6 +62,15 @@ def evaluate(
     categorical: _options.Categorical = None,
     date: _options.Date = None,
     exclude_text: _options.ExcludeText = False,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of what bags belong to, such as a person: bags of one group are never both trained and tested "
+            "on. It is no feature.",
+            rich_help_panel="Data",
+        ),
+    ] = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
@@ -90,11 +103,14 @@ def evaluate(
     """Estimate held-out accuracy by cross-validation, and compare with other methods.
 
     Everything is fitted on the training folds only. The differences from each other method are tested on the same
-    folds. To score an existing model on new labeled bags, use predict.
+    folds. A method that fails is marked, and the others go on. To score an existing model on new labeled bags, use
+    predict.
     """
-    source = read_data(
-        data, Columns.from_options(bag, label, drop, only, categorical, date, exclude_text), format, labels=True
-    )
+    columns = Columns.from_options(bag, label, drop, only, categorical, date, exclude_text)
+    if group is not None:
+        columns = dataclasses.replace(columns, keep=(group,))
+    source = read_data(data, columns, format, labels=True)
+    groups = None if group is None else source.bags.per_bag(group)
     kind = chosen_task(task, source.bags)
     chosen = given(
         n_rules=n_rules,
@@ -110,11 +126,17 @@ def evaluate(
     model = new_estimator(kind, chosen | given(positive=meant), settings or (), init, seed)
     model.set_params(verbose=not as_json and is_terminal())
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
-    n_folds = _possible(folds, source.bags, kind)
-    finished = _run(trials, source.bags, n_folds, repeats, seed, kind)
+    n_folds = _possible(folds, source.bags, kind, groups)
+    finished = _run(trials, source.bags, _splits(source.bags, n_folds, repeats, seed, kind, groups), n_folds, kind)
     some = any(trial.results for trial in trials)
-    if some:
+    if some or as_json:
         _show(trials, source.bags, n_folds, repeats, as_json=as_json)
+    if finished:
+        failures = [f"{trial.title} failed: {trial.failure}" for trial in trials if trial.failure is not None]
+        for words in failures:
+            note(in_options(words))
+        if trials[0].failure is not None:
+            raise typer.Exit(1)
     if not finished:
         note(f"Interrupted: {'the table shows the folds finished so far' if some else 'no fold was finished'}.")
         raise typer.Exit(130)
@@ -136,32 +158,59 @@ def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, positive
     return [Trial(baseline_names(classes=classes)[name], estimator) for name, estimator in found]
 
 
-def _possible(wanted: int, bags: Bags, kind: Task) -> int:
+def _possible(wanted: int, bags: Bags, kind: Task, groups: Array | None) -> int:
     """Return the number of folds, reduced so that each fold tests every class (regression: two bags)."""
     import numpy as np
 
-    classes, labels = kind is Task.classification, np.asarray(bags.labels)
-    most = int(np.unique(labels, return_counts=True)[1].min()) if classes else bags.n_bags // 2
+    units, what = (np.arange(bags.n_bags), "bag") if groups is None else (groups, "group")
+    if kind is Task.classification:
+        labels = np.asarray(bags.labels)
+        most = min(len(np.unique(units[labels == label])) for label in np.unique(labels))
+        short, why = f"one class has a single {what}", f"the smallest class has {most} {what}s"
+    else:
+        n_units = len(np.unique(units))
+        most = n_units // 2 if groups is None else n_units
+        short, why = f"the data has {n_units} {what}s", f"each fold needs {'two bags' if groups is None else 'a group'}"
     if most < 2:
-        what = "one class has a single bag" if classes else f"the data has {bags.n_bags} bags"
-        raise InputError(f"Too few bags for cross-validation: {what}.")
+        raise InputError(f"Too few {what}s for cross-validation: {short}.")
     if wanted > most:
-        why = f"the smallest class has {most} bags" if classes else "each fold needs two bags"
         note(f"Using {most} folds instead of {wanted}: {why}.")
     return min(wanted, most)
 
 
-def _run(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, seed: int, kind: Task) -> bool:
-    """Cross-validate all methods on the same folds; return False after Ctrl-C."""
+def _splits(bags: Bags, n_folds: int, n_repeats: int, seed: int, kind: Task, groups: Array | None) -> list[Any]:
+    """Return the positions of training and test bags; bags of one group stay together."""
     import numpy as np
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-    splitter = RepeatedStratifiedKFold if kind is Task.classification else RepeatedKFold
-    repeated = splitter(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
-    splits = [*repeated.split(np.zeros(bags.n_bags), bags.labels)]
+    from fuzzymil.estimators import splitter
+
+    classes, nothing = kind is Task.classification, np.zeros(bags.n_bags)
+    if groups is None:
+        repeated = (RepeatedStratifiedKFold if classes else RepeatedKFold)(
+            n_splits=n_folds, n_repeats=n_repeats, random_state=seed
+        )
+        return [*repeated.split(nothing, bags.labels)]
+    divided = [
+        splitter(n_folds, bags.labels, groups, classifies=classes, random_state=seed + n) for n in range(n_repeats)
+    ]
+    return [split for each in divided for split in each.split(nothing, bags.labels, groups)]
+
+
+def _run(trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind: Task) -> bool:
+    """Cross-validate all methods on the same folds; return False after Ctrl-C.
+
+    What goes wrong with one method is noted, and the others go on: they may have taken hours.
+    """
     try:
         for trial in trials:
-            _cross_validate(trial, bags, splits, kind, n_folds if trial is trials[0] else 1)
+            try:
+                _cross_validate(trial, bags, splits, kind, n_folds if trial is trials[0] else 1)
+            except Exception as problem:
+                if len(trials) == 1 and not trial.results:
+                    raise
+                own = isinstance(problem, InputError | ParameterError)
+                trial.failure = str(problem) if own else f"{type(problem).__name__}: {problem}"
     except KeyboardInterrupt:
         return False
     return True
@@ -203,6 +252,8 @@ def _area(fold: Fold) -> float:
     from sklearn.metrics import roc_auc_score
 
     classes, decisions, probabilities = fold.model.classes_, fold.decisions, fold.probabilities
+    if len(np.unique(fold.truth)) < len(classes):  # groups that stay together may leave a fold without a class
+        return float("nan")
     if len(classes) == 2:
         sure = probabilities[:, 1] if decisions is None else decisions  # type: ignore[index]
         return float(roc_auc_score(fold.truth == classes[1], sure))
@@ -216,7 +267,9 @@ def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
     found = {}
     for name in results[0] if results else ():
-        values = [result[name] for result in results]
+        values = [result[name] for result in results if not np.isnan(result[name])]
+        if not values:
+            continue
         spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
         found[name] = {"mean": float(np.mean(values)), "std": spread, "n": len(values)}
     return found
@@ -237,23 +290,29 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
                 "n_folds": n_folds,
                 "n_repeats": n_repeats,
                 "methods": [
-                    {"method": trial.title, "seconds": trial.seconds, "measures": measures, "folds": trial.results}
+                    {
+                        "method": trial.title,
+                        "seconds": trial.seconds,
+                        "measures": measures,
+                        "folds": trial.results,
+                        **({} if trial.failure is None else {"failed": trial.failure}),
+                    }
                     for trial, measures in found
                 ],
                 "comparisons": [dataclasses.asdict(each) for each in comparisons if each is not None],
             }
         )
         return
-    names = _shown(found[0][1])
+    names = _shown(next(measures for _, measures in found if measures))
     rows = [
         [
             trial.title,
-            *(f"{measures[name]['mean']:.3f} ± {measures[name]['std']:.3f}" for name in names),
+            *(_spread(measures, name) if trial.results else "failed" for name in names),
             str(len(trial.results)),
-            f"{trial.seconds / len(trial.results):.2f}",
+            f"{trial.seconds / len(trial.results):.2f}" if trial.results else "-",
         ]
         for trial, measures in found
-        if trial.results
+        if trial.results or trial.failure is not None
     ]
     emit_table(["method", *names, "folds", "s/fit"], rows)
     emit(f"Mean ± standard deviation over the test folds ({n_repeats} x {n_folds}-fold, {bags.n_bags} bags).")
@@ -262,6 +321,10 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
         emit(words)
     if verdicts:
         emit(f"Differences: {trials[0].title} minus the other method, fold by fold (corrected resampled t-test).")
+
+
+def _spread(measures: Mapping[str, Mapping[str, float]], name: str) -> str:
+    return f"{measures[name]['mean']:.3f} ± {measures[name]['std']:.3f}" if name in measures else "-"
 
 
 # ---------------------------------------------------------------------- comparisons
@@ -285,10 +348,11 @@ def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
     pairs = [*zip(own.results, other.results, strict=False)]
     if len(pairs) < 2:
         return None
-    tests = {
-        name: corrected_t_test([one[name] - two[name] for one, two in pairs], 1 / (n_folds - 1))
+    gaps = {
+        name: [gap for one, two in pairs if not math.isnan(gap := one[name] - two[name])]
         for name in _shown(pairs[0][0])
     }
+    tests = {name: corrected_t_test(each, 1 / (n_folds - 1)) for name, each in gaps.items() if len(each) > 1}
     differences = {name: dataclasses.asdict(test) for name, test in tests.items()}
     return Comparison(other.title, differences, _verdict(own.title, other.title, tests))
 

@@ -13,7 +13,7 @@ from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_target, emit_json, write_text
 from fuzzymil.cli._figures import check_figure, write_figure
 from fuzzymil.cli._inputs import bag_with_id
-from fuzzymil.cli._models import Columns
+from fuzzymil.cli._models import Columns, class_and_output, output_names
 from fuzzymil.cli._rule_files import read_answering
 
 __all__ = ["explain"]
@@ -30,6 +30,7 @@ def explain(
     model: _options.Model,
     data: _options.Data,
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain.")] = None,
+    of_class: _options.OfClass = None,
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
     output: _options.Output = None,
     max_rules: Annotated[
@@ -57,7 +58,13 @@ def explain(
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")
     assert bags is not None
-    found = fitted.explain(bag_with_id(bags, id, name))
+    about = None
+    if of_class is not None:
+        label, place = class_and_output(fitted, of_class)
+        if place is None:
+            raise ParameterError(f"The rules of {model} speak for the other class, not for {label!s}: omit --class.")
+        about = output_names(fitted)[place]
+    found = fitted.explain(bag_with_id(bags, id, name), output=about)
     if as_json:
         emit_json(found.to_dict(), output)
     else:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
-from fuzzymil.cli._console import emit_json, note
+from fuzzymil.cli._console import emit, emit_json, note
 from fuzzymil.cli._figures import check_figure, write_figure
 from fuzzymil.cli._inputs import bag_with_id
-from fuzzymil.cli._models import Columns
+from fuzzymil.cli._models import Columns, class_and_output, listed_names, output_names
 from fuzzymil.cli._rule_files import read_answering
 
 if TYPE_CHECKING:
@@ -39,9 +40,14 @@ class Kind(enum.StrEnum):
     surface = "surface"
     shapes = "shapes"
     joined = "joined"
+    importance = "importance"
+    effect = "effect"
 
 
-_NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanation, Kind.joined)
+_NEED_LABELS = (Kind.roc, Kind.reliability, Kind.importance)
+_NEED_BAGS = (*_NEED_LABELS, Kind.space, Kind.firing, Kind.explanation, Kind.joined, Kind.effect)
+_OF_ANY_CLASS = (Kind.roc, Kind.reliability, Kind.effect)  # whose answers are probabilities, or scores of each class
+_OF_NO_CLASS = (Kind.space, Kind.curves, Kind.importance)
 
 
 @app.command(
@@ -50,6 +56,8 @@ _NEED_BAGS = (Kind.space, Kind.roc, Kind.reliability, Kind.firing, Kind.explanat
         "fuzzymil plot membership model.json -o sets.png",
         "fuzzymil plot explanation model.json visits.csv --id u007 -o u007.svg",
         "fuzzymil plot surface model.json --x seconds_per_page --y pages",
+        "fuzzymil plot importance model.json held-out.csv",
+        "fuzzymil plot effect model.json visits.csv --feature pages",
     ),
 )
 def plot(
@@ -59,7 +67,7 @@ def plot(
         Path | None,
         typer.Argument(
             metavar="DATA",
-            help="File with bags; required for space, roc, reliability, firing, explanation and joined.",
+            help="File with bags; not required for membership, grid, curves, surface and shapes.",
             show_default=False,
         ),
     ] = None,
@@ -72,6 +80,19 @@ def plot(
     ] = None,
     x: Annotated[str | None, typer.Option(metavar="FEATURE", help="Horizontal axis of surface and space.")] = None,
     y: Annotated[str | None, typer.Option(metavar="FEATURE", help="Vertical axis of surface and space.")] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FEATURE", help="Feature of effect (repeatable; default: those that move the prediction most)."
+        ),
+    ] = None,
+    of_class: _options.OfClass = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCORE", help="What importance measures, such as roc_auc or neg_log_loss (default: accuracy or R²)."
+        ),
+    ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
@@ -89,14 +110,16 @@ def plot(
     - firing: which bags fire which rules
     - explanation: the prediction for one bag
     - surface: the output over two features
-    - shapes: what each feature adds to the output
     - joined: the sets that Mamdani rules conclude about one bag, joined and defuzzified
+    - shapes: what additive rules add, feature by feature
+    - importance: how much worse the model is without each feature and each rule
+    - effect: how the prediction changes as a feature moves over its range
     """
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
     if data is None and kind in _NEED_BAGS:
         raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
-    columns, labels = Columns.from_options(bag, label), kind in (Kind.roc, Kind.reliability)
+    columns, labels = Columns.from_options(bag, label), kind in _NEED_LABELS
     fitted, source, bags = read_answering(model, data, columns, format, labels=labels)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
@@ -104,9 +127,52 @@ def plot(
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
     if kind is Kind.curves and hasattr(fitted, "choice_"):
         raise ParameterError(f"The rules of {model} were chosen, not trained: they have no curves.")
-    write_figure(_figure(kind, fitted, source, bags, id, (x, y), title), target)
+    for option, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
+        if given is not None and kind is not owner:
+            raise ParameterError(f"{option} is for plot {owner}, not for plot {kind}: omit it.")
+    about = None if of_class is None else _about(kind, fitted, of_class)
+    numbers = _numbers(kind, fitted, bags, feature, scoring, about)
+    write_figure(_figure(kind, fitted, source, bags, id, (x, y), title, about, numbers), target)
     if as_json:
-        emit_json({"figure": target, "kind": kind})
+        found = numbers if isinstance(numbers, list) else [] if numbers is None else [numbers]
+        emit_json({"figure": target, "kind": kind} | ({kind: [each.to_dict() for each in found]} if found else {}))
+    elif kind is Kind.importance:
+        emit(str(numbers))
+
+
+class _About(NamedTuple):
+    """The class that a figure is about, and the position of its output."""
+
+    label: Any
+    output: int
+
+
+def _about(kind: Kind, model: Any, wanted: str) -> _About:
+    """Return the class that the user wants to see, or raise if the figure cannot show it."""
+    if kind in _OF_NO_CLASS:
+        raise ParameterError(f"plot {kind} is not about one class: omit --class.")
+    label, output = class_and_output(model, wanted)
+    if output is None and kind not in _OF_ANY_CLASS:
+        other = next(name for name in model.classes_.tolist() if name != label)
+        raise ParameterError(
+            f"The rules of this model speak for {other!s}, so plot {kind} cannot show {wanted}: omit --class. Figures "
+            f"that can: {', '.join(_OF_ANY_CLASS)}."
+        )
+    return _About(label, output or 0)
+
+
+def _numbers(
+    kind: Kind, model: Any, bags: Bags | None, features: list[str] | None, scoring: str | None, about: _About | None
+) -> Any:
+    """Return the importance, or a list of effects; None for other figures."""
+    if kind is Kind.importance:
+        return model.importance(bags, scoring=scoring)
+    if kind is not Kind.effect:
+        return None
+    from fuzzymil.plots import EffectDisplay
+
+    named = None if features is None else [name for text in features for name in listed_names([text])]
+    return EffectDisplay.from_model(model, bags, named, positive=None if about is None else about.label).effects
 
 
 def _figure(
@@ -117,6 +183,8 @@ def _figure(
     id: str | None,
     features: tuple[str | None, str | None],
     title: str | None,
+    about: _About | None,
+    numbers: Any,
 ) -> Figure:
     """Draw the figure; bags are there if the kind needs them."""
     import matplotlib
@@ -130,28 +198,36 @@ def _figure(
             raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
         chosen = bag_with_id(bags, id, source)
     before = _before_training(model)
+    output = 0 if about is None else about.output
+    named = None if about is None else output_names(model)[output]
     display: Any
     if kind is Kind.membership:
-        display = plots.MembershipDisplay.from_rules(model, before)
+        display = plots.MembershipDisplay.from_rules(model, before, output=output)
     elif kind is Kind.grid:
-        display = plots.RuleGridDisplay.from_rules(model, before, bags=bags)
+        display = plots.RuleGridDisplay.from_rules(
+            model, before, bags=bags, outputs=None if about is None else [about.output]
+        )
     elif kind is Kind.space:
         place = None if chosen is None else chosen.ids.tolist()[0]
         display = plots.SpaceDisplay.from_model(model, bags, bag=place, features=_pair(features))
     elif kind is Kind.curves:
         display = plots.CurvesDisplay.from_history(model.history_)
     elif kind in (Kind.roc, Kind.reliability):
-        display = _judged(kind, model, bags)
+        display = _judged(kind, model, bags, about)
     elif kind is Kind.firing:
-        display = plots.FiringDisplay.from_rules(model.rules_, bags)
+        display = plots.FiringDisplay.from_rules(model, bags, output=output)
     elif kind is Kind.explanation:
-        display = plots.ExplanationDisplay.from_explanation(model.explain(chosen))
+        display = plots.ExplanationDisplay.from_explanation(model.explain(chosen, output=named))
     elif kind is Kind.joined:
-        display = plots.JoinedSetDisplay.from_rules(model, chosen)
+        display = plots.JoinedSetDisplay.from_rules(model, chosen, output=named)
     elif kind is Kind.shapes:
-        display = plots.ShapesDisplay.from_rules(model, bags=bags)
+        display = plots.ShapesDisplay.from_rules(model, bags=bags, output=output)
+    elif kind is Kind.importance:
+        display = plots.ImportanceDisplay.from_importance(numbers)
+    elif kind is Kind.effect:
+        display = plots.EffectDisplay(numbers, len(getattr(model, "classes_", ())))
     else:
-        display = _surface(model, bags, *features)
+        display = _surface(model, bags, *features, output=output)
     figure: Figure = display.plot() if title is None else display.plot(title)
     return figure
 
@@ -172,20 +248,29 @@ def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
     return x, y
 
 
-def _judged(kind: Kind, model: Any, bags: Any) -> Any:
+def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
     from fuzzymil.plots import ReliabilityDisplay, RocDisplay
 
-    classes, name = getattr(model, "classes_", ()), type(model).__name__
-    if len(classes) != 2:
-        raise ParameterError(f"plot {kind} needs a model with two classes.")
-    note("The curve is optimistic if the model was trained on these bags.")
-    if kind is Kind.roc:
-        return RocDisplay.from_scores({name: [(bags.labels, model.decision_function(bags))]})
-    likely = model.predict_proba(bags)[:, 1]
-    return ReliabilityDisplay.from_probabilities({name: [(bags.labels, likely)]}, positive=model.classes_.tolist()[1])
+    if not hasattr(model, "classes_"):
+        raise ParameterError(f"plot {kind} needs a model of classes; this one predicts numbers.")
+    classes, place = np.asarray(model._reading().classes).tolist(), model.classes_.tolist()
+    known = None if model.coverage_ is None else model.coverage_.n_recognized(model._bags_to_read(bags))
+    if known is None:
+        note("The curve is optimistic if the model was trained on these bags.")
+    elif known:
+        note(f"The curve is optimistic: the model was trained on {known:,} of these {bags.n_bags:,} bags.")
+    positive = None if about is None else about.label
+    order = [place.index(name) for name in classes]
+    if kind is Kind.reliability:
+        likely = model.predict_proba(bags)[:, order]
+        return ReliabilityDisplay.from_classes([(bags.labels, likely)], classes, positive=positive)
+    scores = model.decision_function(bags)
+    if scores.ndim == 1:
+        scores = scores if order == [0, 1] else -scores
+    return RocDisplay.from_classes([(bags.labels, scores)], classes, positive=positive)
 
 
-def _surface(model: Any, bags: Any, x: str | None, y: str | None) -> Any:
+def _surface(model: Any, bags: Any, x: str | None, y: str | None, *, output: int) -> Any:
     from fuzzymil.plots import SurfaceDisplay
 
     names = model.rules_.feature_names
@@ -195,4 +280,4 @@ def _surface(model: Any, bags: Any, x: str | None, y: str | None) -> Any:
     up = y if y is not None else next(name for name in names if name != across)
     if x is None or y is None:
         note(f"Plotting {across} (x) and {up} (y); choose other features with --x and --y.")
-    return SurfaceDisplay.from_rules(model.rules_, across, up, bags=bags)
+    return SurfaceDisplay.from_rules(model.rules_, across, up, bags=bags, output=output)

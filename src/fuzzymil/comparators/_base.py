@@ -16,7 +16,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, complete_bags, record_features
+from fuzzymil.bags.statistics import filled, typical_values
+from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, record_features
 from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
 
 BoolArray = npt.NDArray[np.bool_]
@@ -51,7 +52,8 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     A subclass declares checks of its parameters in ``_checks`` and defines ``_learn`` and ``_decide``. ``_learn``
     receives bags in double precision, with the instances of each bag in a fixed order, so that no method depends on
-    the order in which they were given. The decorator `comparator` registers it.
+    the order in which they were given. These methods compute with numbers, so the median over the training instances
+    takes the place of a missing value. The decorator `comparator` registers it.
     """
 
     title: ClassVar[str]  # the method's name in the literature
@@ -71,9 +73,11 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
             "NON-MUSK", it is the second: `PositiveClass` says it otherwise.
         """
         check_parameters(self, self._checks)
-        bags = complete_bags(self, X, allow_missing=False)
+        bags = as_bags(X)
         classes, positive = _two_classes(bags, y, type(self).__name__)
-        self._learn(in_fixed_order(bags.with_indicators()), positive)
+        medians = typical_values(bags, 1)[0]
+        self._learn(in_fixed_order(filled(bags, medians).with_indicators()), positive)
+        self.medians_ = medians
         self.classes_ = classes
         record_features(self, bags)
         return self
@@ -88,8 +92,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _bags(self, X: Any) -> Bags:
         check_is_fitted(self, "classes_")  # set last: a fit that failed leaves none
-        bags = complete_bags(self, X, allow_missing=False)
-        return compare_features(self, bags).with_indicators()
+        return filled(compare_features(self, as_bags(X)), self.medians_).with_indicators()
 
     def decision_function(self, X: Any) -> Array:
         """Return decision values, shape (n_bags,), greater than 0 for the second class."""
@@ -108,6 +111,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
 

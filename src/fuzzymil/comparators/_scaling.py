@@ -19,6 +19,8 @@ from fuzzymil.training.scaling import Measures, Scaling
 class ClippedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Standardize features, and clip values at some standard deviations from the mean and at the range seen.
 
+    Missing values stay missing.
+
     Parameters
     ----------
     clip : float
@@ -37,14 +39,20 @@ class ClippedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Measure the features of rows (n_rows, n_features)."""
         check_parameters(self, {"clip": above_zero})
-        rows = validate_data(self, X, dtype=np.float64)
+        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         self.scaling_ = Scaling.fit(Measures.of(rows), standardize=True, clip=self.clip)
         return self
 
     def transform(self, X: Any) -> Array:
         """Return the scaled rows."""
         check_is_fitted(self)
-        return self.scaling_.apply(validate_data(self, X, dtype=np.float64, reset=False))
+        rows = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
+        return self.scaling_.apply(rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 def standardized(estimator: Any) -> Pipeline:

@@ -84,6 +84,7 @@ def read_bags(
     categorical: Sequence[str] = (),
     date: Sequence[str] | Mapping[str, Sequence[str]] = (),
     exclude_text: bool = False,
+    keep: Sequence[str] = (),
     columns: Columns | None = None,
 ) -> Bags:
     r"""Read bags from a file or folder.
@@ -116,7 +117,7 @@ def read_bags(
         raised if several match.
     drop : sequence of str
         Columns of a CSV or Parquet file to leave out altogether.
-    features, categorical, date, exclude_text, columns
+    features, categorical, date, exclude_text, keep, columns
         See `Bags.from_frame`; for CSV and Parquet files.
 
     Returns
@@ -146,7 +147,7 @@ def read_bags(
         known = _format(file, format, bag, label)
     if isinstance(drop, str):
         raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
-    options = ColumnOptions.of(features, drop, categorical, date, exclude_text)
+    options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
     chosen = next((name for name, value in (("drop", drop), *vars(options).items()) if value), None)
     if chosen is not None and not known.takes_options:
         formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)

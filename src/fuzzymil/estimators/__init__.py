@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fuzzymil.estimators._anfis import ANFISClassifier, ANFISRegressor
-    from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate
+    from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate, splitter
     from fuzzymil.estimators._fit_together import fit_together
+    from fuzzymil.estimators._labeled_instances import LabeledInstances
     from fuzzymil.estimators._mamdani import MIMamdani
     from fuzzymil.estimators._mianfis import MIANFISClassifier, MIANFISRegressor
     from fuzzymil.estimators._naive import NaiveMIL
@@ -23,6 +24,7 @@ __all__ = [
     "ANFISRegressor",
     "ExplainableModel",
     "Fold",
+    "LabeledInstances",
     "MIANFISClassifier",
     "MIANFISRegressor",
     "MIMamdani",
@@ -42,13 +44,15 @@ __all__ = [
     "model_from_dict",
     "model_to_dict",
     "save_model",
+    "splitter",
 ]
 
 # Everything is imported on first use: a saved network answers without scikit-learn, which loads slowly.
 _HOMES = {
     "_anfis": ("ANFISClassifier", "ANFISRegressor"),
-    "_cross_validation": ("Fold", "cross_val_scores", "cross_validate"),
+    "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "splitter"),
     "_fit_together": ("fit_together",),
+    "_labeled_instances": ("LabeledInstances",),
     "_mamdani": ("MIMamdani",),
     "_mianfis": ("MIANFISClassifier", "MIANFISRegressor"),
     "_naive": ("NaiveMIL",),

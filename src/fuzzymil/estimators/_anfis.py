@@ -92,8 +92,10 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
-    missing : {"error", "ignore"}, default "error"
-        How to handle NaN: raise an error, or let a missing value match every fuzzy set.
+    missing : {"median", "average", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
+        condition. "error": raise an error.
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
@@ -195,8 +197,10 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
         Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
-    missing : {"error", "ignore"}, default "error"
-        How to handle NaN: raise an error, or let a missing value match every fuzzy set.
+    missing : {"median", "average", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
+        condition. "error": raise an error.
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import numbers
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,12 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import GroupKFold, ParameterGrid, StratifiedGroupKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators._fit_together import fit_each
 
 
@@ -92,9 +93,11 @@ def cross_validate(
     y : array of shape (n_bags,) or (n_bags, n_outputs), optional
         Default: the labels of the bags.
     cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn. Default: five folds, stratified for classifiers.
-    groups : array of shape (n_bags,), optional
-        For splitters that keep groups together.
+        As in scikit-learn. Default: five folds, stratified for classifiers. A number, or None, keeps ``groups``
+        together; other splitters must do so themselves.
+    groups : array of shape (n_bags,), or str, optional
+        Bags of one group are never divided into training and test bags: the visits of one person. A name means a column
+        that was kept beside the features (``Bags.from_frame(..., keep=["person"])``).
     seeds : sequence of int, optional
         One ``random_state`` per split for the models of that split. Default: the estimators' own.
     batch_size : int, optional
@@ -130,8 +133,10 @@ def cross_validate(
         y = X.labels if isinstance(X, Bags) else None
         if y is None:
             raise InputError("There are no labels: pass y, or Bags with labels.")
+    if isinstance(groups, str):
+        groups = as_bags(X).per_bag(groups)
     X, y, groups = indexable(X, y, groups)
-    splits = [*check_cv(cv, y, classifier=is_classifier(estimators[0])).split(X, y, groups)]
+    splits = [*splitter(cv, y, groups, classifies=is_classifier(estimators[0])).split(X, y, groups)]
     if seeds is not None and len(seeds) != len(splits):
         raise ParameterError(f"seeds must have one number per split: got {len(seeds)} for {len(splits)} splits.")
     found: list[list[Fold]] = [[] for _ in estimators]
@@ -168,6 +173,35 @@ def cross_validate(
     return found
 
 
+def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: int | None = None) -> Any:
+    """Return what divides bags into folds: scikit-learn's choice, or, given groups, folds that keep them together.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, test), or None
+    y : array of shape (n_bags,)
+    groups : array of shape (n_bags,) or None
+    classifies : bool
+        Whether the folds should have the same share of each class.
+    random_state : int, optional
+        Shuffles the bags or groups; only with groups.
+
+    Examples
+    --------
+    >>> splitter(3, [0, 1, 0, 1], ["Ann", "Ann", "Bob", "Eve"], classifies=True)
+    StratifiedGroupKFold(n_splits=3, random_state=None, shuffle=False)
+    """
+    if groups is None or not (cv is None or isinstance(cv, numbers.Integral)):
+        return check_cv(cv, y, classifier=classifies)
+    n_folds, n_groups = 5 if cv is None else int(cv), len(np.unique(np.asarray(groups)))
+    if n_groups < n_folds:
+        raise InputError(
+            f"{n_folds} folds need as many groups, but there are {n_groups}: use fewer folds, or leave out the groups."
+        )
+    kind = StratifiedGroupKFold if classifies else GroupKFold
+    return kind(n_folds, shuffle=random_state is not None, random_state=random_state)
+
+
 def _set_seed(model: Any, seed: int) -> None:
     """Set every ``random_state`` of a model, also of the estimators inside it."""
     names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
@@ -201,8 +235,8 @@ def cross_val_scores(
     X : Bags, or anything that scikit-learn can take a subset of
     y : array of shape (n_bags,), optional
         Default: the labels of the bags.
-    groups : array of shape (n_bags,), optional
-        For splitters that keep groups together.
+    groups : array of shape (n_bags,), or str, optional
+        Bags of one group stay together; see `cross_validate`.
     scoring : str, callable, list or dict, optional
         As in ``cross_validate``. Default: the estimator's own score.
     cv : int, splitter or iterable of (train, test), optional

@@ -136,7 +136,7 @@ class ExpertSystem(RuleEstimator):
 
     def _bags(self, X: Any) -> Bags:
         self._check_settings()
-        return complete_bags(self, X, allow_missing=self.missing == "ignore")
+        return complete_bags(self, X, allow_missing=self.missing == "ignore", instead="ignore")
 
     # ------------------------------------------------------------------ fitting
 
@@ -327,6 +327,7 @@ class ExpertSystem(RuleEstimator):
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
             tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.sparse = True
         return tags
 
 

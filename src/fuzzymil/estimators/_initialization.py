@@ -18,7 +18,7 @@ from fuzzymil.membership import FAMILIES
 from fuzzymil.network.inference import infer
 from fuzzymil.network.layers import Masks, Operators, Params
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.compile import finite_operators
+from fuzzymil.rules.compile import finite_operators, with_gaps
 from fuzzymil.training import partition
 from fuzzymil.training.limits import Bounds, Limits, box_of, limits_of
 from fuzzymil.training.losses import LOSSES
@@ -102,6 +102,8 @@ def initialized(
     operators = dataclasses.replace(operators, t_norm=settings.t_norm, normalize=bool(settings.normalize))
     alphas = np.asarray(alpha), np.asarray(consequent_alpha)
     scaled = bags.map_instances(scaling.apply)
+    stand_ins = settings._stand_ins(bags)
+    gaps = None if stand_ins is None else scaling.apply(stand_ins)
     first = LOSSES[settings.loss].start((mean - scaling.target_shift) / scaling.target_scale)
     starts, all_masks = [], []
     for centers, widths, used in _first_rules(settings, bags, scaled, scaling, coding, seeds):
@@ -111,7 +113,7 @@ def initialized(
                 "or order=1."
             )
         sets = tuple(np.asarray(v, float) for v in FAMILIES[settings.membership].around(centers, widths))
-        blank = Params({settings.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas, first)
+        blank = Params({settings.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas, first, gaps)
         masks = {settings.membership: used.astype(float)}
         coefs = _first_coefs(settings, blank, masks, operators, scaled, targets, coding.weights)
         starts.append(blank._replace(coefs=coefs))
@@ -322,6 +324,8 @@ def _from_rules(
     if bags.feature_names is not None:
         given = given.over(bags.feature_names)
     _warn_of_unused(settings, given)
+    if given.n_features == bags.n_features:  # otherwise an error follows
+        given = with_gaps(given, settings._stand_ins(bags))
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
     plain = operators.premises is None and operators.parts is None
@@ -331,7 +335,7 @@ def _from_rules(
             f"NOT, hedges or quantifiers and {longest} conditions: shorten it by hand, or omit max_terms."
         )
     scaling = scaling.limited_as(given)
-    expected = _expected_shape(settings, params, bags, coding.targets)
+    expected = _expected_shape(settings, params, masks, bags, coding.targets)
     start = scaling.inward(expected, additive=not given.normalize)
     if coding.classes is not None and len(coding.classes) == 2:
         positive, other = coding.classes[coding.positive], coding.classes[1 - coding.positive]
@@ -390,9 +394,9 @@ def _warn_of_unused(settings: NetworkSettings, given: RuleBase) -> None:
             )
 
 
-def _expected_shape(settings: NetworkSettings, params: Params, bags: Bags, targets: Array) -> Params:
+def _expected_shape(settings: NetworkSettings, params: Params, masks: Masks, bags: Bags, targets: Array) -> Params:
     n_outputs, n_coefs = params.coefs.shape[1:]
-    n_features = next(iter(params.sets.values()))[0].shape[1]
+    n_features = next(iter(masks.values())).shape[1]
     if n_features != bags.n_features or n_outputs != targets.shape[1]:
         raise ParameterError(
             f"The rules given as init have {n_features} variables and {n_outputs} output(s); "

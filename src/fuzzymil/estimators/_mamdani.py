@@ -82,7 +82,8 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         Of two classes, the one that a single output is about. None: the class after which the output is named,
         otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
-        How to handle NaN: raise an error, or let a missing value match every fuzzy set. Learning needs complete data.
+        How to handle NaN: raise an error, or let a missing value match every fuzzy set, unless the rules say what it
+        stands for (``MISSING AS``). Learning needs complete data.
     init : {"auto", "select", "clusters"}, default "auto"
         How rules are learned. "select": chosen from many short candidates as by `MIANFISClassifier`, so that they
         explain the labels of the bags. "clusters": one rule for each cluster of instances, which get the label of their

@@ -100,8 +100,11 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged. 1 keeps the model readable. Networks are trained at once;
         of chosen rules, the first member sees all bags and the others bootstrap samples.
-    missing : {"error", "ignore"}, default "error"
-        How to handle NaN: raise an error, or let a missing value match every fuzzy set.
+    missing : {"median", "average", "condition", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
+        condition. "error": raise an error.
+        "condition": as "median", and rules may ask whether a value is missing; only for rules that are chosen.
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
@@ -282,8 +285,11 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged. 1 keeps the model readable. Networks are trained at once;
         of chosen rules, the first member sees all bags and the others bootstrap samples.
-    missing : {"error", "ignore"}, default "error"
-        How to handle NaN: raise an error, or let a missing value match every fuzzy set.
+    missing : {"median", "average", "condition", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
+        condition. "error": raise an error.
+        "condition": as "median", and rules may ask whether a value is missing; only for rules that are chosen.
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None

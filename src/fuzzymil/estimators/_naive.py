@@ -14,7 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, record_features
+from fuzzymil.bags.statistics import filled, typical_values
+from fuzzymil.estimators.inputs import bag_labels, compare_features, record_features
 
 POOLS = {
     "max": np.maximum.reduceat,
@@ -35,7 +36,8 @@ def _classifies(self: NaiveMIL) -> bool:
 class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
     """Apply any scikit-learn classifier or regressor to bags: each instance gets the label of its bag.
 
-    The paper's Naive-ANFIS is ``NaiveMIL(ANFISClassifier(...))``.
+    The paper's Naive-ANFIS is ``NaiveMIL(ANFISClassifier(...))``. If the estimator cannot handle missing values, the
+    median over the training instances takes their place.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator_ : estimator
         Fitted on instances.
+    medians_ : array of shape (n_features,)
+        What takes the place of missing values, if the estimator cannot handle them.
     classes_ : array of shape (n_classes,)
         Class labels; only for a classifier.
 
@@ -87,7 +91,9 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
                 "NaiveMIL needs a classifier or a regressor, such as NaiveMIL(LogisticRegression()); "
                 f"got {self.estimator!r}."
             )
-        bags = complete_bags(self, X, allow_missing=self._takes_missing())
+        bags = as_bags(X)
+        if not self._takes_missing():
+            bags = filled(bags, typical_values(bags, 1)[0])
         labels = np.repeat(bag_labels(bags, y, type(self).__name__), bags.sizes, axis=0)
         weights = {}
         if sample_weight is not None:
@@ -97,18 +103,20 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
 
     def _finish(self, estimator: Any, bags: Bags) -> Self:
         self.estimator_ = estimator
+        if not self._takes_missing():
+            self.medians_ = typical_values(bags, 1)[0]
         record_features(self, bags)
         if is_classifier(estimator):
             self.classes_ = estimator.classes_
         return self
 
     def _takes_missing(self) -> bool:
-        return bool(self.__sklearn_tags__().input_tags.allow_nan)
+        return self.estimator is not None and bool(get_tags(self.estimator).input_tags.allow_nan)
 
     def _bags(self, X: Any) -> Bags:
         check_is_fitted(self)
-        bags = complete_bags(self, X, allow_missing=self._takes_missing())
-        return compare_features(self, bags).with_indicators()
+        bags = compare_features(self, as_bags(X))
+        return (bags if self._takes_missing() else filled(bags, self.medians_)).with_indicators()
 
     def _pooled(self, scores: Array, bags: Bags) -> Array:
         return np.asarray(POOLS[self.pool](scores, bags.offsets[:-1]))
@@ -167,5 +175,5 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
             tags.classifier_tags = inner.classifier_tags
             tags.regressor_tags = inner.regressor_tags
             tags.target_tags = inner.target_tags
-            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags

@@ -31,10 +31,11 @@ from fuzzymil.estimators._jobs import (
     training_weights,
 )
 from fuzzymil.estimators._look import Look, as_stream, common_generator
+from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import Committee
-from fuzzymil.explain.coverage import Coverage, used_features
+from fuzzymil.explain.coverage import Coverage
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection import choose_rules
 from fuzzymil.training.constraints import Touched
@@ -87,15 +88,18 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         if isinstance(X, BagStream) or self._run.distributed:
             seen = self._look(X, y, sample_weight, resumes=False)
             bags, coding, overview, rng = seen.census.sample, seen.sample, seen.overview, seen.rng
+            narrowed = Narrowed(bags, bags)
         else:
             everything = self._bags_to_fit(X, resumes=False)
             _require_bags(everything.n_bags, resumes=False)
             coding = self._encode(everything, y, sample_weight, resumes=False, classes=classes)
+            narrowed = Narrowed.of(everything, coding)
             rng = check_random_state(self.random_state)
-            overview = Overview(Measures.of_bags(everything), coding.targets, coding.weights)
-            bags, places = sampled(everything)
+            overview = Overview(Measures.of_bags(narrowed.bags), coding.targets, coding.weights)
+            bags, places = sampled(narrowed.bags)
             coding = coding.only(places)
         scaling = self._scaling(overview.measures, overview.targets)
+        gaps = self._stand_ins(bags)
         with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
             choice = choose_rules(
                 bags,
@@ -109,14 +113,19 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 max_terms=self.max_terms,
                 n_members=self.n_estimators,
                 rng=rng,
+                gaps=gaps,
+                asks_missing=self.missing == "condition",
                 progress=progress,
             )
-        record_features(self, bags)
+        record_features(self, narrowed.whole)
         self._set_classes(coding)
-        self.coverage_ = Coverage.of(bags, used_features(choice.members))
-        scaling = scaling.limited_as(choice.members[0])
+        self.coverage_ = narrowed.coverage(bags, choice.members)
+        members = [*map(narrowed.rules, choice.members)]
+        scaling = narrowed.scaling(scaling).limited_as(members[0])
         loss = self._intended_loss
-        self._restore(choice.members, choice.initial, {"loss": np.array([choice.cost])}, scaling, 0, None, loss)
+        self._restore(
+            members, narrowed.rules(choice.initial), {"loss": np.array([choice.cost])}, scaling, 0, None, loss
+        )
         self.choice_ = choice.held_out_costs
         return self
 
@@ -140,7 +149,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         return Scaling.fit(measures, standardize=bool(self._variant.standardize), clip=self._variant.clip)
 
     def _bags_to_fit(self, X: Any, *, resumes: bool) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
+        bags = complete_bags(self, X, allow_missing=self.missing != "error")
         return compare_features(self, bags) if resumes else bags
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
@@ -164,7 +173,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         if resumes:
             return self._resumed(len(overview.targets))
         scaling = self._scaling(overview.measures, overview.targets)
-        return initialized(self, bags, coding, scaling, rng, overview)
+        with counting_bar("Finding initial rules", enabled=bool(self.verbose)):
+            return initialized(self, bags, coding, scaling, rng, overview)
 
     def _resumed(self, n_bags: int) -> Learned:
         """Return the present rules to train further, if the parameters still describe them."""
@@ -255,7 +265,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
                 for job, result in zip(jobs, results, strict=True)
             ]
-            again = self._train([job.group for job in jobs], jobs[0].plan, (max_epochs + 1) // 2, checkpoints, feed)
+            groups, title = [job.group for job in jobs], f"rules of at most {n_terms} conditions"
+            again = self._train(groups, jobs[0].plan, (max_epochs + 1) // 2, checkpoints, feed, title)
             results = [before.followed_by(after) for before, after in zip(results, again, strict=True)]
         if checkpoints is not None and not results[0].interrupted:
             checkpoints.finished()
@@ -268,6 +279,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         max_epochs: int,
         checkpoints: Checkpoints | None = None,
         feed: Feed | None = None,
+        title: str = "training",
     ) -> list[Result]:
         from fuzzymil.training import train_groups
 
@@ -279,7 +291,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             tol=float(self._variant.tol),
             n_iter_no_change=self.n_iter_no_change or 1,  # not used without a validation set
             callbacks=tuple(self._run.callbacks),
-            progress=type(self).__name__ if self.verbose else None,
+            progress=f"{type(self).__name__}: {title}" if self.verbose else None,
             checkpoints=checkpoints,
             feed=feed,
         )
@@ -411,7 +423,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -49,7 +49,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
         Of two classes, the one that a single output is about. None: the class after which the output is named,
         otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
-        How to handle NaN: raise an error, or let a missing value match every fuzzy set.
+        How to handle NaN: raise an error, or let a missing value match every fuzzy set, unless the rules say what it
+        stands for (``MISSING AS``).
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, lis
 from fuzzymil.bags import Bags, as_bags
 
 __all__ = [
+    "MISSING",
     "bag_labels",
     "class_labels",
     "classes_of_outputs",
@@ -26,13 +27,17 @@ __all__ = [
 ]
 
 
-def complete_bags(estimator: Any, X: Any, *, allow_missing: bool) -> Bags:
-    """Convert ``X`` to bags; raise if values are missing and that is not allowed."""
+MISSING = ("error", "ignore", "average", "median", "condition")
+"""Ways to handle missing values."""
+
+
+def complete_bags(estimator: Any, X: Any, *, allow_missing: bool, instead: str = "median") -> Bags:
+    """Convert ``X`` to bags; raise if values are missing and that is not allowed; ``instead`` would allow it."""
     bags = as_bags(X)
     if not allow_missing:
         advice = "Impute missing values first (for example with PerInstance(SimpleImputer()))"
         if hasattr(estimator, "missing"):
-            advice += ", or set missing='ignore' to let them match every rule"
+            advice += f", or set missing={instead!r}"
         bags.require_complete(f"{advice}.")
     return bags
 

@@ -12,7 +12,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name, listed
+from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import typical_values
+from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
 from fuzzymil.membership import learnable_families
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
@@ -201,6 +205,8 @@ def _order(name: str, value: Any) -> None:
         raise ParameterError(f"{name} must be 0 (constant conclusions) or 1 (linear conclusions), got {value!r}.")
 
 
+_TYPICAL_VALUES = 10  # over which a condition on a missing value is averaged
+
 _RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -275,7 +281,7 @@ class NetworkSettings:
     n_iter_no_change: int | None = None
     n_init: int = 1
     n_estimators: int = 1
-    missing: str = "error"
+    missing: str = "median"
     variant: str | Variant = "standard"
     run: RunOptions | None = None
     warm_start: bool = False
@@ -314,7 +320,7 @@ class NetworkSettings:
         "n_iter_no_change": either(None, otherwise=integer(1)),
         "n_init": integer(1),
         "n_estimators": integer(1),
-        "missing": choice(("error", "ignore")),
+        "missing": choice(MISSING),
         "variant": _variant,
         "run": either(None, otherwise=instance(RunOptions, "None or RunOptions(...)")),
         "warm_start": flag,
@@ -338,6 +344,10 @@ class NetworkSettings:
                     f"init='select' does not use {listed(self._changed())}: leave that out, or train a network instead "
                     "(init='kmeans')."
                 )
+        if self.missing == "condition" and not self._selects:
+            raise ParameterError(
+                "missing='condition' is for rules that are chosen: to train a network, use 'average' or 'median'."
+            )
         if self._run.checkpoint is not None and not isinstance(self.optimizer, str):
             raise ParameterError("A checkpoint needs a named optimizer: optax transformations cannot be compared.")
 
@@ -352,6 +362,11 @@ class NetworkSettings:
         if isinstance(self.init, str) and self.init == "select":
             return True
         return self._can_select and isinstance(self.init, str) and self.init == "auto" and not self._changed()
+
+    def _stand_ins(self, bags: Bags) -> Array | None:
+        """Return what missing values stand for, (t, d); None: nothing."""
+        count = {"average": _TYPICAL_VALUES, "condition": 1, "median": 1}.get(self.missing)
+        return None if count is None else typical_values(bags, count)
 
     def _changed(self) -> list[str]:
         """Return the parameters of the network and its training that differ from their defaults."""

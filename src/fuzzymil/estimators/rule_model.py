@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_mark
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators.inputs import compare_features, complete_bags
-from fuzzymil.explain import NUMBERS, Coverage, Explanation, Reading, explain, explain_many
+from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
 from fuzzymil.network.engines.numpy import sigmoid
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.cards import rule_cards
 from fuzzymil.rules.inference import asked_of_instances, infer_output
 from fuzzymil.training.losses import LOSSES
 
@@ -291,6 +294,64 @@ class ExplainableModel(RuleModel):
         bags = self._bags_to_read(X)
         return explain_many(self.members_, bags, output=output, reading=self._reading(), coverage=self.coverage_)
 
+    def effect(
+        self, X: Any, feature: str | int, *, positive: Any = None, n_points: int = 41, random_state: int = 0
+    ) -> Effect:
+        """Return how the prediction changes as a feature moves over its range.
+
+        A bag has many instances, so there are two curves: what is predicted on average if *all instances* of a bag have
+        the value, and if *one instance* has it, drawn at random. All other values stay as they are. Plot it with
+        `fuzzymil.plots.EffectDisplay`.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+            The predictions are averaged over these bags; of very many, over 300 drawn at random.
+        feature : str or int
+            Name or column.
+        positive : label, optional
+            The class whose probability is shown. Default: of two classes, the one that the rules speak for; of
+            several, all.
+        n_points : int
+            Number of values to try. Of categories, all are tried.
+        random_state : int
+
+        Examples
+        --------
+        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil.datasets import make_two_concepts
+        >>> bags = make_two_concepts(random_state=3)
+        >>> found = MIANFISClassifier(random_state=0).fit(bags).effect(bags, "x1", n_points=5)
+        >>> found.curves[0].one_instance.shape
+        (5,)
+        """
+        return effect(
+            self.members_,
+            self._bags_to_read(X),
+            feature,
+            reading=self._reading(),
+            positive=positive,
+            n_points=n_points,
+            rng=np.random.default_rng(random_state),
+        )
+
+    def _rules_html(self, title: str) -> str:
+        """Return what a notebook shows of a fitted model: its classes, and its rules as cards."""
+        rules, reading = self.members_[0], self._reading()
+        facts: list[Any] = [f"{rules.n_rules} rule{'' if rules.n_rules == 1 else 's'}, {rules.n_features} features"]
+        if reading.classes is not None:
+            facts.append("; classes: ")
+            names = np.asarray(reading.classes).tolist()
+            for place, name in enumerate(names):
+                dot = html.element("span", kind="dot")
+                facts.append(html.element("span", dot, f"{name} ", kind=class_mark(place, len(names))))
+        parts = [html.element("p", title, kind="rule"), html.line(*facts)]
+        if len(self.members_) > 1:
+            parts.append(html.line(f"The mean of {len(self.members_)} members; these are the rules of the first."))
+        limited = reading.classes is not None and isinstance(rules, RuleBase) and rules.normalize
+        cards = rule_cards(rules, limit=reading.threshold) if limited else rules._cards()
+        return html.fragment(*parts, cards)
+
 
 class Committee(ExplainableModel):
     """Base of the models whose members were learned from bags, which are averaged."""
@@ -307,9 +368,13 @@ class Committee(ExplainableModel):
         if isinstance(X, BagStream):
             outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
             return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
-        bags = self._bags_to_read(X)
         known = None if by_instance else self.coverage_
-        return self._output(bags, by_instance=by_instance), None if known is None else known.measure(bags).coverage
+        found, usual = [], []
+        for bags in self._bags_to_read(X).dense_parts():
+            found.append(self._output(bags, by_instance=by_instance))
+            if known is not None:
+                usual.append(known.measure(bags).coverage)
+        return np.concatenate(found), None if known is None else np.concatenate(usual)
 
     def _output(self, bags: Bags, *, by_instance: bool = False) -> Array:
         """Return the members' mean output (b, k)."""
@@ -318,8 +383,9 @@ class Committee(ExplainableModel):
         return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing == "ignore")
+        bags = complete_bags(self, X, allow_missing=self.missing != "error")
         bags = compare_features(self, bags)
         # Names are compared; rules of unnamed features must not look for "x1".
         columns = bags.columns if hasattr(self, "columns_") else None
-        return Bags(bags.instances, bags.offsets, ids=bags.ids, columns=columns, source=bags.source)
+        instances = bags.instances if bags.sparse is None else bags.sparse
+        return Bags(instances, bags.offsets, ids=bags.ids, columns=columns, source=bags.source)

@@ -12,6 +12,7 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.bags import Columns
+from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.rule_model import ClassReading, Committee
 from fuzzymil.explain import Coverage
 from fuzzymil.rules import RuleBase
@@ -55,7 +56,7 @@ class SavedNetwork(Committee):
         if "columns" in document:
             self.columns_ = decode_columns(document, names)
         self.missing = document["settings"].get("missing", "error")
-        check(self.missing in ("error", "ignore"), "the setting missing")
+        check(self.missing in MISSING, "the setting missing")
         members = [RuleBase.from_dict(content) for content in document["members"]]
         same = all(rules.n_features == self.n_features_in_ for rules in members)
         check(bool(members) and same, "the number of variables")

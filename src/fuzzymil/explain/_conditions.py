@@ -12,6 +12,7 @@ from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.bags import Column, Columns
 from fuzzymil.explain.parts import ConditionExplanation
 from fuzzymil.membership import family
+from fuzzymil.network.gaps import gaps_of
 from fuzzymil.network.layers import Masks, Params
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.network.premises import HEDGES
@@ -43,12 +44,19 @@ def conditions_at(
         What the features mean, with the names of all categories that the bags have.
     """
     places = base.arrangement.places
+    gaps = gaps_of(params.sets, masks, params.gaps)
     log_mu = iter(_log_memberships(params, masks, sights, [places[sight.part] for sight in sights]).tolist())
     found = []
     for sight in sights:
         degrees = [next(log_mu) for _ in places[sight.part]]
         features = [d for _, d in places[sight.part]]
-        found.append(_conditions(base, base.parts[sight.part], sight, features, degrees, columns or base.variables))
+        # Where a value is missing, its membership may be known nevertheless.
+        certain = ~np.isnan(sight.seen[features])
+        for n, place in enumerate(places[sight.part]):
+            if gaps is not None and not certain[n] and gaps.settled[place]:
+                degrees[n], certain[n] = float(gaps.log_mu[place]), True
+        asked = base.parts[sight.part]
+        found.append(_conditions(base, asked, sight, features, degrees, certain.tolist(), columns or base.variables))
     return found
 
 
@@ -76,16 +84,20 @@ def _conditions(
     sight: Sight,
     columns: Sequence[int],
     log_mu: Sequence[float],
+    certain: Sequence[bool],
     meanings: Sequence[Column | Variable],
 ) -> tuple[ConditionExplanation, ...]:
-    """Return the conditions of one part at one instance, given their columns and its log-memberships in their sets."""
+    """Return the conditions of one part at one instance, given their columns, and its log-memberships in their sets.
+
+    ``certain`` says which of these are known.
+    """
     asked = list(premise.conditions(part.premise))
     negated = [inside != part.negated for inside in premise.negations(part.premise)]
     known = ~np.isnan(sight.seen)
     degrees = [
-        # As in the network, an unknown value counts in favor of the rule.
-        _hedged(value, condition.hedges) if known[d] else -np.inf if negative else 0.0
-        for condition, d, negative, value in zip(asked, columns, negated, log_mu, strict=True)
+        # As in the network, an unknown membership counts in favor of the rule.
+        _hedged(value, condition.hedges) if sure else -np.inf if negative else 0.0
+        for condition, sure, negative, value in zip(asked, certain, negated, log_mu, strict=True)
     ]
     support = [_complement(degree) if negative else degree for degree, negative in zip(degrees, negated, strict=True)]
     if premise.plain_conditions(part.premise) is not None:

@@ -6,7 +6,9 @@ import dataclasses
 import math
 from typing import Any
 
+from fuzzymil._utils import html
 from fuzzymil.explain._facts import Facts
+from fuzzymil.explain._notebook import contributions_table
 from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation, finite, plain
 from fuzzymil.explain.text import (
@@ -128,6 +130,19 @@ class Explanation(Facts):
             shown, rest = folded(self.rules, _MOST_RULES if max_rules is None else max_rules)
             blocks = [heading, _contributions(self, shown, rest), *(_rule(self, rule, max_terms) for rule in shown)]
         return "\n\n".join("\n".join(lines) for lines in (*blocks, _without(self, shown)) if lines)
+
+    def _repr_html_(self) -> str:
+        heading = [*_heading(self), *_compared(self), *_defaults(self)]
+        if self.is_uncovered:
+            return html.fragment(*map(html.line, heading))
+        most = _MOST_LINES if self.additive else _MOST_RULES
+        shown, rest = (list(self.rules[:most]), list(self.rules[most:])) if self.additive else folded(self.rules, most)
+        return html.fragment(
+            html.element("p", html.element("b", heading[0])),
+            *map(html.line, heading[1:]),
+            contributions_table(self, shown, rest),
+            *(html.line(line, soft=True) for line in _without(self, shown)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON; the logarithm of zero is None."""

@@ -71,6 +71,7 @@ from fuzzymil.membership._hills import (
     Spike,
     TwoSidedGaussian,
 )
+from fuzzymil.membership._missing import Missing
 from fuzzymil.membership._polygons import Rectangle, Singleton, Trapezoidal, Triangular
 from fuzzymil.membership._sigmoid import Sigmoid
 
@@ -88,6 +89,7 @@ __all__ = [
     "Gaussian",
     "Location",
     "MembershipFunction",
+    "Missing",
     "PiShape",
     "Ramp",
     "Rectangle",

@@ -41,6 +41,7 @@ from fuzzymil.network._numerics import held, namespace
 from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.conclusions import Conclusions
 from fuzzymil.network.engines import engine_of
+from fuzzymil.network.gaps import Gaps, gaps_of
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.parts import Parts
 from fuzzymil.network.premises import Premises
@@ -76,6 +77,7 @@ class Params(NamedTuple):
     alpha: Numbers  # of Layer 3, () or (r,)
     consequent_alpha: Numbers  # of Layer 5, ()
     default: Numbers = 0.0  # (k,): added to the output of additive rules; of others, the output where no rule fires
+    gaps: Numbers = None  # (t, d): what a missing value stands for, see `fuzzymil.network.gaps`; None: nothing
 
 
 Masks = dict[str, Numbers]
@@ -109,17 +111,25 @@ class Layers(NamedTuple):
     output: jax.Array  # (b, k)
 
 
-def layer1(sets: dict[str, tuple[Numbers, ...]], masks: Masks, x: jax.Array, known: jax.Array | None) -> jax.Array:
+def layer1(
+    sets: dict[str, tuple[Numbers, ...]],
+    masks: Masks,
+    x: jax.Array,
+    known: jax.Array | None,
+    gaps: Gaps | None = None,
+) -> jax.Array:
     """Equation (6): log-memberships (i, r, d) of each feature in each rule's set.
 
-    They are 0 (a membership of 1) for don't-care terms and unknown values.
+    They are 0 (a membership of 1) for don't-care terms, and for unknown values that ``gaps`` says nothing about.
     """
     xp = namespace(x)
     log_mu = xp.zeros_like(x, shape=(x.shape[0], *next(iter(masks.values())).shape))
     for name, parameters in sets.items():
         # Where a family is not used its parameters are placeholders, so its value must not be read.
         log_mu = xp.where(masks[name] > 0, family(name).log_mu(x[:, None, :], *parameters), log_mu)
-    return log_mu if known is None else xp.where(known[:, None, :] > 0, log_mu, 0.0)
+    if known is None:
+        return log_mu
+    return xp.where(known[:, None, :] > 0, log_mu, 0.0 if gaps is None else gaps.log_mu)
 
 
 def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
@@ -145,16 +155,17 @@ def layers_1_and_2(
 
     They agree where several apply, in value and gradient.
     """
+    gaps = None if known is None else gaps_of(params.sets, masks, params.gaps)
     if operators.parts is not None:
         norms = operators.t_norm, operators.s_norm
-        return parts.log_truth(operators.parts, params.sets, masks, *norms, x, known, squares)
+        return parts.log_truth(operators.parts, params.sets, masks, *norms, x, known, squares, gaps)
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
         inverse = masks["gaussian"] / widths
         found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
-        return found
+        return found if gaps is None or known is None else found + _einsum("id,rd->ir", 1.0 - known, gaps.log_mu)
 
-    if operators.premises is None:
+    if operators.premises is None and gaps is None:
         shared: jax.Array | None = engine_of(x).log_truth_of_conjunctions(
             params.sets, masks, operators.t_norm, x, known
         )
@@ -162,10 +173,10 @@ def layers_1_and_2(
             return shared
 
     def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
-        log_mu = layer1(params.sets, masks, x, known)
+        log_mu = layer1(params.sets, masks, x, known, gaps)
         if operators.premises is None:
             return layer2(log_mu, operators.t_norm)
-        return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm)
+        return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm, gaps)
 
     n_sets = math.prod(next(iter(masks.values())).shape)
     chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, n_sets, x, known)
@@ -268,9 +279,9 @@ def forward(
     grouping : Grouping
         Which instances belong to which bag.
     known : array of shape (i, d), optional
-        1 where a value is known, 0 where it is missing. A missing value has membership 1. In a first-order consequent
-        it is replaced by the most typical value of the rule's set, or, if the rule has no set for it, by the value
-        in ``x``.
+        1 where a value is known, 0 where it is missing. A missing value has the mean membership of ``params.gaps``, or
+        1 without these. In a first-order consequent it is replaced by their mean; without these by the most typical
+        value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
     keep : array of shape (b, r), optional
         Rule Dropout: 1 for the rules that take part, per bag.
     renormalize : bool
@@ -330,5 +341,10 @@ def _response_of_missing(
     if operators.parts is not None:
         has_set, typical = parts.first_sets(operators.parts, has_set, typical)
     has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
+    if params.gaps is not None:
+        there = ~xp.isnan(params.gaps)
+        count = there.sum(axis=0)
+        mean = xp.where(there, params.gaps, 0.0).sum(axis=0) / xp.where(count > 0, count, 1)
+        has_set, typical = xp.where(count > 0, 1.0, has_set), xp.where(count > 0, mean, typical)
     product = functools.partial(_einsum, "id,rkd->irk")
     return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])

@@ -42,7 +42,8 @@ def output(
     own = slice(conclusions.n_rows), slice(conclusions.n_features)
     families = conclusions.families or tuple(params.sets)[:1]  # one must be there, even if no rule has a condition
     sets = {name: tuple(values[own] for values in params.sets[name]) for name in families}
-    premises, kinds = params._replace(sets=sets), {name: masks[name][own] for name in families}
+    gaps = None if params.gaps is None else params.gaps[:, own[1]]
+    premises, kinds = params._replace(sets=sets, gaps=gaps), {name: masks[name][own] for name in families}
     plain = dataclasses.replace(operators, conclusions=None)
     log_truth = layers.layers_1_and_2(premises, kinds, plain, x, known, squares)
     _, log_firing = layers.strengths_of(premises, plain, log_truth, grouping)

@@ -20,6 +20,7 @@ from fuzzymil.membership import family
 from fuzzymil.network._numerics import namespace
 from fuzzymil.network.aggregation import AGGREGATIONS
 from fuzzymil.network.engines import engine_of
+from fuzzymil.network.gaps import Gaps
 from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.premises import Form, Group, in_order, joined, modified
 from fuzzymil.network.quantifiers import QUANTIFIERS
@@ -77,19 +78,20 @@ def log_truth(
     x: jax.Array,
     known: jax.Array | None,
     squares: jax.Array | None = None,
+    gaps: Gaps | None = None,
 ) -> jax.Array:
     """Return the log-truths (i, p) of the parts for the instances ``x`` (i, d)."""
     columns: list[jax.Array] = []
     members: list[tuple[int, ...]] = []
     for group in parts.truths:
         if not _is_fast(group, t_norm):
-            of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm)
+            of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm, gaps)
             columns.append(engine_of(x).in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
             members.append(group.rules)
     fast = [group for group in parts.truths if _is_fast(group, t_norm)]
     if fast:
         members.append(tuple(part for group in fast for part in group.rules))
-        columns.append(_of_gaussians(fast, members[-1], sets, masks, x, known, squares))
+        columns.append(_of_gaussians(fast, members[-1], sets, masks, x, known, squares, gaps))
     return in_order(columns, members)
 
 
@@ -107,6 +109,7 @@ def _of_gaussians(
     x: jax.Array,
     known: jax.Array | None,
     squares: jax.Array | None,
+    gaps: Gaps | None,
 ) -> jax.Array:
     used = sorted({column for group in groups for where in group.places for _, column in where})
     take = np.ix_(rows, used)
@@ -117,11 +120,21 @@ def _of_gaussians(
         known, squares = (None if values is None else values[:, some] for values in (known, squares))
     inverse = masks["gaussian"][take] / widths[take]
     found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers[take], inverse, squares)
-    return found
+    if gaps is None or known is None:
+        return found
+    of_gaps: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, gaps.log_mu[take])
+    return found + of_gaps
 
 
 def _of_group(
-    group: Group, sets: Sets, masks: Masks, t_norm: str, s_norm: str, x: jax.Array, known: jax.Array | None
+    group: Group,
+    sets: Sets,
+    masks: Masks,
+    t_norm: str,
+    s_norm: str,
+    gaps: Gaps | None,
+    x: jax.Array,
+    known: jax.Array | None,
 ) -> jax.Array:
     xp = namespace(x)
     places = np.array(group.places, int).reshape(len(group.rules), len(group.families), 2)
@@ -131,22 +144,23 @@ def _of_group(
         rows, columns = places[:, numbers, 0], places[:, numbers, 1]
         kind = group.families[numbers if isinstance(numbers, int) else numbers[0]]
         found = family(kind).log_mu(x[:, columns], *(values[rows, columns] for values in sets[kind]))
-        return xp.where(masks[kind][rows, columns] > 0, found, 0.0)
+        found = xp.where(masks[kind][rows, columns] > 0, found, 0.0)
+        return found if known is None or gaps is None else gaps.fill(found, known[:, columns], (rows, columns))
+
+    def seen(numbers: Any) -> jax.Array | None:
+        rows, columns = places[:, numbers, 0], places[:, numbers, 1]
+        if known is None or gaps is None:
+            return None if known is None else known[:, columns]
+        return gaps.certain(known[:, columns], (rows, columns))
 
     def condition(form: Form) -> jax.Array:
         if form[0] == "is":
-            seen = None if known is None else known[:, places[:, form[1], 1]]
-            return modified(log_mu(form[1]), form, seen)
+            return modified(log_mu(form[1]), form, seen(form[1]))
         together = [
             [number for number, own in enumerate(group.families) if own == kind]
             for kind in dict.fromkeys(group.families)
         ]
-        found = [
-            modified(
-                log_mu(numbers), ("is", 0, (), form[1]), None if known is None else known[:, places[:, numbers, 1]]
-            )
-            for numbers in together
-        ]
+        found = [modified(log_mu(numbers), ("is", 0, (), form[1]), seen(numbers)) for numbers in together]
         return T_NORMS[t_norm](xp.concatenate(found, axis=-1)) if found else always
 
     always = xp.zeros_like(x, shape=(len(x), len(group.rules)))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network._numerics import LogFunction, namespace
+from fuzzymil.network.gaps import Gaps
 from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
 
 if TYPE_CHECKING:
@@ -115,10 +116,18 @@ class Group(NamedTuple):
 Premises = tuple[Group, ...]
 
 
-def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_norm: str, s_norm: str) -> jax.Array:
+def log_truth(
+    premises: Premises,
+    log_mu: jax.Array,
+    known: jax.Array | None,
+    t_norm: str,
+    s_norm: str,
+    gaps: Gaps | None = None,
+) -> jax.Array:
     """Return the log-truths (i, r) of premises, given log-memberships (i, rows, d).
 
-    An unknown value counts in favor of the rule: it satisfies a condition, and fails one that is negated.
+    An unknown value that ``gaps`` says nothing about counts in favor of the rule: it satisfies a condition, and fails
+    one that is negated.
     """
 
     def of_group(group: Group) -> jax.Array:
@@ -126,7 +135,10 @@ def log_truth(premises: Premises, log_mu: jax.Array, known: jax.Array | None, t_
             if form[0] == "row":
                 return T_NORMS[t_norm](log_mu[:, np.asarray(group.rules), :])
             rows, columns = (np.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
-            return modified(log_mu[:, rows, columns], form, None if known is None else known[:, columns])
+            seen = None if known is None else known[:, columns]
+            if seen is not None and gaps is not None:
+                seen = gaps.certain(seen, (rows, columns))
+            return modified(log_mu[:, rows, columns], form, seen)
 
         always = namespace(log_mu).zeros_like(log_mu, shape=(len(log_mu), len(group.rules)))
         return joined(group.form, condition, always, t_norm, s_norm)

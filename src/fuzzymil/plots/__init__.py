@@ -4,9 +4,11 @@ from fuzzymil._utils.statistics import brier_score
 from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
 from fuzzymil.plots._data_diagnosis import DataDiagnosisDisplay
 from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
+from fuzzymil.plots._effect import EffectDisplay
 from fuzzymil.plots._ellipses import RuleEllipse
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._firing import FiringDisplay
+from fuzzymil.plots._importance import ImportanceDisplay
 from fuzzymil.plots._joined import JoinedSetDisplay
 from fuzzymil.plots._membership import MembershipDisplay
 from fuzzymil.plots._outlines import RuleOutline
@@ -30,8 +32,10 @@ __all__ = [
     "DataDiagnosisDisplay",
     "DifferenceDisplay",
     "DistributionDisplay",
+    "EffectDisplay",
     "ExplanationDisplay",
     "FiringDisplay",
+    "ImportanceDisplay",
     "JoinedSetDisplay",
     "Line",
     "MembershipDisplay",

@@ -12,11 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil.membership import MembershipFunction
+from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import own_rules
-from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, distinct, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, shortened
 from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
-from fuzzymil.rules.editing.comparison import span
 
 _COLUMNS = 3
 _MOST_NUMBERS, _MOST_FLIPS, _LEAST_ROWS = 24, 12, 8  # rows of numbers next to the sets
@@ -30,6 +31,7 @@ class TermPanel:
     low: float
     high: float
     terms: dict[str, tuple[MembershipFunction | None, MembershipFunction | None]]
+    scale: Scale = PLAIN
 
 
 @dataclasses.dataclass
@@ -95,8 +97,9 @@ class DifferenceDisplay:
             now = variable.terms if variable.name in after else {}
             if any(f"{variable.name}.{term}" in changed for term in (*known, *now)):
                 terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
-                ends = [span(v) for v in (variable, then) if v is not None]
-                panels.append(TermPanel(variable.title, min(e[0] for e in ends), max(e[1] for e in ends), terms))
+                ends = [view(v) for v in (variable, then) if v is not None]
+                low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+                panels.append(TermPanel(variable.title, low, high, terms, Scale.of(variable)))
         numbers = [
             (f"{change.where}: {change.what}", change.old, change.new)
             for change in difference.changes
@@ -166,8 +169,8 @@ class DifferenceDisplay:
 def _draw_terms(axis: Any, panel: TermPanel) -> None:
     x: Array = np.linspace(panel.low, panel.high, 400)
     names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
-    for style, (term, (old, new)) in zip(distinct(len(panel.terms)), panel.terms.items(), strict=True):
-        color = style["color"]
+    for number, (term, (old, new)) in enumerate(panel.terms.items()):
+        color = class_color(number, len(panel.terms) + 2)  # terms have no direction
         if old is not None:
             axis.plot(x, old(x), color=color, linestyle="--", linewidth=1.1, alpha=0.45)
         if new is not None:
@@ -186,6 +189,7 @@ def _draw_terms(axis: Any, panel: TermPanel) -> None:
     axis.set_yticks([0, 1])
     axis.set_xlim(panel.low, panel.high)
     axis.set_xlabel(as_written(panel.title), fontsize=8)
+    panel.scale.put_on(axis.xaxis)
     bare(axis)
 
 

@@ -19,7 +19,7 @@ from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation,
 from fuzzymil.explain.text import degree, rest_in_words
 from fuzzymil.explain.words import pieces, rests_on, rule_in_words, score_name, start_in_words, the_score
 from fuzzymil.plots._contributions import draw_bars, draw_waterfall
-from fuzzymil.plots.style import HIGH, add_colorbar, bare, shortened
+from fuzzymil.plots.style import WITNESS, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
 _LINE = 46  # characters per line of a label
@@ -189,7 +189,7 @@ class ExplanationDisplay:
         for row, columns in enumerate(self.witnesses):
             for column in columns:
                 corner = (column - 0.5, first + row - 0.5)
-                frame = Rectangle(corner, 1, 1, fill=False, edgecolor=HIGH, linewidth=2, zorder=3)
+                frame = Rectangle(corner, 1, 1, fill=False, edgecolor=WITNESS, linewidth=2, zorder=3)
                 frame.set_clip_on(False)
                 axis.add_patch(frame)
         if n_columns <= 12 and self.log_scale == 0:
@@ -206,7 +206,7 @@ class ExplanationDisplay:
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
         whose = "rule" if len(self.rows) == len(self.contributions) else "part"
-        lines = textwrap.wrap(f"(orange frame: witness of the {whose})", 20 if n_columns <= 12 else 60)
+        lines = textwrap.wrap(f"(purple frame: witness of the {whose})", 20 if n_columns <= 12 else 60)
         axis.set_xlabel("\n".join(["instance", *lines] if n_columns <= 12 else [f"instance {lines[0]}"]), fontsize=8)
         scale = "degree of truth"
         if self.log_scale:

@@ -12,15 +12,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import as_bags
-from fuzzymil.plots._rules import conclusions, position, rules_of
-from fuzzymil.plots.style import LOW, add_colorbar, as_written, bare, shortened
+from fuzzymil.plots._rules import MOST_CLASSES, classes_of, conclusions, position, rules_of
+from fuzzymil.plots.style import add_colorbar, as_written, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
 _NAMED = 45  # more bags are not named one by one
 _MANY_RULES = 10  # with more, strengths are small, so the color scale favors small values
-_GROUPS = 8  # more numeric labels are not classes
 
 
 @dataclasses.dataclass(repr=False)
@@ -46,6 +46,8 @@ class FiringDisplay:
         Name of the output.
     normalize : bool
         Whether the strengths sum to one.
+    colors : list of str
+        Of the groups: those of their classes.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class FiringDisplay:
     groups: list[tuple[str, int]]
     output: str
     normalize: bool = True
+    colors: list[str] = dataclasses.field(default_factory=list)
 
     @classmethod
     def from_rules(cls, rule_base: Any, bags: Any, labels: Any = None, *, output: str | int = 0) -> FiringDisplay:
@@ -96,6 +99,7 @@ class FiringDisplay:
             groups=[] if codes is None else list(zip(names, np.bincount(codes).tolist(), strict=True)),
             output=rules.outputs[k],
             normalize=rules.normalize,
+            colors=_colors(rule_base, known, names),
         )
 
     def plot(self, title: str | None = None) -> Figure:
@@ -139,11 +143,13 @@ class FiringDisplay:
 
     def _draw_scores(self, axis: Any) -> None:
         n_bags = len(self.scores)
+        each = [color for color, (_, count) in zip(self.colors, self.groups, strict=False) for _ in range(count)]
+        colors = each or ["#444444"] * n_bags
         if n_bags <= _NAMED:
-            axis.plot(self.scores, range(n_bags), linestyle="", marker="o", markersize=3.5, color=LOW)
-            axis.hlines(range(n_bags), 0, self.scores, color=LOW, linewidth=0.8)
+            axis.scatter(self.scores, range(n_bags), s=14, c=colors, zorder=3)
+            axis.hlines(range(n_bags), 0, self.scores, color=colors, linewidth=0.8)
         else:
-            axis.plot(self.scores, range(n_bags), linestyle="", marker=".", markersize=2.5, color=LOW)
+            axis.scatter(self.scores, range(n_bags), s=4, c=colors, linewidths=0, zorder=3)
         axis.axvline(0, color="black", linewidth=0.6)
         axis.margins(x=0.08)
         axis.xaxis.set_major_locator(MaxNLocator(3))
@@ -181,12 +187,20 @@ class FiringDisplay:
             heat.set_ylabel(f"{len(self.bags):,} bags, by score", fontsize=8)
 
 
+def _colors(model: Any, labels: Array | None, names: list[str]) -> list[str]:
+    """Return the colors of the groups of bags."""
+    known = list(map(str, classes_of(model, labels)))
+    if not known or not set(names) <= set(known):
+        return []
+    return [class_color(known.index(name), len(known)) for name in names]
+
+
 def _groups(labels: Array | None) -> tuple[Array | None, list[str]]:
     """Return the group of each bag (n_bags,) and the names of the groups; none for numbers with many values."""
     if labels is None:
         return None, []
     known = sorted(set(labels.tolist()), key=lambda label: (isinstance(label, str), label))
-    if len(known) > _GROUPS and labels.dtype.kind in "iuf":
+    if len(known) > MOST_CLASSES and labels.dtype.kind in "iuf":
         return None, []
     place = {label: code for code, label in enumerate(known)}
     return np.array([place[label] for label in labels.tolist()]), list(map(str, known))

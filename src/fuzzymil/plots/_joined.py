@@ -14,7 +14,7 @@ from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.explain import Explanation, explain
 from fuzzymil.explain.text import degree, number
 from fuzzymil.plots._rules import mamdani_of
-from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct, shortened
+from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, class_look, shortened
 
 _MOST_RULES = 8
 _POINTS = 250  # of a curve
@@ -134,7 +134,8 @@ class JoinedSetDisplay:
         handles: list[Any] = []
         some = slice(None, None, max(len(self.values) // _POINTS, 1))
         x = self.values[some]
-        for style, cut in zip(distinct(len(self.cuts)), self.cuts, strict=True):
+        looks = [class_look(place, 8) for place in range(len(self.cuts))]  # rules have no direction here
+        for style, cut in zip(looks, self.cuts, strict=True):
             axis.plot(x, cut.whole[some], color=style["color"], linewidth=1.0, linestyle="--", alpha=0.7)
             handles.append(axis.fill_between(x, cut.cut[some], color=style["color"], alpha=0.3, linewidth=0))
         handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)

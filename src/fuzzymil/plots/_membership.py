@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.plots._axes import Scale, view
 from fuzzymil.plots._rules import (
     border,
     checked_start,
@@ -60,6 +61,8 @@ class MembershipDisplay:
         Values to mark, by feature.
     units : list of str
         Units of the features.
+    scales : list of Scale
+        How the values of the features are written: as numbers, categories or dates.
     additive : bool
         Whether high conclusions raise the output, and low ones lower it.
     n_outputs : int
@@ -78,6 +81,7 @@ class MembershipDisplay:
     high: list[bool]
     marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     units: list[str] = dataclasses.field(default_factory=list)
+    scales: list[Scale] = dataclasses.field(default_factory=list)
     additive: bool = False
     n_outputs: int = 0
 
@@ -102,7 +106,8 @@ class MembershipDisplay:
         initial = checked_start(rules, initial)
         spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
         relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
-        relative = relative / np.maximum(spans[:, 1] - spans[:, 0], np.finfo(float).tiny)
+        extent = spans[:, 1] - spans[:, 0]
+        relative = np.divide(relative, extent, out=np.full(len(extent), np.inf), where=extent > 0)
         asked = {name for rule in rules.rules for name in rule.antecedent}
         order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
         shown = np.sort((order or [0])[:max_features])  # one column even if no rule has a condition
@@ -129,7 +134,8 @@ class MembershipDisplay:
             additive=not rules.normalize,
             features=[variable.name for variable in columns],
             high=list(constants > border(rule_base, constants)),
-            units=[variable.unit or "" for variable in columns],
+            units=["" if variable.shown(0.0) else variable.unit for variable in columns],
+            scales=[Scale.of(variable) for variable in columns],
             n_outputs=len(outputs),
         )
 
@@ -162,6 +168,8 @@ class MembershipDisplay:
         for d, name in enumerate(self.features):
             unit = self.units[d] if self.units else ""
             axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
+            if self.scales:
+                self.scales[d].put_on(axes[-1, d].xaxis)
         figure.supylabel("membership", fontsize=9)
         if title:
             figure.suptitle(as_written(title), fontsize=11)
@@ -239,6 +247,8 @@ def _degrees(rules: RuleBase, rule: int, d: int, x: Array) -> Array:
 def _view(rules: RuleBase, initial: RuleBase | None, d: int) -> tuple[float, float]:
     """Return the range of a feature to draw: its own or, if that is unknown, that of the sets."""
     variable = rules.variables[d]
+    if variable.categories:
+        return view(variable)
     low, high = variable.low, variable.high
     if low is None or high is None or not high > low:
         peaks = np.concatenate([base.centers[:, d] for base in (rules, initial) if base is not None])

@@ -95,7 +95,7 @@ def rule_outlines(
     x, y = np.linspace(*low, _N_POINTS), np.linspace(*high, _N_POINTS)
     rows = np.full((_N_POINTS**2, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
-    truth = rules.infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
+    truth = rules.ignoring_gaps().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
     said = conclusions(rules)
     several = len(rules.outputs) > 1
     kinds = said.argmax(axis=1) if several else (said[:, 0] > limit).astype(int)

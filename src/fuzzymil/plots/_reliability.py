@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
 from fuzzymil.estimators import Fold
 from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct
@@ -39,6 +40,8 @@ class ReliabilityCurve:
         Number of these bags.
     scores : array of shape (n_folds,)
         Brier score of each fold.
+    color : str
+        That of its class, if the curves are those of classes; default: one per method.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class ReliabilityCurve:
     observed: Array
     counts: Array
     scores: Array
+    color: str = ""
 
     @property
     def interval(self) -> Array:
@@ -172,6 +176,44 @@ class ReliabilityDisplay:
                 pairs[label].append((fold.truth, fold.probabilities[:, classes.index(chosen)]))
         return cls.from_probabilities(pairs, positive=positive, n_bins=n_bins)
 
+    @classmethod
+    def from_classes(
+        cls, folds: Sequence[Pair], classes: Sequence[Any], *, positive: Any = None, n_bins: int = 10
+    ) -> ReliabilityDisplay:
+        """Compute the curves of classes: one about the second of two, or one for each of several.
+
+        Colors are those that the classes have everywhere.
+
+        Parameters
+        ----------
+        folds : list of (truth, probabilities)
+            One pair per fold: labels (n_bags,), and probabilities of shape (n_bags, n_classes).
+        classes : sequence
+            In the order of the probabilities; of two, the one that the rules speak for last.
+        positive : label, optional
+            The class to show. Default: the second of two, or all of several.
+        n_bins : int
+
+        Examples
+        --------
+        >>> truth, likely = ["cat", "dog", "fox"], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]
+        >>> display = ReliabilityDisplay.from_classes([(truth, likely)], ["cat", "dog", "fox"])
+        >>> [curve.label for curve in display.curves], display.positive
+        (['cat', 'dog', 'fox'], 'the class')
+        """
+        names = np.asarray(classes).tolist()
+        if positive is not None and positive not in names:
+            raise ParameterError(f"positive must be one of the classes {listed(names)}, got {positive!r}.")
+        shown = [names.index(positive)] if positive is not None else [1] if len(names) == 2 else range(len(names))
+        curves, display = [], None
+        for place in shown:
+            own = [(np.asarray(truth) == names[place], np.asarray(likely)[:, place]) for truth, likely in folds]
+            display = cls.from_probabilities({str(names[place]): own}, positive=True, n_bins=n_bins)
+            curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
+        assert display is not None
+        about = str(names[shown[0]]) if len(curves) == 1 else "the class"
+        return dataclasses.replace(display, curves=curves, positive=about)
+
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         labels = [textwrap.fill(curve.legend, _LINE) for curve in self.curves]
@@ -185,7 +227,10 @@ class ReliabilityDisplay:
             layout="constrained",
         )
         axis.plot([0, 1], [0, 1], color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-        styles = distinct(len(self.curves))
+        styles = [
+            style | ({"color": curve.color} if curve.color else {})
+            for curve, style in zip(self.curves, distinct(len(self.curves)), strict=True)
+        ]
         lines = [self._draw(axis, curve, style) for curve, style in zip(self.curves, styles, strict=True)]
         self._draw_counts(below, styles)
         axis.set_xlim(-0.01, 1.01)

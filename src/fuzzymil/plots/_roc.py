@@ -15,6 +15,7 @@ from matplotlib.ticker import MultipleLocator
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
 from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, distinct
 
@@ -22,6 +23,7 @@ Fold = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their
 
 _LINE = 68  # characters per line of the legend
 _RATES = np.linspace(0.0, 1.0, 1001)
+_MEAN = "#222222"
 
 
 def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.ArrayLike) -> Array:
@@ -62,6 +64,8 @@ class RocCurve:
         True positive rate of each fold at each false positive rate.
     areas : array of shape (n_folds,)
         Area under the curve of each fold.
+    color : str
+        That of its class, if the curves are those of classes; default: one per method.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class RocCurve:
     label: str
     detected: Array
     areas: Array
+    color: str = ""
 
     @property
     def mean(self) -> Array:
@@ -160,6 +165,58 @@ class RocDisplay:
         ]
         return cls(curves=curves, rates=rates, marks=tuple(map(float, marks)), xlabel=xlabel, ylabel=ylabel)
 
+    @classmethod
+    def from_classes(
+        cls,
+        folds: Sequence[Fold],
+        classes: Sequence[Any],
+        *,
+        positive: Any = None,
+        marks: Sequence[float] = (),
+        xlabel: str = "false positive rate",
+        ylabel: str = "true positive rate",
+    ) -> RocDisplay:
+        """Compute the curves of classes, each against the rest, and their mean (macro average).
+
+        Of two classes there is one curve, about the second. Colors are those that the classes have everywhere.
+
+        Parameters
+        ----------
+        folds : list of (truth, scores)
+            One pair per fold: labels (n_bags,), and scores of shape (n_bags, n_classes) or, of two classes, (n_bags,)
+            for the second.
+        classes : sequence
+            In the order of the scores; of two, the one that the rules speak for last.
+        positive : label, optional
+            The class to show. Default: the second of two, or all of several.
+        marks, xlabel, ylabel
+            See `from_scores`.
+
+        Examples
+        --------
+        >>> truth, scores = ["cat", "dog", "fox", "cat"], [[3, 1, 0], [0, 2, 1], [1, 0, 2], [2, 1, 1]]
+        >>> display = RocDisplay.from_classes([(truth, scores)], ["cat", "dog", "fox"])
+        >>> [curve.label for curve in display.curves]
+        ['cat against the rest', 'dog against the rest', 'fox against the rest', 'mean of the classes']
+        """
+        names = np.asarray(classes).tolist()
+        if positive is not None and positive not in names:
+            raise ParameterError(f"positive must be one of the classes {listed(names)}, got {positive!r}.")
+        columns = [(np.asarray(truth), _by_class(scores, len(names))) for truth, scores in folds]
+        shown = [names.index(positive)] if positive is not None else [1] if len(names) == 2 else range(len(names))
+        curves, display = [], None
+        for place in shown:
+            own = [(truth == names[place], scores[:, place]) for truth, scores in columns]
+            label = str(names[place]) if len(names) == 2 else f"{names[place]} against the rest"
+            display = cls.from_scores({label: own}, positive=True, marks=marks, xlabel=xlabel, ylabel=ylabel)
+            curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
+        assert display is not None
+        if len(curves) > 1:
+            detected = np.mean([curve.detected for curve in curves], axis=0)
+            areas = np.mean([curve.areas for curve in curves], axis=0)
+            curves.append(RocCurve("mean of the classes", detected, areas, _MEAN))
+        return dataclasses.replace(display, curves=curves)
+
     def detected(self, rate: float) -> dict[str, tuple[float, float | None]]:
         """Return mean and standard deviation of each method's true positive rate at one of ``rates``."""
         found = np.flatnonzero(np.isclose(self.rates, rate, rtol=0, atol=1e-12))
@@ -192,10 +249,11 @@ class RocDisplay:
         height = 5.3 + 0.19 * n_lines + (0.3 if title else 0.0) + (0.2 if self.marks else 0.0)
         figure, axis = plt.subplots(figsize=(5.4, height), layout="constrained")
         axis.plot([0, 1], [0, 1], color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-        lines = [
-            self._draw(axis, curve, style, bands)
+        styles = [
+            style | ({"color": curve.color} if curve.color else {})
             for curve, style in zip(self.curves, distinct(len(self.curves)), strict=True)
         ]
+        lines = [self._draw(axis, curve, style, bands) for curve, style in zip(self.curves, styles, strict=True)]
         for mark in self.marks:
             axis.axvline(mark, color="black", linewidth=0.8, linestyle=":", zorder=1)
             if mark <= max_rate:
@@ -288,6 +346,16 @@ def _positive(truths: Sequence[Array], wanted: Any) -> Any:
     if wanted is not None and wanted not in known:
         raise ParameterError(f"positive must be one of the labels {listed(known)}, got {wanted!r}.")
     return known[1] if wanted is None else wanted
+
+
+def _by_class(scores: npt.ArrayLike, n_classes: int) -> Array:
+    """Return one column of scores per class; those of two classes are opposite."""
+    found = np.asarray(scores)
+    if found.ndim == 1 and n_classes == 2:
+        return np.column_stack([-found, found])
+    if found.ndim != 2 or found.shape[1] != n_classes:
+        raise InputError(f"Expected a score for each of {n_classes} classes and each bag, got shape {found.shape}.")
+    return found
 
 
 def _curve(label: str, folds: Sequence[tuple[Array, Array]], rates: Array) -> RocCurve:

@@ -12,10 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.text import evenly
+from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import (
     border,
     checked_start,
@@ -31,7 +33,6 @@ from fuzzymil.plots._rules import (
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING
@@ -88,6 +89,10 @@ class RuleGridDisplay:
         What is not shown, and what marks mean.
     additive : bool
         Whether the conclusions are added to a default.
+    scales : list of Scale
+        How the values of the features are written: as numbers, categories or dates.
+    colors : list of str
+        Of several outputs; a rule has that of its greatest conclusion.
 
     Examples
     --------
@@ -109,6 +114,8 @@ class RuleGridDisplay:
     counts: list[Array] | None = None
     note: str = ""
     additive: bool = False
+    scales: list[Scale] = dataclasses.field(default_factory=list)
+    colors: list[str] = dataclasses.field(default_factory=list)
 
     @classmethod
     def from_rules(
@@ -169,9 +176,11 @@ class RuleGridDisplay:
             outputs=[rules.outputs[place] for place in k],
             conclusions=said[rows],
             high=(said[rows, 0] > limit) & (len(k) == 1),
-            counts=None if seen is None else [_counts(seen, d, x) for d, x in zip(columns, points, strict=True)],
+            counts=None if seen is None else [_counts(rules, seen, d, x) for d, x in zip(columns, points, strict=True)],
             note=_note(rules, rows, k, limit),
             additive=not rules.normalize,
+            scales=[Scale.of(rules.variables[d]) for d in columns],
+            colors=[class_color(place, len(rules.outputs)) for place in k] if len(k) > 1 else [],
         )
 
     def plot(self, title: str | None = None) -> Figure:
@@ -221,17 +230,25 @@ class RuleGridDisplay:
         for d, x in enumerate(self.points):
             if self.counts is not None:
                 _draw_counts(axis, d, self.counts[d])
-            foot = len(self.rows) - 1 + _HALF + 0.06
+            foot, scale = len(self.rows) - 1 + _HALF + 0.06, self.scales[d] if self.scales else PLAIN
             for place, side, value in ((d - _HALF, "left", x[0]), (d + _HALF, "right", x[-1])):
-                axis.text(place, foot, format_number(float(value), 3), fontsize=6, ha=side, va="top", color="#555555")
+                end = float(value) if not scale.categories else float(round(value + (0.5 if side == "left" else -0.5)))
+                text = as_written(shortened(scale.text(end), 12))
+                axis.text(place, foot, text, fontsize=6, ha=side, va="top", color="#555555")
         if self.counts is not None:
             axis.text(-0.53, -1, "instances", fontsize=8, ha="right", va="center", color="#555555")
         for r, row in enumerate(self.cells):
-            color = HIGH if self.high[r] else LOW
+            color = self._color(r)
             for d, found in enumerate(row):
                 _draw_cell(axis, r, d, self.points[d], found, color)
             if self.folded.size:
                 _draw_folded(axis, r, len(self.features) - 0.5, self.folded[r])
+
+    def _color(self, r: int) -> str:
+        """Return the color of a rule: of the output for which it speaks or, of a single one, of its direction."""
+        if self.colors:
+            return self.colors[int(self.conclusions[r].argmax())]
+        return HIGH if self.high[r] else LOW
 
     def _draw_conclusions(self, axis: Any) -> None:
         axis.set_xlim(-0.08, len(self.outputs))
@@ -245,7 +262,7 @@ class RuleGridDisplay:
             zero = k - low * scale
             axis.plot([zero, zero], [-0.5, len(values) - 0.5], color="black", linewidth=0.8, zorder=3)
             for r, text in enumerate(evenly(values.tolist())):
-                color = HIGH if self.high[r] else LOW
+                color = self.colors[k] if self.colors else self._color(r)
                 axis.barh(r, values[r] * scale, left=zero, height=0.5, color=color, zorder=2)
                 shown = text.strip() if self.additive else text.strip().removeprefix("+")
                 axis.text(k + 0.92, r, shown, fontsize=8, ha="right", va="center")
@@ -264,7 +281,7 @@ def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], lis
 def _points(rules: RuleBase, initial: Any, seen: Bags | None, d: int) -> Array:
     """Return values over the range of a feature; if that is unknown, over the sets before and after training."""
     ends = [
-        span(base.variables[d], None if seen is None else seen.instances[:, d]) for base in (rules, initial) if base
+        view(base.variables[d], None if seen is None else seen.instances[:, d]) for base in (rules, initial) if base
     ]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return np.linspace(low, high if high > low else low + 1.0, 161)
@@ -279,9 +296,9 @@ def _cell(rules: RuleBase, initial: Any, r: int, d: int, x: Array, restricted: A
     return Cell(np.array(after), np.array(before) if before else None, float(restricted[r, d]), said)
 
 
-def _counts(seen: Bags, d: int, x: Array) -> Array:
-    values = seen.instances[:, d]
-    counts, _ = np.histogram(values[~np.isnan(values)], _N_BINS, (x[0], x[-1]))
+def _counts(rules: RuleBase, seen: Bags, d: int, x: Array) -> Array:
+    values, names = seen.instances[:, d], rules.variables[d].categories
+    counts, _ = np.histogram(values[~np.isnan(values)], len(names) or _N_BINS, (x[0], x[-1]))
     return np.asarray(counts)
 
 

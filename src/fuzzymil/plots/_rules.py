@@ -18,6 +18,9 @@ from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.mamdani import MamdaniRules, numeric_view
 from fuzzymil.rules.premise import ANYTHING, And, Is, Part, Quantified, conditions, negations, plain_conditions
 
+MOST_CLASSES = 8
+"""More different numbers are not classes."""
+
 
 def rules_of(model: Any) -> RuleBase:
     """Return a rule base, or the rule base of a model, ``rules_`` or ``rule_base``; Mamdani rules as `numeric_view`."""
@@ -102,6 +105,26 @@ def border(model: Any, said: Array) -> float:
     if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
+
+
+def classes_of(model: Any, labels: Any = None) -> list[Any]:
+    """Return the classes in the order of their colors: those of a model, the one that its rules speak for last.
+
+    Without a classifier, the different labels in sorted order; none for numbers with many values.
+
+    Examples
+    --------
+    >>> classes_of(None, np.array(["yes", "no", "yes"]))
+    ['no', 'yes']
+    """
+    reading = model._reading() if isinstance(model, ExplainableModel) else None
+    if reading is not None and reading.classes is not None:
+        return list(np.asarray(reading.classes).tolist())
+    if labels is None:
+        return []
+    known = np.asarray(labels)
+    found = sorted(set(known.tolist()), key=lambda label: (isinstance(label, str), label))
+    return [] if len(found) > MOST_CLASSES and known.dtype.kind in "iuf" else found
 
 
 def influences(rules: RuleBase) -> Array:

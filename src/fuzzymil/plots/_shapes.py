@@ -14,10 +14,10 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short
+from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import bags_of_equal, position, rules_of
-from fuzzymil.plots.style import FAINT, as_written, bare, distinct, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 
@@ -60,20 +60,24 @@ class ShapePanel:
     shapes : list of Shape
     counts : array of shape (n_bins,), or None
         Histogram of the instances over the range of ``x``.
+    scale : Scale
+        How the values are written: as numbers, categories or dates.
     """
 
     feature: str
     x: Array
     shapes: list[Shape]
     counts: Array | None
+    scale: Scale = PLAIN
 
 
 @dataclasses.dataclass(repr=False)
 class ShapesDisplay:
     """What additive rules add to the output as functions of each feature, in the manner of additive models.
 
-    A solid line belongs to a rule about this feature alone, a dashed line to a rule that has other conditions, too: it
-    shows what the rule adds if those hold. The value is that of the instance for *some*, of as many instances as asked
+    Lines of rules that raise the output are orange, of those that lower it blue. A solid line belongs to a rule about
+    this feature alone, a dashed line to a rule that has other conditions, too: it shows what the rule adds if those
+    hold. The value is that of the instance for *some*, of as many instances as asked
     for *at least*, and of all instances otherwise.
 
     Parameters
@@ -177,11 +181,11 @@ class ShapesDisplay:
 
 
 def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
-    low, high = span(rules.variables[d], values)
+    low, high = view(rules.variables[d], values)
     x = np.linspace(low, high if high > low else low + 1.0, _N_POINTS)
     rows = np.full((_N_POINTS, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, d] = x
-    found = rules.infer(bags_of_equal(rules, rows))
+    found = rules.ignoring_gaps().infer(bags_of_equal(rules, rows))
     shapes = []
     for p, part in enumerate(rules.parts):
         name, rule = rules.variables[d].name, rules.rules[part.rule]
@@ -192,8 +196,9 @@ def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
             shapes.append(Shape(part.rule + 1, _text(part), y, alone))
     counts = None
     if values is not None:
-        counts = np.histogram(values[~np.isnan(values)], _N_BINS, (x[0], x[-1]))[0]
-    return ShapePanel(rules.variables[d].title, x, shapes, counts)
+        n_bins = len(rules.variables[d].categories) or _N_BINS
+        counts = np.histogram(values[~np.isnan(values)], n_bins, (x[0], x[-1]))[0]
+    return ShapePanel(rules.variables[d].title, x, shapes, counts, Scale.of(rules.variables[d]))
 
 
 def _text(part: Part) -> str:
@@ -203,19 +208,27 @@ def _text(part: Part) -> str:
 
 def _draw(axis: Any, panel: ShapePanel) -> None:
     axis.axhline(0, color="black", linewidth=0.6, zorder=1)
-    styles = distinct(max(shape.rule for shape in panel.shapes))  # a rule has the same color in every panel
-    for shape in panel.shapes:
-        style = styles[shape.rule - 1]
+    several = len(panel.shapes) > 1
+    for n, shape in enumerate(panel.shapes):
+        most = int(np.abs(shape.y).argmax())
+        color = HIGH if shape.y[most] > 0 else LOW
         dash = "-" if shape.alone else (0, (4, 2))
         label = shortened(f"{shape.rule}: {shape.text}", 40)
-        axis.plot(panel.x, shape.y, color=style["color"], linestyle=dash, linewidth=1.8, label=as_written(label))
+        axis.plot(panel.x, shape.y, color=color, linestyle=dash, linewidth=1.8, label=as_written(label))
+        if several:  # they differ in color only if one raises and one lowers the output
+            near = np.flatnonzero(np.abs(shape.y) >= 0.9 * np.abs(shape.y[most]))
+            at = near[len(near) * (n + 1) // (len(panel.shapes) + 1)]
+            look = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": color, "linewidth": 0.8}
+            place = (panel.x[at], shape.y[at])
+            axis.text(*place, str(shape.rule), fontsize=6.5, color=color, ha="center", va="center", bbox=look)
         if shape.alone:
-            axis.fill_between(panel.x, 0, shape.y, color=style["color"], alpha=0.1, linewidth=0)
+            axis.fill_between(panel.x, 0, shape.y, color=color, alpha=0.1, linewidth=0)
     if panel.counts is not None and panel.counts.any():
         edges = np.linspace(panel.x[0], panel.x[-1], len(panel.counts) + 1)
         share = panel.counts / panel.counts.max()
         axis.stairs(share, edges, fill=True, color=FAINT, alpha=0.6, transform=_strip(axis))
     axis.set_xlim(panel.x[0], panel.x[-1])
+    panel.scale.put_on(axis.xaxis)
     axis.set_xlabel(as_written(shortened(panel.feature, 40)), fontsize=9)
     axis.legend(fontsize=6.5, frameon=False, loc="upper left", handlelength=1.6)
     bare(axis)

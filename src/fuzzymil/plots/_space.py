@@ -13,27 +13,33 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import chosen_bag, explain
+from fuzzymil.plots._axes import PLAIN, Scale, spread_out, variables_of
 from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
 from fuzzymil.plots._outlines import RuleOutline, draw_outline, leading_features, rule_outlines
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
-from fuzzymil.plots._rules import border, conclusions, position, rules_of
-from fuzzymil.plots.style import FAINT, HIGH, LOW, add_colorbar, add_legend, as_written, bare, distinct, shortened
+from fuzzymil.plots._rules import border, classes_of, conclusions, position, rules_of
+from fuzzymil.plots.style import (
+    FAINT,
+    HIGH,
+    LOW,
+    WITNESS,
+    add_colorbar,
+    add_legend,
+    as_written,
+    bare,
+    distinct,
+    shortened,
+)
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.rule import Variable
 
 _MANY = 3000  # points are drawn smaller, and as an image in vector files
-_LOOKS: tuple[tuple[str, float, str], ...] = (
-    (".", 14.0, FAINT),
-    ("+", 34.0, LOW),
-    ("^", 18.0, "#009E73"),
-    ("x", 22.0, "#CC79A7"),
-    ("v", 18.0, "#56B4E9"),
-    ("D", 10.0, "#000000"),
-)
+_LOOKS: tuple[tuple[str, float], ...] = ((".", 14.0), ("+", 34.0), ("^", 18.0), ("x", 22.0), ("v", 18.0), ("D", 10.0))
 
 
 @dataclasses.dataclass(repr=False)
@@ -67,6 +73,12 @@ class SpaceDisplay:
         Radius of the true concepts.
     note : str
         Remarks for the reader.
+    colors : tuple of str
+        Of the groups: those of their classes.
+    kind_colors : tuple of str
+        Of the rules of several outputs, by output.
+    scales : pair of Scale
+        How the values on the axes are written: as numbers, categories or dates.
 
     Examples
     --------
@@ -90,6 +102,9 @@ class SpaceDisplay:
     concepts: Array | None = None
     radius: float = 0.0
     note: str = ""
+    colors: tuple[str, ...] = ()
+    kind_colors: tuple[str, ...] = ()
+    scales: tuple[Scale, Scale] = (PLAIN, PLAIN)
 
     @classmethod
     def from_model(
@@ -136,15 +151,18 @@ class SpaceDisplay:
             features = [variable.name for variable in rules.variables if variable.name in asked]
         elif features is None and quantified and rules.n_features > 2:
             features = leading_features(rules)
-        projection, axes, even = _view(seen, rules.variables, features)
-        plain = cls._of_bags(seen, given.labels if labels is None else labels, projection, axes, even, order)
+        projection, axes, even, scales = _view(seen, rules.variables, features)
+        known = given.labels if labels is None else labels
+        plain = cls._of_bags(
+            seen, known, projection, axes, even, order, scales, classes_of(model) if labels is None else []
+        )
         high = border(model, conclusions(rules)[:, 0]) if threshold is None else threshold
         ellipses: tuple[RuleEllipse, ...] = ()
         outlines: tuple[RuleOutline, ...] = ()
         if quantified:
             across, up = projection.directions.argmax(axis=1).tolist()
-            ends = _range(seen.instances[:, across]), _range(seen.instances[:, up])
-            outlines, note = rule_outlines(rules, across, up, *ends, limit=high)
+            wide, tall = (_range(seen.instances[:, d], scale) for d, scale in zip((across, up), scales, strict=True))
+            outlines, note = rule_outlines(rules, across, up, wide, tall, limit=high)
         else:
             ellipses, note = rule_ellipses(rules, seen, projection, mixed=even, high=high)
         display = dataclasses.replace(
@@ -152,6 +170,7 @@ class SpaceDisplay:
             rules=ellipses,
             outlines=outlines,
             several=len(rules.outputs) > 1,
+            kind_colors=tuple(class_color(k, len(rules.outputs)) for k in range(len(rules.outputs))),
             note="; ".join(filter(None, (plain.note, note))),
         )
         return display if bag is None else display._with_bag(chosen_bag(seen, bag), projection, rules)
@@ -174,19 +193,28 @@ class SpaceDisplay:
         ('x1', 'x2')
         """
         given = as_bags(bags)
-        projection, axes, even = _view(given, [Variable(name) for name in given.names], features)
-        display = cls._of_bags(given, given.labels if labels is None else labels, projection, axes, even, order)
+        projection, axes, even, scales = _view(given, variables_of(given), features)
+        known = given.labels if labels is None else labels
+        display = cls._of_bags(given, known, projection, axes, even, order, scales)
         return display if bag is None else display._with_bag(chosen_bag(given, bag), projection)
 
     @classmethod
     def _of_bags(
-        cls, seen: Bags, labels: Any, projection: Projection, axes: tuple[str, str], even: bool, order: Any
+        cls,
+        seen: Bags,
+        labels: Any,
+        projection: Projection,
+        axes: tuple[str, str],
+        even: bool,
+        order: Any,
+        scales: tuple[Scale, Scale],
+        classes: Sequence[Any] = (),
     ) -> SpaceDisplay:
-        points = project(projection, seen.instances)
+        points = _places(projection, seen, scales)
         known = ~np.isnan(points).any(axis=1)
         note = "" if known.all() else f"{(~known).sum():,} of {len(points):,} instances not shown (missing values)"
         if labels is None:
-            return cls({"instance": points[known]}, axes, even=even, note=note)
+            return cls({"instance": points[known]}, axes, even=even, note=note, scales=scales)
         found = np.asarray(labels)
         if found.shape != (seen.n_bags,):
             raise InputError(f"Expected one label per bag: got {seen.n_bags} bags and labels of shape {found.shape}.")
@@ -198,20 +226,22 @@ class SpaceDisplay:
                     f"There are {len(kinds)} different labels, but only {len(_LOOKS)} can be distinguished: group them "
                     "and pass labels=..."
                 )
-            return cls({"instance": points[known]}, axes, owners[known].astype(float), even=even, note=note)
+            values = owners[known].astype(float)
+            return cls({"instance": points[known]}, axes, values, even=even, note=note, scales=scales)
         if order is not None:
             if set(order) != set(kinds):
                 raise ParameterError(f"order must list the labels {listed(kinds)}, got {listed(order)}.")
             kinds = list(order)
+        ranked = list(classes) if set(kinds) <= set(classes) else kinds
+        colors = tuple(class_color(ranked.index(kind), len(ranked)) for kind in kinds)
         groups = {f"in a bag labeled {kind}": points[known & (owners == kind)] for kind in kinds}
-        return cls(groups, axes, even=even, note=note)
+        return cls(groups, axes, even=even, note=note, colors=colors, scales=scales)
 
     def _with_bag(self, bag: Bags, projection: Projection, rules: RuleBase | None = None) -> SpaceDisplay:
         found = () if rules is None else explain(rules, bag).rules
         witness = next((rule.witness for rule in found if rule.witness is not None), None)
-        return dataclasses.replace(
-            self, bag=project(projection, bag.instances), bag_name=str(bag.ids[0]), witness=witness
-        )
+        places = _places(projection, bag, self.scales)
+        return dataclasses.replace(self, bag=places, bag_name=str(bag.ids[0]), witness=witness)
 
     def with_concepts(self, centers: Array, radius: float) -> SpaceDisplay:
         """Return the display with true concepts: circles around ``centers`` (n_concepts, 2)."""
@@ -223,7 +253,10 @@ class SpaceDisplay:
         """Draw the figure and return it."""
         figure, axis = plt.subplots(figsize=(6.2, 6.8), layout="constrained")
         self._draw_instances(figure, axis)
-        low, high = axis.get_xlim(), axis.get_ylim()
+        low, high = (
+            (-0.5, len(scale.categories) - 0.5) if scale.categories else limits
+            for scale, limits in zip(self.scales, (axis.get_xlim(), axis.get_ylim()), strict=True)
+        )
         if self.concepts is not None:
             x, y = self.concepts.T
             axis.scatter(x, y, 46, marker="s", color="black", label="concept center", zorder=4)
@@ -239,6 +272,8 @@ class SpaceDisplay:
         axis.set_xlabel(as_written(shortened(self.axes[0], 60)), fontsize=9)
         axis.set_ylabel(as_written(shortened(self.axes[1], 60)), fontsize=9)
         bare(axis)
+        self.scales[0].put_on(axis.xaxis)
+        self.scales[1].put_on(axis.yaxis, across=False)
         if title:
             figure.suptitle(as_written(title), fontsize=11)
         handles, labels = axis.get_legend_handles_labels()
@@ -248,7 +283,8 @@ class SpaceDisplay:
 
     def _draw_instances(self, figure: Figure, axis: Any) -> None:
         many = sum(map(len, self.groups.values())) > _MANY
-        for (name, points), (marker, size, color) in zip(self.groups.items(), _LOOKS, strict=False):
+        colors = self.colors or (FAINT,) * len(self.groups)
+        for (name, points), (marker, size), color in zip(self.groups.items(), _LOOKS, colors, strict=False):
             look: dict[str, Any] = {
                 "marker": marker,
                 "linewidths": 0.9,
@@ -256,7 +292,8 @@ class SpaceDisplay:
                 "alpha": 0.6 if many else 1,
             }
             if self.values is None:
-                look |= {"color": color}
+                # Faint, so that the lines of rules, which have the color of their class, too, stand out.
+                look |= {"color": color, "alpha": 0.45 if marker == "." else 0.75}
             else:
                 look |= {"c": self.values, "cmap": "cividis"}
             x, y = points.T
@@ -271,6 +308,7 @@ class SpaceDisplay:
         x, y = self.bag.T
         axis.scatter(x, y, 110, linewidths=1.3, label=f"bag {shortened(self.bag_name, 30)}", **ring)
         if self.witness is not None:
+            ring["edgecolors"] = WITNESS
             axis.scatter(x[self.witness], y[self.witness], 230, linewidths=2.2, label="witness", **ring)
 
     def _draw_rules(self, axis: Any) -> None:
@@ -305,7 +343,7 @@ class SpaceDisplay:
     def _look(self, kind: int) -> dict[str, Any]:
         if self.several:
             dash = distinct(kind + 1)[kind]["linestyle"]
-            return {"color": _LOOKS[kind % len(_LOOKS)][2], "linestyle": dash, "linewidth": 1.8}
+            return {"color": self.kind_colors[kind], "linestyle": dash, "linewidth": 1.8}
         if kind:
             return {"color": HIGH, "linestyle": "-", "linewidth": 2.0}
         return {"color": LOW, "linestyle": "--", "linewidth": 1.3}
@@ -316,8 +354,10 @@ class SpaceDisplay:
         return "; ".join(filter(None, (self.note, outside)))
 
 
-def _range(values: Array) -> tuple[float, float]:
-    """Return the range of known values, a little wider, as the axes have it."""
+def _range(values: Array, scale: Scale) -> tuple[float, float]:
+    """Return the range of known values, a little wider, as the axes have it; of categories, room for each."""
+    if scale.categories:
+        return -0.5, len(scale.categories) - 0.5
     known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     room = 0.05 * (high - low) or 0.5
@@ -326,8 +366,8 @@ def _range(values: Array) -> tuple[float, float]:
 
 def _view(
     seen: Bags, variables: Sequence[Variable], features: Sequence[str | int] | None
-) -> tuple[Projection, tuple[str, str], bool]:
-    """Return the projection, the labels of its axes, and whether they mix features."""
+) -> tuple[Projection, tuple[str, str], bool, tuple[Scale, Scale]]:
+    """Return the projection, the labels of its axes, whether they mix features, and how their values are written."""
     if seen.n_features < 2:
         raise InputError("A plane needs two features, got one: use MembershipDisplay instead.")
     if features is None and seen.n_features > 2:
@@ -337,7 +377,7 @@ def _view(
             f"principal component {place} ({100 * share:.0f}% of the variance)"
             for place, share in enumerate(shares, start=1)
         )
-        return projection, (first, second), True
+        return projection, (first, second), True, (PLAIN, PLAIN)
     chosen = (0, 1) if features is None else features
     if isinstance(chosen, str) or len(chosen) != 2:
         raise ParameterError(f"features must be two names or columns, got {chosen!r}.")
@@ -345,4 +385,11 @@ def _view(
     if across == up:
         raise ParameterError(f"features must be different, got {variables[up].name!r} twice.")
     names = variables[across].title, variables[up].title
-    return chosen_features(seen.n_features, across, up), names, False
+    scales = Scale.of(variables[across]), Scale.of(variables[up])
+    return chosen_features(seen.n_features, across, up), names, False, scales
+
+
+def _places(projection: Projection, bags: Bags, scales: tuple[Scale, Scale]) -> Array:
+    """Return where instances are drawn (n, 2); those of one category are moved a little apart."""
+    points = project(projection, bags.instances)
+    return np.column_stack([spread_out(points[:, n], scale, bags.instances) for n, scale in enumerate(scales)])

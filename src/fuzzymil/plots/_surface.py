@@ -16,12 +16,12 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
+from fuzzymil.plots._axes import PLAIN, Scale
 from fuzzymil.plots._rules import bags_of_equal, equal_instances, position, rules_of
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
-from fuzzymil.rules.language.printer import format_number
 
 _UNKNOWN = 0.05  # firing strength below which no rule is said to apply
 
@@ -49,6 +49,10 @@ class SurfaceDisplay:
         How these values were chosen, in words.
     n_instances : int
         Number of equal instances in each bag: 1, or as many as a rule with *at least* asks for.
+    scales : pair of Scale
+        How the values of the features are written: as numbers, categories or dates.
+    held_scales : dict of str to Scale
+        Those of the other features.
 
     Examples
     --------
@@ -68,6 +72,8 @@ class SurfaceDisplay:
     held: dict[str, float]
     how: str
     n_instances: int = 1
+    scales: tuple[Scale, Scale] = (PLAIN, PLAIN)
+    held_scales: dict[str, Scale] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def from_rules(
@@ -109,34 +115,39 @@ class SurfaceDisplay:
         place = _place(rules, seen)
         for d, value in given.items():
             place[d] = value
-        xs, ys = (np.linspace(*_range(rules, seen, d), n_points) for d in (across, up))
-        instances = np.tile(place, (n_points**2, 1))
-        instances[:, across], instances[:, up] = np.tile(xs, n_points), np.repeat(ys, n_points)
+        xs, ys = (_points(rules, seen, d, n_points) for d in (across, up))
+        instances = np.tile(place, (len(xs) * len(ys), 1))
+        instances[:, across], instances[:, up] = np.tile(xs, len(ys)), np.repeat(ys, len(xs))
         found = rules.infer(bags_of_equal(rules, instances))
+        others = [d for d in _used(rules) if d not in (across, up)]
         return cls(
             x=xs,
             y=ys,
-            z=found.output[:, k].reshape(n_points, n_points),
-            strongest=found.strongest.reshape(n_points, n_points) if rules.normalize else None,
+            z=found.output[:, k].reshape(len(ys), len(xs)),
+            strongest=found.strongest.reshape(len(ys), len(xs)) if rules.normalize else None,
             xlabel=rules.variables[across].title,
             ylabel=rules.variables[up].title,
             output=rules.outputs[k],
-            held={rules.feature_names[d]: float(place[d]) for d in _used(rules) if d not in (across, up)},
+            held={rules.feature_names[d]: float(place[d]) for d in others},
+            held_scales={rules.feature_names[d]: Scale.of(rules.variables[d]) for d in others},
             how=_in_words(len(given), rules.n_features - 2, seen is not None),
             n_instances=equal_instances(rules),
+            scales=(Scale.of(rules.variables[across]), Scale.of(rules.variables[up])),
         )
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         figure, axis = plt.subplots(figsize=(5.8, 5.2), layout="constrained")
-        image = axis.pcolormesh(self.x, self.y, self.z, cmap="cividis", shading="gouraud", rasterized=True)
+        blocks = any(scale.categories for scale in self.scales)  # between categories there is nothing
+        shading: Any = "nearest" if blocks else "gouraud"
+        image = axis.pcolormesh(self.x, self.y, self.z, cmap="cividis", shading=shading, rasterized=True)
         levels = MaxNLocator(5).tick_values(float(self.z.min()), float(self.z.max()))
         inside = [level for level in levels if self.z.min() < level < self.z.max()]
-        if inside:
+        if inside and not blocks:
             lines = axis.contour(self.x, self.y, self.z, levels=inside, colors="white", linewidths=0.9)
             for text in axis.clabel(lines, fontsize=7.5, fmt="%g"):
                 text.set_bbox({"boxstyle": "round,pad=0.1", "facecolor": "#333333", "edgecolor": "none", "alpha": 0.6})
-        if self.strongest is not None and (self.strongest < _UNKNOWN).any():
+        if self.strongest is not None and not blocks and (self.strongest < _UNKNOWN).any():
             hatch = axis.contourf(
                 self.x, self.y, self.strongest, levels=[-1.0, _UNKNOWN], hatches=["////"], colors="none"
             )
@@ -152,6 +163,8 @@ class SurfaceDisplay:
         axis.set_xlabel(as_written(shortened(self.xlabel, 60)), fontsize=9)
         axis.set_ylabel(as_written(shortened(self.ylabel, 50)), fontsize=9)
         bare(axis)
+        self.scales[0].put_on(axis.xaxis)
+        self.scales[1].put_on(axis.yaxis, across=False)
         add_colorbar(figure, image, axis, shortened(self.output, 40), aspect=30)
         count = "one instance" if self.n_instances == 1 else f"{self.n_instances} equal instances"
         heading = f"{shortened(self.output, 40)} for bags with {count}" if title is None else title
@@ -164,7 +177,8 @@ class SurfaceDisplay:
         if not self.how:
             return ""
         if 0 < len(self.held) <= 4:
-            each = [f"{shortened(name, 30)} = {format_number(value, 3)}" for name, value in self.held.items()]
+            scales = {name: self.held_scales.get(name, PLAIN) for name in self.held}
+            each = [f"{shortened(name, 30)} = {scales[name].text(value)}" for name, value in self.held.items()]
             return f"{', '.join(each)} ({self.how})"
         return self.how
 
@@ -182,18 +196,26 @@ def _given(rules: RuleBase, at: Mapping[str | int, float], shown: tuple[int, int
 
 
 def _place(rules: RuleBase, seen: Bags | None) -> Array:
-    """Return values of the features, shape (n_features,): medians, or the middles of ranges."""
-    middles = np.array([sum(span(variable)) / 2 for variable in rules.variables])
+    """Return values of the features, shape (n_features,): medians, or the middles of ranges; one of the categories."""
+    middles = np.array([0.0 if variable.categories else sum(span(variable)) / 2 for variable in rules.variables])
     if seen is None:
         return middles
-    known = ~np.isnan(seen.instances).all(axis=0)
+    known = np.asarray(~np.isnan(seen.instances).all(axis=0))
     middles[known] = np.nanmedian(seen.instances[:, known], axis=0)
+    for d, variable in enumerate(rules.variables):
+        if variable.categories and bool(known[d]):  # between two categories there is none: the most frequent one
+            values = seen.instances[:, d]
+            codes, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+            middles[d] = codes[counts.argmax()]
     return middles
 
 
-def _range(rules: RuleBase, seen: Bags | None, d: int) -> tuple[float, float]:
+def _points(rules: RuleBase, seen: Bags | None, d: int, n_points: int) -> Array:
+    """Return the values of a feature to evaluate: points over its range, or its categories."""
+    if rules.variables[d].categories:
+        return np.arange(len(rules.variables[d].categories), dtype=float)
     low, high = span(rules.variables[d], None if seen is None else seen.instances[:, d])
-    return (low, high) if high > low else (low - 1.0, low + 1.0)
+    return np.linspace(*((low, high) if high > low else (low - 1.0, low + 1.0)), n_points)
 
 
 def _used(rules: RuleBase) -> list[int]:

@@ -11,23 +11,23 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from fuzzymil._utils import storage
+from fuzzymil._utils.colors import FAINT, HIGH, LOW, WITNESS, class_color
 
 __all__ = [
     "FAINT",
     "HIGH",
     "LOW",
+    "WITNESS",
     "add_colorbar",
     "add_legend",
     "as_written",
     "bare",
+    "class_look",
     "distinct",
     "drawn",
     "save_figure",
     "shortened",
 ]
-
-# Two hues that color-blind readers can distinguish, and that also differ in grayscale.
-HIGH, LOW, FAINT = "#D55E00", "#0072B2", "#8A8A8A"
 
 # Color is never the only difference: each has its own dash and marker, for grayscale prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
@@ -64,6 +64,21 @@ def distinct(n: int) -> list[dict[str, Any]]:
         }
         for turn, own in rounds
     ]
+
+
+def class_look(place: int, n_classes: int) -> dict[str, Any]:
+    """Return color, dash and marker of a class, by its position among the classes of the model.
+
+    A class has the same color in every figure, in reports and in notebooks; of two, the one that the rules speak for
+    comes last.
+
+    Examples
+    --------
+    >>> class_look(1, 2)["color"] == HIGH
+    True
+    """
+    turn = place % len(_DASHES)
+    return {"color": class_color(place, n_classes), "linestyle": _DASHES[turn], "marker": _MARKERS[turn]}
 
 
 def bare(axis: Any) -> None:

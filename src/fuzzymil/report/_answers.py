@@ -17,8 +17,8 @@ from fuzzymil.estimators import ExplainableModel
 from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.network.inference import Activations
-from fuzzymil.report._drawings import Sketcher
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.drawings import Sketcher
 from fuzzymil.rules.inference import clipped
 from fuzzymil.rules.language import source
 from fuzzymil.rules.mamdani import MamdaniRules, numeric_view

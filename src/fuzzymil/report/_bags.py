@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_mark
+from fuzzymil._utils.drawings import Bar, bar
 from fuzzymil.explain import Explanation
 from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.explain.text import evenly
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._drawings import Bar, bar
 from fuzzymil.report._explanations import explanation_facts
 from fuzzymil.report._format import label, typeset
 
@@ -45,6 +46,8 @@ class BagCard:
         Numbers to sort by.
     kinds : list of str
         Keys by which the list can be filtered.
+    mark : str
+        Of the color of the predicted class, see `fuzzymil._utils.colors.class_mark`; empty for numbers.
     probabilities : list of (class, float)
     coverage : float or None
         How usual the bag is, if that is known.
@@ -64,6 +67,7 @@ class BagCard:
     bar: Bar
     keys: dict[str, float]
     kinds: list[str]
+    mark: str
     probabilities: list[tuple[Any, float]]
     coverage: float | None
     unusual: str
@@ -139,9 +143,10 @@ def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[Ba
     certainty, coverage, wrong = answers.certainty, answers.coverage, answers.wrong
     cards = []
     for b, explanation in explanations.items():
-        kinds = []
+        kinds, mark = [], ""
         if answers.classes is not None:
-            kinds = [f"as-{answers.classes.index(np.asarray(answers.predictions[b]).tolist())}"]
+            place = answers.classes.index(np.asarray(answers.predictions[b]).tolist())
+            kinds, mark = [f"as-{place}"], class_mark(place, len(answers.classes))
             kinds += [] if truth is None else ["wrong" if wrong[b] else "correct"]
         keys = {"certainty": certainty[b], "prediction": scores[b]}
         keys |= {} if coverage is None else {"coverage": coverage[b]}
@@ -158,6 +163,7 @@ def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[Ba
                 bar=bar(float(scores[b]), *ends, signed=signed, mark=None if true is None else float(true[b])),
                 keys=keys,
                 kinds=kinds,
+                mark=mark,
                 probabilities=list(zip(answers.classes or (), explanation.probability or (), strict=False)),
                 coverage=explanation.coverage,
                 unusual=_unusual(explanation),

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.drawings import histogram
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._drawings import histogram
+from fuzzymil.report._format import number
 from fuzzymil.rules.rule import Variable
 
 
@@ -42,10 +43,22 @@ def _features(answers: Answers) -> Iterator[dict[str, Any]]:
         variable = variables.get(name)
         yield {
             "name": name,
-            "unit": "" if variable is None else variable.unit,
+            "unit": "" if variable is None or variable.shown(0.0) else variable.unit,
             "n_rules": 0 if variable is None else uses[variable.name],
-            **_summary(answers.bags.instances[:, d]),
+            **_described(answers, d, variable),
         }
+
+
+def _described(answers: Answers, d: int, variable: Variable | None) -> dict[str, Any]:
+    """Return the values of a feature in short, categories and dates as a person writes them."""
+    found = _summary(answers.bags.instances[:, d])
+    categories = () if variable is None else variable.categories
+    if categories and found["known"]:
+        values = answers.bags.instances[:, d]
+        found["histogram"] = histogram(values, -0.5, len(categories) - 0.5, len(categories))
+    numbers = [found[key] for key in ("min", "median", "max")] if found["known"] else []
+    shown = [(None if variable is None else variable.shown(value)) or number(value, 4) for value in numbers]
+    return found | {"categories": list(categories), "shown": shown or ["\N{EN DASH}"] * 3}
 
 
 def _variables(answers: Answers) -> dict[str, Variable]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from fuzzymil._utils.drawings import waterfall
 from fuzzymil.explain import ConditionExplanation, Counterfactual, Explanation, PartExplanation, RuleExplanation
 from fuzzymil.explain.text import evenly, folded, rest_in_words
 from fuzzymil.explain.words import outcome, part_in_words, rests_on, score_name, start_in_words, the_score
-from fuzzymil.report._drawings import Sketcher, bar
 from fuzzymil.report._format import typeset
+from fuzzymil.rules.drawings import Sketcher
 
 _MAX_RULES, _MAX_LINES, _MAX_CONDITIONS = 4, 12, 6
 _NEGLIGIBLE = 0.01  # of the greatest change, or of the greatest contribution
@@ -77,16 +76,11 @@ def _contributions(
     meaning = outcome(explanation) if explanation.additive else ""
     lines.append((explanation.score, {"text": score_name(explanation) + (f" → {meaning}" if meaning else "")}))
     amounts = [amount for amount, _ in lines]
-    starts = [0.0] * len(amounts)
-    if explanation.additive:
-        starts[1:-1] = np.cumsum(amounts[:-2]).tolist()
-    reached = [start + amount for start, amount in zip(starts, amounts, strict=True)]
-    widest = max(map(abs, reached)) or 1.0
-    ends = (-widest if min(reached) < 0 else 0.0, widest if max(reached) > 0 else 0.0)
     signed = explanation.classes is not None or min(amounts) < 0
+    bars = waterfall(amounts, joined=explanation.additive, signed=signed)
     return [
-        {"amount": typeset(text.strip()), "bar": bar(amount, *ends, signed=signed, start=start), "rule": None} | line
-        for text, start, (amount, line) in zip(evenly(amounts), starts, lines, strict=True)
+        {"amount": typeset(text.strip()), "bar": drawn, "rule": None} | line
+        for text, drawn, (_, line) in zip(evenly(amounts), bars, lines, strict=True)
     ]
 
 

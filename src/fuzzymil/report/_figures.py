@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -11,23 +11,27 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.plots import FAINT, LOW, ReliabilityDisplay, RocDisplay
+from fuzzymil.explain import Effect
+from fuzzymil.plots import FAINT, EffectDisplay, ReliabilityDisplay, RocDisplay
 from fuzzymil.plots.style import as_written, bare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MAX_CURVES = 6  # more could not be distinguished
+
+def roc(folds: Sequence[tuple[Any, Any]], classes: Sequence[Any], positive: Any) -> bytes:
+    """Draw ROC curves, from (truth, scores) of each fold: of one of two classes, or of several and their mean."""
+    return _svg(RocDisplay.from_classes(folds, classes, positive=positive).plot())
 
 
-def roc(curves: Mapping[str, Sequence[tuple[Any, Any]]]) -> bytes:
-    """Draw ROC curves, the first six at most, from (truth, scores) of each fold."""
-    return _svg(RocDisplay.from_scores(dict(list(curves.items())[:_MAX_CURVES])).plot())
-
-
-def reliability(folds: Sequence[tuple[Any, Any]], positive: Any) -> bytes:
+def reliability(folds: Sequence[tuple[Any, Any]], classes: Sequence[Any], positive: Any) -> bytes:
     """Draw the reliability of probabilities, from (truth, probabilities) of each fold."""
-    return _svg(ReliabilityDisplay.from_probabilities({"probabilities": folds}, positive=positive).plot())
+    return _svg(ReliabilityDisplay.from_classes(folds, classes, positive=positive).plot())
+
+
+def effects(found: Sequence[Effect], n_classes: int) -> bytes:
+    """Draw how predictions change with features."""
+    return _svg(EffectDisplay(list(found), n_classes).plot())
 
 
 def agreement(truth: Array, predicted: Array, name: str) -> bytes:
@@ -37,7 +41,7 @@ def agreement(truth: Array, predicted: Array, name: str) -> bytes:
     ends = (float(both.min()) - margin, float(both.max()) + margin)
     figure, axis = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
     axis.plot(ends, ends, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
-    axis.scatter(truth, predicted, s=16, color=LOW, alpha=0.75, linewidths=0)
+    axis.scatter(truth, predicted, s=16, color="#4A5560", alpha=0.75, linewidths=0)
     axis.set(xlim=ends, ylim=ends)
     axis.set_box_aspect(1)
     axis.set_xlabel(as_written(f"{name}, true"), fontsize=9)

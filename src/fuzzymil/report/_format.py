@@ -10,7 +10,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.explain.text import degree as _degree
 from fuzzymil.rules.language import printer
 
-__all__ = ["counted", "degree", "label", "number", "percent", "sortable", "spread", "typeset"]
+__all__ = ["counted", "degree", "fixed", "label", "number", "percent", "sortable", "spread", "typeset"]
 
 
 def typeset(text: str) -> str:
@@ -55,6 +55,17 @@ def degree(log_value: float) -> str:
     ('1', '1.93e−22')
     """
     return typeset(_degree(log_value))
+
+
+def fixed(value: float, digits: int = 3) -> str:
+    """Return a number with a fixed number of decimals.
+
+    Examples
+    --------
+    >>> fixed(-0.25)
+    '−0.250'
+    """
+    return typeset(f"{value:.{digits}f}")
 
 
 def counted(n: int, noun: str) -> str:

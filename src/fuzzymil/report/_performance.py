@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.statistics import brier_score
+from fuzzymil.estimators import Fold as TrainedFold
 from fuzzymil.estimators import cross_validate
 from fuzzymil.report import _figures
 from fuzzymil.report._answers import Answers
@@ -112,28 +113,18 @@ class Performance:
     def roc_curve(self) -> bytes:
         """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
-        if len(self.classes) == 2:
-            sign = 1.0 if self._place == 1 else -1.0
-            positive = {self.classes[self._place]: [sign * np.asarray(fold.scores) for fold in self.folds]}
-        else:
-            positive = {name: [_column(fold, k) for fold in self.folds] for k, name in enumerate(self.classes)}
-        return _figures.roc(
-            {
-                str(name): [(fold.truth == name, values) for fold, values in zip(self.folds, scores, strict=True)]
-                for name, scores in positive.items()
-            }
-        )
+        return _figures.roc([(fold.truth, fold.scores) for fold in self.folds], self.classes, self.positive)
 
     def reliability(self) -> bytes:
-        """Draw the reliability of the probabilities of the positive one of two classes."""
+        """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
-        pairs = [(fold.truth, np.asarray(fold.probabilities)[:, self._place]) for fold in self.folds]
-        return _figures.reliability(pairs, self.classes[self._place])
+        pairs = [(fold.truth, fold.probabilities) for fold in self.folds]
+        return _figures.reliability(pairs, self.classes, self.positive)
 
     @property
-    def _place(self) -> int:
-        """Position of the positive class."""
-        return 1 if self.classes is None or self.positive is None else self.classes.index(self.positive)
+    def about(self) -> Any:
+        """The class that the curves are about."""
+        return self.positive if self.positive is not None or self.classes is None else self.classes[-1]
 
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""
@@ -218,7 +209,7 @@ def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -
     return Performance(Basis.SEEN if seen else Basis.UNSEEN, folds, answers.classes, answers.rules.outputs)
 
 
-def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Performance | None:
+def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> tuple[Performance, list[TrainedFold]] | None:
     """Train models with the same parameters on all folds but one, and measure each on the fold left out.
 
     Parameters
@@ -232,8 +223,8 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Perfor
 
     Returns
     -------
-    Performance or None
-        None if the rules were edited after training, or if there are too few bags.
+    (Performance, list of Fold) or None
+        The predictions, and the models; None if the rules were edited after training, or if there are too few bags.
     """
     start = getattr(answers.model, "init", None)
     if isinstance(start, RuleBase) and start == answers.rules:  # as `with_rules` leaves it: refitting would cheat
@@ -255,7 +246,7 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> Perfor
         )
         for fold in found
     )
-    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs)
+    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs), found
 
 
 def _order(answers: Answers) -> list[int]:
@@ -314,6 +305,7 @@ def performance_facts(quoted: Performance | None, own: Performance | None, reaso
         "n_bags": quoted.n_bags,
         "n_folds": len(quoted.folds),
         "classes": quoted.classes,
+        "about": quoted.about,
         "headline": {"name": name, "value": values},
         "columns": [_COLUMNS[each.basis] for each in shown],
         "measures": [(name, [each.measures[name] for each in shown]) for name in quoted.measures],
@@ -327,9 +319,9 @@ def performance_facts(quoted: Performance | None, own: Performance | None, reaso
         return facts | {"agreement": [(each, quoted.agreement(k)) for k, each in enumerate(quoted.outputs)]}
     confusion = zip(quoted.classes, quoted.confusion.tolist(), strict=True)
     has_area = any(name.startswith("Area") for name in quoted.measures)
-    binary = len(quoted.classes) == 2 and quoted.folds[0].probabilities is not None
+    likely = quoted.folds[0].probabilities is not None
     return facts | {
         "confusion": list(confusion),
         "roc": quoted.roc_curve() if has_area else None,
-        "reliability": quoted.reliability() if binary and has_area else None,
+        "reliability": quoted.reliability() if likely and has_area else None,
     }

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.estimators import MIMamdani, Network
+from fuzzymil.estimators import Fold, MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
@@ -17,6 +17,7 @@ from fuzzymil.report._bags import bags_facts, chosen_bags
 from fuzzymil.report._data import data_facts
 from fuzzymil.report._format import counted
 from fuzzymil.report._health import health_facts
+from fuzzymil.report._importance import Matters, importance_facts, what_matters
 from fuzzymil.report._performance import Performance, cross_validated, measured, performance_facts
 from fuzzymil.report._rules import RuleCard, rule_cards, rules_facts
 from fuzzymil.report._settings import settings_facts
@@ -41,6 +42,8 @@ class Report:
         The model's own on the same bags, if ``performance`` is cross-validated.
     reason : str
         Why there is no cross-validation: ``"edited"`` (or too few bags), ``"not requested"``, or empty.
+    matters : Matters
+        How much features and rules matter, and how predictions change with features.
     diagnoses : tuple of Diagnosis
         One per member.
     explanations : dict of int to Explanation
@@ -64,6 +67,7 @@ class Report:
     performance: Performance | None
     own_performance: Performance | None
     reason: str
+    matters: Matters
     diagnoses: tuple[Diagnosis, ...]
     explanations: dict[int, Explanation]
 
@@ -93,13 +97,16 @@ class Report:
         performance, own = (each and dataclasses.replace(each, positive=about) for each in measures[:2])
         reason = measures[2]
         step("performance", 1, 1)
+        step("importance", 0, 1)
+        matters = what_matters(answers, measures[3], about)
+        step("importance", 1, 1)
         places = chosen_bags(answers.certainty, max_bags)
         explanations: dict[int, Explanation] = {}
         step("explanations", 0, len(places))
         for place, explanation in zip(places.tolist(), answers.explained(places), strict=True):
             explanations[place] = explanation
             step("explanations", len(explanations), len(places))
-        cards = rule_cards(answers)
+        cards = rule_cards(answers, matters.rules)
         return cls(
             title=title or f"{counted(len(cards), 'rule')} on {counted(answers.bags.n_bags, 'bag')}",
             made_on=datetime.date.today(),
@@ -108,6 +115,7 @@ class Report:
             performance=performance,
             own_performance=own,
             reason=reason,
+            matters=matters,
             diagnoses=tuple(rules.diagnose(answers.read) for rules in answers.model.members_),
             explanations=explanations,
         )
@@ -121,6 +129,7 @@ class Report:
             data=data_facts(self.answers),
             performance=performance_facts(self.performance, self.own_performance, self.reason),
             rules=rules_facts(self.answers, self.cards),
+            matters=importance_facts(self.matters, len(self.answers.classes or ())),
             health=health_facts(self.diagnoses, additive=not self.answers.rules.normalize),
             bags=bags_facts(self.answers, self.explanations),
             settings=settings_facts(self.answers),
@@ -144,9 +153,10 @@ def write_report(
 ) -> None:
     """Write a report on a model and bags as one self-contained HTML file.
 
-    It describes the data, lists the rules in words and drawings, measures the performance (if the bags have labels),
-    explains the predictions for the most and the least certain bags, diagnoses the rules, and records parameters and
-    versions. JavaScript is only needed for sorting and searching.
+    It describes the data, lists the rules in words and drawings, measures the performance (if the bags have
+    labels), tells which features and rules matter and how predictions change with them, explains the predictions
+    for the most and the least certain bags, diagnoses the rules, and records parameters and versions. JavaScript is
+    only needed for sorting and searching.
 
     Parameters
     ----------
@@ -229,15 +239,15 @@ def _positive(answers: Answers, given: Any) -> Any:
 
 def _performance(
     answers: Answers, cross_validate: bool, n_folds: int, held_out: bool, random_state: Any
-) -> tuple[Performance | None, Performance | None, str]:
-    """Return the numbers to quote, the model's own beside them, and why there is no cross-validation."""
+) -> tuple[Performance | None, Performance | None, str, list[Fold]]:
+    """Return the numbers to quote, the model's own, why there is no cross-validation, and the models of its folds."""
     if answers.truth is None:
-        return None, None, ""
+        return None, None, "", []
     trained = _learned(answers.model)
     own = measured(answers, n_folds, random_state, seen=trained and not held_out)
     if not trained or held_out:
-        return own, None, ""
+        return own, None, "", []
     if not cross_validate:
-        return own, None, "not requested"
+        return own, None, "not requested", []
     found = cross_validated(answers, n_folds, random_state)
-    return (own, None, "edited") if found is None else (found, own, "")
+    return (own, None, "edited", []) if found is None else (found[0], own, "", found[1])

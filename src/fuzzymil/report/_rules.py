@@ -8,31 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils.colors import class_mark
+from fuzzymil._utils.drawings import Bar, bar
+from fuzzymil.explain import Importance
 from fuzzymil.explain.text import evenly
 from fuzzymil.explain.words import in_short
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._drawings import Bar, Sketch, bar
 from fuzzymil.report._format import label, typeset
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import Is, Part, negations
-from fuzzymil.rules.premise import conditions as conditions_of
+from fuzzymil.rules.cards import SHOWN, Condition, conditions
 
-_SHOWN = 8  # conditions of a rule that are drawn
 _LONGEST = 240  # characters of a premise in the scorecard
-
-
-@dataclasses.dataclass(frozen=True)
-class Condition:
-    """A condition of a rule: its text, its fuzzy set in numbers, and a drawing, unless it is folded.
-
-    ``heading`` says how many instances a quantified part is about; it is empty for all but its first condition.
-    """
-
-    text: str
-    set: str
-    sketch: Sketch | None
-    heading: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -53,8 +38,9 @@ class RuleCard:
         Whether the conclusions depend on the features.
     speaks_for : object
         The class that a classifier's rule votes for.
-    tone : str
-        ``"low"`` or ``"high"`` with two classes, which have a color each; else empty.
+    mark : str
+        Of the color of the class, see `fuzzymil._utils.colors.class_mark`; of numbers, of the direction. Empty if the
+        rule has none.
     kind : str
         Key by which the list can be filtered.
     mean_share, max_share : float
@@ -65,6 +51,8 @@ class RuleCard:
         Number of bags on which no other rule of its member is stronger (or adds more).
     mean_added : float
         What an additive rule adds to the first output on average.
+    dropped : (float, float) or None
+        How much the score falls without the rule, and the standard deviation; None without labels.
     conditions, folded : tuples of Condition
         Those that are drawn, and the others. In a plain conjunction the most selective come first.
     """
@@ -77,13 +65,14 @@ class RuleCard:
     sign: str
     linear: bool
     speaks_for: Any
-    tone: str
+    mark: str
     kind: str
     mean_share: float
     max_share: float
     bar: Bar
     n_leading: int
     mean_added: float
+    dropped: tuple[float, float] | None
     conditions: tuple[Condition, ...]
     folded: tuple[Condition, ...]
 
@@ -99,15 +88,21 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         ],
         "logit": answers.reading.scale == "logit",
         "outputs": [f"{name} +=" for name in base.outputs],
-        "n_shown": _SHOWN,
+        "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
         "filters": {f"for-{k}": f"for {label(name)}" for k, name in enumerate(answers.classes or ())},
     }
 
 
-def rule_cards(answers: Answers) -> list[RuleCard]:
+def rule_cards(answers: Answers, own: Importance | None = None) -> list[RuleCard]:
     """Describe the rules of all members.
+
+    Parameters
+    ----------
+    answers : Answers
+    own : Importance, optional
+        How much the rules matter.
 
     Examples
     --------
@@ -118,7 +113,7 @@ def rule_cards(answers: Answers) -> list[RuleCard]:
     >>> [(card.name, card.speaks_for, card.n_leading, round(card.mean_share, 2)) for card in cards]
     [('Rule 1', 1, 2, 0.75), ('Rule 2', 0, 0, 0.25)]
     """
-    return [card for member in range(len(answers.members)) for card in _cards(answers, member)]
+    return [card for member in range(len(answers.members)) for card in _cards(answers, member, own)]
 
 
 def _scorecard(answers: Answers, cards: list[RuleCard]) -> list[dict[str, Any]]:
@@ -142,19 +137,20 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
-def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
+def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
-    texts = answers.texts(member, _SHOWN)
+    texts = answers.texts(member, SHOWN)
     added = found.normalized * found.rule_outputs[:, :, 0]
     counts = found.normalized if base.normalize else np.abs(added)
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
     means = found.rule_outputs.mean(axis=0)
     ends = (min(0.0, float(means[:, 0].min())), max(0.0, float(means[:, 0].max())))
+    dropped = {(each.member, each.rule): (each.drop, each.std) for each in (() if own is None else own.rules)}
     for r in range(base.n_rules):
         name = base.name_of(r)
         concluded = means[r]
         k = _class(answers, concluded, additive=not base.normalize)
-        conditions = _conditions(answers, member, r)
+        asked = conditions(base, r, answers.sketchers[member], with_data=True)
         mean_share = float(found.normalized[:, r].mean())
         yield RuleCard(
             member=member,
@@ -165,16 +161,23 @@ def _cards(answers: Answers, member: int) -> Iterator[RuleCard]:
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],
-            tone=("low", "high")[k] if k is not None and len(answers.classes or ()) == 2 else "",
+            mark=_mark(answers, k, concluded, additive=not base.normalize),
             kind="" if k is None else f"for-{k}",
             mean_share=mean_share,
             max_share=float(found.normalized[:, r].max()),
             bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[0]), *ends, signed=True),
             n_leading=int(leading[r]),
             mean_added=float(added[:, r].mean()),
-            conditions=conditions[:_SHOWN],
-            folded=conditions[_SHOWN:],
+            dropped=dropped.get((member, r)),
+            conditions=asked[:SHOWN],
+            folded=asked[SHOWN:],
         )
+
+
+def _mark(answers: Answers, k: int | None, concluded: Any, *, additive: bool) -> str:
+    if k is not None:
+        return class_mark(k, len(answers.classes or ()))
+    return class_mark(int(concluded[0] > 0), 2) if additive and len(concluded) == 1 else ""
 
 
 def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
@@ -183,51 +186,3 @@ def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
         return None
     border = 0.0 if additive else answers.reading.threshold
     return int(np.argmax(concluded)) if len(concluded) > 1 else int(concluded[0] > border)
-
-
-def _conditions(answers: Answers, member: int, r: int) -> tuple[Condition, ...]:
-    base, sketcher = answers.members[member], answers.sketchers[member]
-    found: list[Condition] = []
-    for part in base.parts:
-        if part.rule != r:
-            continue
-        heading = how_many(part)
-        for condition, negated in _ordered(base, r, part):
-            variable = base.variables[base.feature_names.index(condition.variable)]
-            hedges = ("not", *condition.hedges) if negated else condition.hedges
-            place = len(found)
-            drawn = sketcher.draw(variable.name, condition.term, hedges, with_data=True) if place < _SHOWN else None
-            text = ("NOT " if negated else "") + printer.premise_text(condition)
-            unit = f" {variable.unit}" if variable.unit else ""
-            chosen = variable.terms[condition.term]
-            # The name of a category, a date or a time of day says it all.
-            numbers = typeset(printer.format_set(chosen, 3)) + unit if variable.shown(0.0) is None else ""
-            found.append(Condition(text, numbers, drawn, heading))
-            heading = ""
-    return tuple(found)
-
-
-def how_many(part: Part) -> str:
-    """Return how many instances a part is about: ``in some instance``; empty without a quantifier.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules.premise import ANYTHING
-    >>> how_many(Part(0, ANYTHING, "at least", 3)), how_many(Part(0, ANYTHING, "some", None, True))
-    ('in at least 3 instances', 'not in any instance')
-    """
-    if part.quantifier is None:
-        return ""
-    words = {"some": "in some instance", "all": "in all instances", "most": "in most instances"}
-    words |= {"on average": "on average over the instances", "at least": f"in at least {part.count} instances"}
-    word = words.get(part.quantifier, f"in {part.quantifier} instances")
-    return f"not {word}".replace("in some", "in any") if part.negated else word
-
-
-def _ordered(base: RuleBase, r: int, part: Part) -> list[tuple[Is, bool]]:
-    """Return the conditions of a part and whether they are negated; in a plain rule, the most selective first."""
-    asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
-    if not base.rules[r].is_plain:
-        return asked
-    selectivity = base.selectivity(base.rules[r])
-    return sorted(asked, key=lambda pair: -selectivity[pair[0].variable])

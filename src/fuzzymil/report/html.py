@@ -11,6 +11,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from fuzzymil._utils.colors import class_mark, style_rules
+from fuzzymil._utils.drawings import histogram_svg
 from fuzzymil._version import __version__
 from fuzzymil.report import _format
 
@@ -70,10 +72,12 @@ def style_sheet() -> str:
 def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(package), PackageLoader("fuzzymil.report")])
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    found.filters |= {name: getattr(_format, name) for name in _format.__all__} | {"fingerprint": _fingerprint}
+    found.filters |= {name: getattr(_format, name) for name in _format.__all__}
+    found.filters |= {"fingerprint": _fingerprint, "histogram_svg": histogram_svg, "class_mark": class_mark}
     found.globals |= {
         "asset": _asset,
         "image": image,
+        "class_colors": Markup(style_rules()),
         "version": __version__,
     }
     return found

@@ -19,6 +19,7 @@ from fuzzymil.rules._formats import system, tables
 from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
+from fuzzymil.rules.cards import rule_cards
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 
@@ -203,6 +204,9 @@ class RuleBase(RuleSet, Serializable):
 
     def _parts(self) -> tuple[RuleSet, tuple[Variable, ...]]:
         return self, ()
+
+    def _cards(self) -> str:
+        return rule_cards(self)
 
     def _system(self) -> System:
         return system.from_sugeno(self)

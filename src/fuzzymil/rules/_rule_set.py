@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.premise import Is, Part, conditions, parts_of
-from fuzzymil.rules.rule import Rule, Variable, tidy
+from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class RuleSet:
     """Variables, rules and operators; see `RuleBase`, which adds inference, text, editing and files.
 
@@ -54,6 +54,8 @@ class RuleSet:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
+        asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
+        put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         self._check()
 
     def _check(self) -> None:
@@ -132,6 +134,15 @@ class RuleSet:
     def coefs(self) -> Array:
         """Consequent coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first."""
         return np.array([rule.coefs for rule in self.rules])
+
+    def ignoring_gaps(self) -> Self:
+        """Return the rules without what missing values stand for: one then satisfies every condition."""
+        if not any(variable.gaps for variable in self.variables):
+            return self
+        variables = [
+            dataclasses.replace(variable, terms=variable.declared_terms, gaps=()) for variable in self.variables
+        ]
+        return dataclasses.replace(self, variables=tuple(variables))
 
     def name_of(self, place: int) -> str:
         """Return the label of a rule, counted from 0, or its number: ``"Rule 3"``."""

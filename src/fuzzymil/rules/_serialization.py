@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from fuzzymil._utils import storage
+from fuzzymil._utils import html, storage
 from fuzzymil._utils.discovery import package_above
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._version import __version__
@@ -17,6 +17,8 @@ from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._formats.words import ENDINGS
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.rule import Variable
+
+_LINES = 40  # of rules, when they are shown without being printed
 
 
 class Serializable(ABC):
@@ -45,6 +47,10 @@ class Serializable(ABC):
         """Return the rules (of Mamdani rules the premises), and the outputs of Mamdani rules."""
 
     @abstractmethod
+    def _cards(self) -> str:
+        """Return the rules as cards, in HTML."""
+
+    @abstractmethod
     def _system(self) -> System:
         """Return the rules in the form that other programs' formats share."""
 
@@ -61,6 +67,17 @@ class Serializable(ABC):
 
     def __str__(self) -> str:
         return self.to_text(max_terms=None if self._parts()[0].n_features <= 12 else 8)
+
+    def __repr__(self) -> str:
+        base = self._parts()[0]
+        counts = [(base.n_rules, "rule"), (base.n_features, "feature")]
+        facts = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
+        lines = str(self).splitlines()
+        more = [f"... ({len(lines) - _LINES} more lines)"] if len(lines) > _LINES else []
+        return "\n".join([f"{type(self).__name__}({facts})", *lines[:_LINES], *more])
+
+    def _repr_html_(self) -> str:
+        return html.fragment(self._cards())
 
     def save(self, path: storage.Path_) -> None:
         """Write the rules as JSON; if that fails, an existing file stays intact.

@@ -18,7 +18,16 @@ from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import naming
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["centers", "compiled", "finite_operators", "from_arrays", "from_sets", "widths", "with_numbers"]
+__all__ = [
+    "centers",
+    "compiled",
+    "finite_operators",
+    "from_arrays",
+    "from_sets",
+    "widths",
+    "with_gaps",
+    "with_numbers",
+]
 
 _PRACTICALLY_INFINITE = 1e30  # separates degrees that differ by 1e-30, and is near the limit of 32 bit
 
@@ -52,6 +61,7 @@ def from_sets(
     feature_names: Iterable[str] | None = None,
     output_names: Iterable[str] | None = None,
     ranges: npt.ArrayLike | None = None,
+    gaps: Array | None = None,
     **operators: Any,
 ) -> R:
     """Make a rule base from the network's own form; see `RuleBase.from_sets`."""
@@ -77,7 +87,19 @@ def from_sets(
         for r, label in labels.items():
             antecedents[r][name] = label
     rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
-    return make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
+    made = make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
+    return with_gaps(made, gaps)
+
+
+def with_gaps(base: R, gaps: Array | None) -> R:
+    """Return rules in which a missing value of a variable that says nothing about it stands for these, (t, d)."""
+    if gaps is None:
+        return base
+    variables = [
+        variable if variable.gaps else dataclasses.replace(variable, terms=variable.declared_terms, gaps=tuple(values))
+        for variable, values in zip(base.variables, np.asarray(gaps, float).T.tolist(), strict=True)
+    ]
+    return dataclasses.replace(base, variables=tuple(variables))
 
 
 def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
@@ -109,8 +131,9 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
         base.aggregation, base.alpha, base.combine, base.consequent_alpha
     )
     weights = tuple(rule.weight for rule in base.rules)
+    numbers = base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)
     return (
-        Params(sets, base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)),
+        Params(sets, *numbers, gaps=_gaps(base)),
         masks,
         dataclasses.replace(
             operators,
@@ -122,6 +145,19 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
             weights=None if set(weights) == {1.0} else weights,
         ),
     )
+
+
+def _gaps(base: RuleSet) -> Array | None:
+    """Return what missing values stand for, (t, d); NaN fills the columns of variables with fewer values."""
+    count = max(len(variable.gaps) for variable in base.variables)
+    if not count:
+        return None
+    found = np.full((count, base.n_features), np.nan)
+    for d, variable in enumerate(base.variables):
+        found[: len(variable.gaps), d] = variable.gaps
+        if base.limited:  # as values that are there
+            found[:, d] = np.clip(found[:, d], variable.low, variable.high)
+    return found
 
 
 def with_numbers(base: R, params: Params, **changes: Any) -> R:
@@ -152,7 +188,7 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
     variables = [
         dataclasses.replace(
             v,
-            terms={term: moved.get((v.name, term), old) for term, old in v.terms.items() if term not in v.categories},
+            terms={term: moved.get((v.name, term), old) for term, old in v.declared_terms.items()},
         )
         for v in base.variables
     ]
@@ -177,6 +213,8 @@ def _summary(base: RuleSet, what: str) -> Array:
     by_part = np.full((len(base.parts), base.n_features), np.nan)
     own = slice(len(base.parts))  # further rows hold further conditions on the same variables
     for kind, parameters in params.sets.items():
+        if not parameters:  # missing values have no place among numbers
+            continue
         by_part = np.where(masks[kind][own] > 0, getattr(family(kind), what)(*parameters)[own], by_part)
     out = np.full((base.n_rules, base.n_features), np.nan)
     for part, values in zip(base.parts, by_part, strict=True):

@@ -118,10 +118,9 @@ def encode_variable(variable: Variable) -> dict[str, Any]:
         "unit": variable.unit,
         "low": variable.low,
         "high": variable.high,
-        "terms": {
-            term: encode_set(chosen) for term, chosen in variable.terms.items() if term not in variable.categories
-        },
+        "terms": {term: encode_set(chosen) for term, chosen in variable.declared_terms.items()},
         **({"categories": list(variable.categories)} if variable.categories else {}),
+        **({"gaps": list(variable.gaps)} if variable.gaps else {}),
         **_said(comment=variable.comment),
     }
 
@@ -131,7 +130,8 @@ def decode_variable(content: Mapping[str, Any]) -> Variable:
     low, high = (None if content[end] is None else storage.decode_number(content[end]) for end in ("low", "high"))
     terms = {str(term): decode_set(chosen) for term, chosen in content["terms"].items()}
     comment, categories = str(content.get("comment", "")), tuple(map(str, content.get("categories", ())))
-    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment, categories)
+    gaps = tuple(map(storage.decode_number, content.get("gaps", ())))
+    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment, categories, gaps)
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:

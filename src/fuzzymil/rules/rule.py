@@ -10,10 +10,13 @@ from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags.columns import DATE, HOUR, value_text
-from fuzzymil.membership import FAMILIES, Formula, MembershipFunction, Rectangle
+from fuzzymil.membership import FAMILIES, Formula, MembershipFunction, Missing, Rectangle
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
-__all__ = ["Names", "Rule", "Variable", "crisp_set", "tidy"]
+__all__ = ["MISSING", "Names", "Rule", "Variable", "crisp_set", "tidy"]
+
+MISSING = "missing"
+"""The term that every variable has, unless it has another of that name: whether a value is missing."""
 
 
 def tidy(comment: str) -> str:
@@ -58,6 +61,9 @@ class Variable:
     categories : sequence of str
         Names of the values 0, 1, 2, ..., if these are the codes of categories. Each is a term: the crisp set of its
         code.
+    gaps : sequence of float
+        Values that a missing one stands for: it satisfies a condition to the degree that these do on average. Without
+        any, a missing value counts in favor of every rule.
 
     Examples
     --------
@@ -77,10 +83,14 @@ class Variable:
     unit: str = ""
     comment: str = dataclasses.field(default="", compare=False)  # for readers only
     categories: tuple[str, ...] = ()
+    gaps: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(self.categories))
+        object.__setattr__(self, "gaps", tuple(map(float, self.gaps)))
         self._check_categories()
+        if not all(map(math.isfinite, self.gaps)):
+            raise ParameterError(f"The gaps of {self.name!r:.60} must be finite numbers, got {self.gaps}.")
         object.__setattr__(self, "terms", Names({**self.crisp_sets, **self.terms}))
         object.__setattr__(self, "comment", tidy(self.comment))
         for term, chosen in self.terms.items():
@@ -118,10 +128,23 @@ class Variable:
                 except ParameterError as problem:
                     raise ParameterError(f"The term {term!r:.60} of {self.name!r:.60} is no set. {problem}") from None
 
+    def asked_if_missing(self, asked: bool) -> Variable:
+        """Return the variable with the term *missing* if rules ask for it, otherwise without; another stays."""
+        own = self.terms.get(MISSING)
+        if asked == (own is not None) or (own is not None and own != Missing()):
+            return self
+        terms = {term: chosen for term, chosen in self.declared_terms.items() if term != MISSING}
+        return dataclasses.replace(self, terms={**terms, **({MISSING: Missing()} if asked else {})})
+
     @property
     def title(self) -> str:
         """The name with its unit, ``depth [m]``; units that only say how numbers are to be read are left out."""
         return f"{self.name} [{self.unit}]" if self.unit and self.unit not in (DATE, HOUR) else self.name
+
+    @property
+    def declared_terms(self) -> dict[str, MembershipFunction]:
+        """The terms that are no categories."""
+        return {term: chosen for term, chosen in self.terms.items() if term not in self.categories}
 
     @property
     def crisp_sets(self) -> dict[str, MembershipFunction]:

@@ -2,5 +2,15 @@
 
 from fuzzymil.selection._choice import Choice, choose_rules
 from fuzzymil.selection._diagnosis import DataDiagnosis, Measure, Method, Sizes, diagnose
+from fuzzymil.selection._screening import informative_features
 
-__all__ = ["Choice", "DataDiagnosis", "Measure", "Method", "Sizes", "choose_rules", "diagnose"]
+__all__ = [
+    "Choice",
+    "DataDiagnosis",
+    "Measure",
+    "Method",
+    "Sizes",
+    "choose_rules",
+    "diagnose",
+    "informative_features",
+]

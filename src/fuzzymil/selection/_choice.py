@@ -13,6 +13,7 @@ from fuzzymil.bags import Bags, Column, Columns
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._conversion import rule_base
 from fuzzymil.selection._families import Problem
+from fuzzymil.selection._gaps import Gaps
 from fuzzymil.selection._selection import HeldOut, Plan, chosen, plan
 from fuzzymil.training.scaling import Scaling
 
@@ -65,7 +66,9 @@ def choose_rules(
     max_terms: int | None,
     n_members: int,
     rng: np.random.RandomState,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    gaps: Array | None = None,
+    asks_missing: bool = False,
+    progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> Choice:
     """Choose rules that explain the targets of bags.
 
@@ -90,8 +93,12 @@ def choose_rules(
     n_members : int
         Number of rule bases, each chosen from a bootstrap sample of the bags if there are several.
     rng : RandomState
+    gaps : array of shape (t, d), optional
+        What missing values stand for. None: they satisfy every condition.
+    asks_missing : bool
+        Whether rules may ask if a value is missing.
     progress : callable
-        Receives the number of steps that are done, and their total.
+        Receives the number of steps that are done, their total, and what is going on.
 
     Returns
     -------
@@ -105,15 +112,19 @@ def choose_rules(
     standardized = Bags(seen[:, used] if len(used) else np.zeros((len(seen), 1)), bags.offsets)
     plain = Bags(bags.instances, bags.offsets, columns=bags.columns)
     problem = Problem(plain, standardized, scaling.apply_to_targets(targets), weights, classes)
+    if gaps is not None:
+        stand_ins = scaling.apply(gaps)[:, used] if len(used) else None
+        problem = problem._replace(gaps=Gaps(gaps, asks_missing), stand_ins=stand_ins)
     if not classes:
         rank = np.argsort(np.argsort(problem.targets[:, 0], kind="stable"))
         groups = 5 * rank // len(rank)
-    done = 0
+    done, member = 0, 0
 
-    def tick() -> None:
+    def tick(stage: str) -> None:
         nonlocal done
         done += 1
-        progress(done, max(done, _STEPS_OF_A_PLAN * n_members))
+        whose = f" (member {member + 1} of {n_members})" if n_members > 1 else ""
+        progress(done, max(done, _STEPS_OF_A_PLAN * n_members), stage + whose)
 
     members, starts, plans, costs = [], [], [], []
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
@@ -125,17 +136,18 @@ def choose_rules(
             part = everything.only(few)
             part = part._replace(weights=part.weights * factors)
             made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+            tick("refining the rules")
             before, after = chosen(part, made, max_terms, everything)
-            starts.append(rule_base(before, scaling, columns, used, outputs))
-            members.append(rule_base(after, scaling, columns, used, outputs))
+            starts.append(rule_base(before, scaling, columns, used, outputs, gaps))
+            members.append(rule_base(after, scaling, columns, used, outputs, gaps))
             plans.append(made)
             costs.append(after.cost(everything))
-    progress(done, done)
+    progress(done, done, "")
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
     return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0], plans[0].held_out)
 
 
-_STEPS_OF_A_PLAN = 37
+_STEPS_OF_A_PLAN = 45
 
 
 def _bootstrap(groups: Array, rng: np.random.RandomState) -> Array:

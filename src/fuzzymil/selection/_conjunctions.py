@@ -14,8 +14,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, Sigmoid
-from fuzzymil.selection._categories import categorical_conditions, numeric_features, satisfied
+from fuzzymil.selection._categories import crisp_conditions, degrees_of_gaps, numeric_features, satisfied
 from fuzzymil.selection._dictionary import limits
+from fuzzymil.selection._gaps import IGNORED, Gaps
 from fuzzymil.selection._premises import Condition, Part, Premise
 
 __all__ = ["Intervals", "joint_statements"]
@@ -32,9 +33,11 @@ class Intervals:
     Parameters
     ----------
     bags : Bags
+    gaps : Gaps
+        What missing values mean. In the search, one lies in an interval if most of what it stands for does.
     """
 
-    def __init__(self, bags: Bags) -> None:
+    def __init__(self, bags: Bags, gaps: Gaps = IGNORED) -> None:
         numeric = numeric_features(bags)
         per_feature = _MOST_INTERVALS / max(len(numeric), 1)
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
@@ -52,18 +55,23 @@ class Intervals:
             for first, last in _pairs(len(edges)):
                 found[d, float(bounds[first]), float(bounds[last])] = None
         self.intervals = list(found)
-        self._categories = categorical_conditions(bags)
+        self._categories = crisp_conditions(bags, gaps)
         self.feature = np.array([d for d, *_ in (*found, *self._categories)], int)
         self._numeric = self.feature[: len(found)]
         self._soft = _SOFT * wide
         self._low, self._high = (np.array([interval[end] for interval in found]) for end in (1, 2))
         self._bags = bags
+        share = gaps.mean(self._numeric, lambda x: (x > self._low) & (x <= self._high))
+        of_gap = np.ones(len(found)) if share is None else share
+        self._if_missing = np.append(of_gap, degrees_of_gaps(self._categories, gaps)) > 0.5
 
     def satisfied(self, rows: Array) -> Array:
-        """Return whether each instance lies in each interval, (rows, n); a missing value lies in all."""
+        """Return whether each instance lies in each interval, (rows, n)."""
         values = rows[:, self._numeric]
-        inside = ~((values <= self._low) | (values > self._high))
-        return np.hstack([inside, satisfied(self._categories, rows)]) if self._categories else inside
+        inside = (values > self._low) & (values <= self._high)
+        if self._categories:
+            inside = np.hstack([inside, satisfied(self._categories, rows)])
+        return np.where(np.isnan(rows[:, self.feature]), self._if_missing, inside)
 
     def premise(self, members: tuple[int, ...]) -> Premise:
         """Return the premise that some instance lies in all of these intervals."""

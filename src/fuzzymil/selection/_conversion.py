@@ -12,8 +12,8 @@ from fuzzymil.membership import Gaussian, MembershipFunction, Sigmoid
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.naming import dated_sets, named_sets
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Or, Quantified
-from fuzzymil.rules.rule import Rule, Variable
-from fuzzymil.selection._premises import OneOf
+from fuzzymil.rules.rule import MISSING, Rule, Variable
+from fuzzymil.selection._premises import Gone, OneOf
 from fuzzymil.selection._prototypes import Prototype
 from fuzzymil.selection._selection import Chosen
 from fuzzymil.training.scaling import Scaling
@@ -23,7 +23,9 @@ __all__ = ["rule_base"]
 _REACH = 6.0  # a sigmoid has reached its limit this many times 1 / slope from its center
 
 
-def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, outputs: Sequence[str]) -> RuleBase:
+def rule_base(
+    found: Chosen, scaling: Scaling, columns: Columns, used: Array, outputs: Sequence[str], gaps: Array | None = None
+) -> RuleBase:
     """Return chosen rules as a rule base.
 
     Prototypes are in standardized units, and limited to the range that their features have; statements are in the
@@ -39,6 +41,8 @@ def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, ou
     used : array of int
         The features that prototypes are about.
     outputs : sequence of str
+    gaps : array of shape (t, d), optional
+        What missing values stand for.
     """
     order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
     parts = [_parts(found.premises[n], scaling, used) for n in order]
@@ -48,7 +52,7 @@ def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, ou
     for rule, (n, premise) in enumerate(zip(order, parts, strict=True), start=1):
         for _, _, conditions in premise:
             for feature, chosen in conditions:
-                if isinstance(chosen, OneOf):
+                if isinstance(chosen, OneOf | Gone):
                     continue
                 if isinstance(found.premises[n], Prototype):
                     prototypes.setdefault(feature, {})[chosen] = f"prototype{rule}"
@@ -57,8 +61,9 @@ def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, ou
     words: dict[int, dict[MembershipFunction, str]] = {}
     variables = []
     for d, column in enumerate(columns):
+        stand_ins = () if gaps is None else tuple(gaps[:, d])
         if column.categories:
-            variables.append(Variable(column.name, categories=column.categories))
+            variables.append(Variable(column.name, categories=column.categories, gaps=stand_ins))
             continue
         low, high = map(float, scaling.ranges[d])
         own = sets.get(d, [])
@@ -68,7 +73,7 @@ def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, ou
             reach = [_reach(chosen) for chosen in own]
             low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])
         terms = {word: chosen for chosen, word in words[d].items()}
-        variables.append(Variable(column.name, terms, low, high, column.unit))
+        variables.append(Variable(column.name, terms, low, high, column.unit, gaps=stand_ins))
     rules = [
         Rule(_expression(premise, words, columns), (coefs * scaling.target_scale)[:, None].tolist())
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
@@ -87,7 +92,7 @@ def rule_base(found: Chosen, scaling: Scaling, columns: Columns, used: Array, ou
     )
 
 
-_Part = tuple[str, int | None, list[tuple[int, MembershipFunction | OneOf]]]
+_Part = tuple[str, int | None, list[tuple[int, MembershipFunction | OneOf | Gone]]]
 
 
 def _parts(premise: object, scaling: Scaling, used: Array) -> list[_Part]:
@@ -102,11 +107,13 @@ def _parts(premise: object, scaling: Scaling, used: Array) -> list[_Part]:
 
 
 def _expression(premise: list[_Part], words: dict[int, dict[MembershipFunction, str]], columns: Columns) -> Expression:
-    def asked(d: int, chosen: MembershipFunction | OneOf) -> Expression:
+    def asked(d: int, chosen: MembershipFunction | OneOf | Gone) -> Expression:
         name = columns[d].name
-        if not isinstance(chosen, OneOf):
+        if not isinstance(chosen, OneOf | Gone):
             return Is(name, words[d][chosen])
         hedges = ("not",) if chosen.negated else ()
+        if isinstance(chosen, Gone):
+            return Is(name, MISSING, hedges)
         each = tuple(Is(name, columns[d].categories[code], hedges) for code in chosen.codes)
         return each[0] if len(each) == 1 else Or(each)
 

@@ -12,9 +12,11 @@ from sklearn.metrics import roc_auc_score
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import typical_values
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection._baselines import FOREST, LINEAR, NOTHING, SIZE, baselines, n_fits
 from fuzzymil.selection._choice import MOST_BAGS, choose_rules
+from fuzzymil.selection._families import KIND_WORDS
 from fuzzymil.selection._path import costs
 from fuzzymil.selection._selection import N_FOLDS
 from fuzzymil.selection._verdict import Evidence, Verdict, leaks, meanings, strongest_first, verdict
@@ -23,11 +25,7 @@ from fuzzymil.training.scaling import Scaling
 __all__ = ["DataDiagnosis", "Measure", "Method", "Sizes", "diagnose"]
 
 _TITLES = {
-    "some": "one condition on some instance",
-    "averages": "averages over the instances",
-    "conjunctions": "several conditions together",
-    "counts": "counts and averages",
-    "prototypes": "prototypes over all features",
+    **KIND_WORDS,
     "both": "short rules and prototypes",
     SIZE: "number of instances",
     FOREST: "forest on bag statistics",
@@ -229,7 +227,7 @@ def diagnose(
     n_rules: int | None,
     max_terms: int | None,
     rng: np.random.RandomState,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> DataDiagnosis:
     """Find out which bag problem some bags pose.
 
@@ -262,10 +260,10 @@ def diagnose(
     sample, wanted, classes_of = bags[places], targets[places], groups[places]
     done, extra = 0, n_fits(sample, N_FOLDS)
 
-    def show(now: int, total: int) -> None:
+    def show(now: int, total: int, stage: str) -> None:
         nonlocal done
         done = now
-        progress(done, total + extra)
+        progress(done, total + extra, stage)
 
     choice = choose_rules(
         sample,
@@ -279,6 +277,7 @@ def diagnose(
         max_terms=max_terms,
         n_members=1,
         rng=rng,
+        gaps=typical_values(sample, 1),
         progress=show,
     )
     rules = choice.members[0]
@@ -290,7 +289,7 @@ def diagnose(
         def tick() -> None:
             nonlocal done
             done += 1
-            progress(done, start + extra)
+            progress(done, start + extra, "simple methods")
 
         answers = _Answers(scaling.apply_to_targets(wanted), choice.held_out.folds, classes)
         families = answers.of_rules(choice.held_out.outputs, choice.families)

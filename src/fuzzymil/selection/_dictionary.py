@@ -7,6 +7,7 @@ cross-validation.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ from scipy.special import expit
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Sigmoid
-from fuzzymil.selection._categories import categorical_statements, numeric_features
+from fuzzymil.selection._categories import crisp_statements, numeric_features
+from fuzzymil.selection._gaps import IGNORED, Gaps, gaps_in, nth_degree
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
 from fuzzymil.training.scaling import Measures
 
@@ -56,7 +58,7 @@ def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
     return Dictionary(np.asfortranarray(columns), premise, lengths, ease)
 
 
-def thresholds(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
+def thresholds(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -> Dictionary:
     """Return conditions on single features: great or small in at least so many instances.
 
     Parameters
@@ -64,31 +66,46 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
     bags : Bags
     counts : sequence of int
         1 is SOME, k is AT LEAST k.
+    gaps : Gaps
+        What missing values mean.
     """
     numeric = numeric_features(bags)
     n_thresholds = _MOST_COLUMNS // (2 * len(counts) * max(len(numeric), 1))
     n_thresholds = int(np.clip(n_thresholds, _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
     counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
-    greatest, least = order_statistics(bags, max(counts))
+    stand_ins = gaps.values
+    greatest, least = order_statistics(bags, max(counts), known=stand_ins is not None)
+    n_gaps = gaps_in(bags)
     columns: list[Array] = []
     found: list[_Threshold] = []
     for count in counts:
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
-        for values, sign in ((greatest[count - 1], 1.0), (least[count - 1], -1.0)):
+        for ordered, sign in ((greatest, 1.0), (least, -1.0)):
             for d in numeric:
                 # What happens in few of many bags would hide between thresholds that divide them evenly.
                 tails = count == 1 and n_thresholds == _MOST_THRESHOLDS
-                centers, slopes = limits(values[:, d], n_thresholds, tails=tails)
+                values = ordered[:, :, d]
+                centers, slopes = limits(values[count - 1], n_thresholds, tails=tails)
                 if len(centers):
                     slopes = sign * slopes
-                    columns.append(expit(slopes * (values[:, d, None] - centers)))
+                    degree = functools.partial(_rising, centers, slopes)
+                    if stand_ins is not None and n_gaps[:, d].any():
+                        of_gap = degree(stand_ins[:, d]).mean(axis=0)
+                        columns.append(nth_degree(values, n_gaps[:, d], count, degree, of_gap))
+                    else:
+                        columns.append(degree(values[count - 1]))
                     pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
                     found += [_Threshold(quantifier, number, d, *pair) for pair in pairs]
     ease = np.array([1.0 if each.quantifier == "some" else _EASE_OF_COUNTS for each in found])
     return _single_conditions(bags, columns, found, ease)
 
 
-def averages(bags: Bags) -> Dictionary:
+def _rising(centers: Array, slopes: Array, values: Array) -> Array:
+    """Return the degrees (n, c) of values (n,) in sets that rise or fall at these centers."""
+    return np.asarray(expit(slopes * (values[:, None] - centers)))
+
+
+def averages(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
     """Return conditions on single features that instances satisfy ON AVERAGE."""
     spread = Measures.of(bags.instances).deviation
     columns: list[Array] = []
@@ -101,8 +118,9 @@ def averages(bags: Bags) -> Dictionary:
         # A wide set, too: its average is nearly the average of the feature.
         slopes = np.append(slopes, 1.4 / spread[d])
         centers = np.append(centers, np.nanmedian(values))
-        truth = expit(slopes * (values[:, None] - centers))
-        truth = np.where(np.isnan(truth), 1.0, truth)
+        truth = _rising(centers, slopes, values)
+        of_gap = 1.0 if gaps.values is None else _rising(centers, slopes, gaps.values[:, d]).mean(axis=0)
+        truth = np.where(np.isnan(truth), of_gap, truth)
         columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
         found += [_Threshold("on average", None, d, *map(float, each)) for each in zip(centers, slopes, strict=True)]
     ease = np.concatenate([_ease(each) for each in columns]) if columns else np.empty(0)
@@ -126,17 +144,17 @@ def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold]
     return Dictionary(np.asfortranarray(together), premise, np.ones(len(found)), ease)
 
 
-def categories(bags: Bags, counts: Sequence[int] = (1,)) -> Dictionary:
-    """Return conditions on categories that at least so many instances satisfy."""
+def categories(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -> Dictionary:
+    """Return conditions on categories and on missing values that at least so many instances satisfy."""
     counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
-    columns, found = categorical_statements(bags, counts)
+    columns, found = crisp_statements(bags, counts, gaps=gaps)
     ease = np.array([1.0 if premise[0].quantifier == "some" else _EASE_OF_COUNTS for premise in found])
     return Dictionary(np.asfortranarray(columns), found.__getitem__, np.ones(len(found)), ease)
 
 
-def shares(bags: Bags) -> Dictionary:
-    """Return conditions on categories, to the degree of the share of instances that satisfy them."""
-    columns, found = categorical_statements(bags, average=True)
+def shares(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
+    """Return conditions on categories and missing values, to the degree of the share of instances that satisfy them."""
+    columns, found = crisp_statements(bags, average=True, gaps=gaps)
     return Dictionary(np.asfortranarray(columns), found.__getitem__, np.ones(len(found)), _ease(columns))
 
 

@@ -12,6 +12,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.selection._conjunctions import Intervals, joint_statements
 from fuzzymil.selection._dictionary import Dictionary, averages, bag_sizes, categories, joined, shares, thresholds
+from fuzzymil.selection._gaps import IGNORED, Gaps
 from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototypes, typical_instances
@@ -42,11 +43,15 @@ class Problem(NamedTuple):
     targets: Array  # (b, k): 0 or 1 if they are classes
     weights: Array  # (b,)
     classes: bool
+    gaps: Gaps = IGNORED
+    stand_ins: Array | None = None  # (t, d): the values of the gaps, standardized, for prototypes
 
     def only(self, rows: Array) -> Problem:
         """Return the problem on some of the bags."""
         bags, standardized = self.bags[rows], self.standardized[rows]
-        return Problem(bags, standardized, self.targets[rows], self.weights[rows], self.classes)
+        return self._replace(
+            bags=bags, standardized=standardized, targets=self.targets[rows], weights=self.weights[rows]
+        )
 
     def costs(self, outputs: Array) -> Array:
         """Return the cost (b,) of outputs (b, k)."""
@@ -79,24 +84,25 @@ class Validation:
     fits: list[list[list[Fit]]]  # by fold, penalty and output
 
 
-def statements(bags: Bags) -> list[Family]:
+def statements(bags: Bags, gaps: Gaps = IGNORED) -> list[Family]:
     """Return the families of short rules: SOME, averages, intervals and conjunctions in one instance, counts."""
     sizes, several = bag_sizes(bags), bags.sizes.max() > 1
-    some = joined([thresholds(bags), categories(bags), sizes])
+    some = joined([thresholds(bags, gaps=gaps), categories(bags, gaps=gaps), sizes])
     found = [Family("some", some)]
     if several:
-        means = joined([averages(bags), shares(bags)])
+        means = joined([averages(bags, gaps), shares(bags, gaps)])
         found.append(Family("averages", means))
-    intervals = Intervals(bags)
+    intervals = Intervals(bags, gaps)
     if len(intervals.feature):
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if several:
-        found.append(Family("counts", joined([thresholds(bags, counts), categories(bags, counts), means, sizes])))
+        each = thresholds(bags, counts, gaps), categories(bags, counts, gaps)
+        found.append(Family("counts", joined([*each, means, sizes])))
     return found
 
 
-def prototypes(standardized: Bags, rng: np.random.RandomState) -> Iterator[Family]:
+def prototypes(standardized: Bags, rng: np.random.RandomState, stand_ins: Array | None = None) -> Iterator[Family]:
     """Yield the families of rules over all features at once, the most promising first."""
     affordable = _MOST_DISTANCES // standardized.n_instances
     count = int(np.clip(affordable, _FEWEST_PROTOTYPES, _MOST_PROTOTYPES))
@@ -106,7 +112,7 @@ def prototypes(standardized: Bags, rng: np.random.RandomState) -> Iterator[Famil
         if quantifier != "some" and standardized.sizes.max() == 1:
             continue
         widths = np.full((n, d), width * np.sqrt(d))
-        made = Prototypes([quantifier] * n, centers, widths, standardized)
+        made = Prototypes([quantifier] * n, centers, widths, standardized, stand_ins)
         dictionary = Dictionary(
             columns=np.asfortranarray(made.columns()),
             premise=made.prototype,
@@ -156,7 +162,7 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
             break
         new = list(found)
         lengths = np.array([float(sum(max(len(each.conditions), 1) for each in premise)) for premise in new])
-        columns = Statements(new, problem.bags).columns()
+        columns = Statements(new, problem.bags, problem.gaps).columns()
         ease = np.power(_EASE_PER_CONDITION, lengths - 1)
         dictionary = joined([dictionary, Dictionary(columns, new.__getitem__, lengths, ease)])
     return dictionary
@@ -187,8 +193,18 @@ def fitted(
     return found
 
 
+KIND_WORDS = {
+    "some": "one condition on some instance",
+    "averages": "averages over the instances",
+    "conjunctions": "several conditions together",
+    "counts": "counts and averages",
+    "prototypes": "prototypes over all features",
+}
+"""What candidates are, in words."""
+
+
 def validated(
-    family: Family, problem: Problem, folds: Array, max_terms: int, tick: Callable[[], None] = lambda: None
+    family: Family, problem: Problem, folds: Array, max_terms: int, tick: Callable[[str], None] = lambda stage: None
 ) -> Validation:
     """Cross-validate a family; penalties that are clearly too weak are left out.
 
@@ -201,11 +217,13 @@ def validated(
     max_terms : int
         Most conditions in a conjunction.
     tick : callable
-        Called after each fold.
+        Called with what is going on, before each fold and each fit.
     """
     n_folds, (n_bags, n_outputs) = int(folds.max()) + 1, problem.targets.shape
     dictionaries, running, greatest = [], [], []
+    stage = KIND_WORDS[family.name.partition(",")[0]]
     for fold in range(n_folds):
+        tick(f"candidates: {stage}")
         rows = np.flatnonzero(folds != fold)
         part = problem.only(rows)
         dictionary = dictionary_of(family, problem, rows, max_terms)
@@ -213,7 +231,7 @@ def validated(
         dictionaries.append(dictionary)
         running.append((columns, part))
         greatest.append(max(greatest_penalty(columns, target, part.weights) for target in part.targets.T))
-        tick()
+    tick(f"cross-validation: {stage}")
     penalties = np.mean(greatest) * PENALTIES
     paths = [
         [solutions(columns, target, part.weights, penalties, logistic=problem.classes) for target in part.targets.T]

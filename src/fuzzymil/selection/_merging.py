@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
-from fuzzymil.selection._premises import Condition, OneOf, Part, Premise
+from fuzzymil.selection._premises import Condition, Gone, OneOf, Part, Premise
 
 __all__ = ["merged"]
 
@@ -47,7 +47,7 @@ def merged(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Ar
 
 
 def _direction(condition: Condition) -> tuple[int, object, bool]:
-    if isinstance(condition.set, OneOf):
+    if isinstance(condition.set, OneOf | Gone):
         return condition.feature, condition.set, True
     return condition.feature, type(condition.set), condition.set.parameters[-1] > 0
 
@@ -68,11 +68,11 @@ def _mean(premises: list[Premise], share: Array) -> Premise:
     for p, part in enumerate(premises[0]):
         conditions = []
         for c, condition in enumerate(part.conditions):
-            if isinstance(condition.set, OneOf):
+            if isinstance(condition.set, OneOf | Gone):
                 conditions.append(condition)
                 continue
             alike = [premise[p].conditions[c].set for premise in premises]
-            sets = np.array([chosen.parameters for chosen in alike if not isinstance(chosen, OneOf)])
+            sets = np.array([chosen.parameters for chosen in alike if not isinstance(chosen, OneOf | Gone)])
             conditions.append(Condition(condition.feature, _mean_set(condition.set, sets, share)))
         parts.append(Part(part.quantifier, part.number, tuple(conditions)))
     return tuple(parts)

@@ -15,9 +15,10 @@ from scipy.special import expit
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
+from fuzzymil.selection._gaps import IGNORED, Gaps
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["Condition", "OneOf", "Part", "Premise", "Premises", "Statements", "order_statistics"]
+__all__ = ["Condition", "Gone", "OneOf", "Part", "Premise", "Premises", "Statements", "order_statistics"]
 
 
 class OneOf(NamedTuple):
@@ -36,11 +37,31 @@ class OneOf(NamedTuple):
         return np.asarray((np.isin(values, self.codes) != self.negated) | np.isnan(values))
 
 
+class Gone(NamedTuple):
+    """The crisp set of missing values, or of all others."""
+
+    negated: bool = False
+
+    @property
+    def side(self) -> object:
+        """What it has in common with sets that say the same: only itself does."""
+        return self
+
+    def holds(self, values: Array) -> Array:
+        """Return whether each value belongs to it."""
+        return np.asarray(np.isnan(values) != self.negated)
+
+
 class Condition(NamedTuple):
     """A feature and the fuzzy set that its value must belong to."""
 
     feature: int
-    set: MembershipFunction | OneOf
+    set: MembershipFunction | OneOf | Gone
+
+    @property
+    def is_crisp(self) -> bool:
+        """Whether the set has no numbers that could be moved."""
+        return isinstance(self.set, OneOf | Gone)
 
 
 class Part(NamedTuple):
@@ -74,18 +95,19 @@ class Premises(Protocol):
         ...
 
 
-def order_statistics(bags: Bags, count: int) -> tuple[Array, Array]:
+def order_statistics(bags: Bags, count: int, *, known: bool = False) -> tuple[Array, Array]:
     """Return the greatest and least ``count`` values of each feature in each bag, (count, b, d) both.
 
-    A missing value satisfies every condition, so it is infinitely great in one, infinitely small in the other. Bags
-    with fewer instances satisfy nothing.
+    A missing value satisfies every condition, so it is infinitely great in one, infinitely small in the other; if only
+    ``known`` values count, the other way round. Bags with fewer instances satisfy nothing.
     """
+    always = -np.inf if known else np.inf
     shape = (count, bags.n_bags, bags.n_features)
     greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
     x = bags.instances
     missing = np.isnan(x)
-    high = np.where(missing, np.inf, x) if missing.any() else x
-    low = np.where(missing, -np.inf, x) if missing.any() else x
+    high = np.where(missing, always, x) if missing.any() else x
+    low = np.where(missing, -always, x) if missing.any() else x
     for b, (first, last) in enumerate(zip(bags.offsets[:-1], bags.offsets[1:], strict=True)):
         n = min(count, last - first)
         if n == 1:
@@ -107,11 +129,13 @@ class Statements:
     Parameters
     ----------
     premises : sequence of Premise
-        With sigmoid and bell-shaped sets, and sets of categories.
+        With sigmoid and bell-shaped sets, sets of categories, and of missing values.
     bags : Bags
+    gaps : Gaps
+        What missing values mean.
     """
 
-    def __init__(self, premises: Sequence[Premise], bags: Bags) -> None:
+    def __init__(self, premises: Sequence[Premise], bags: Bags, gaps: Gaps = IGNORED) -> None:
         self.premises, self.bags = tuple(premises), bags
         self._parts = [part for premise in premises for part in premise]
         self._rule = np.array([r for r, premise in enumerate(premises) for _ in premise], int)
@@ -120,26 +144,38 @@ class Statements:
         spread = Measures.of(bags.instances).deviation
         self._unit = _STEP * np.array([spread[condition.feature] for condition in self._conditions], float)
         self._is_bell = np.array([isinstance(condition.set, Bell) for condition in self._conditions], bool)
-        # A set of categories has no parameters: it takes part as a set that does not move.
-        sets = [(0.0, 1.0) if isinstance(c.set, OneOf) else c.set.parameters for c in self._conditions]
+        # A crisp set has no parameters: it takes part as a set that does not move.
+        sets = [(0.0, 1.0) if isinstance(c.set, OneOf | Gone) else c.set.parameters for c in self._conditions]
         self._center = np.array([values[0] for values in sets], float)
         self._width = np.array([values[1] if len(values) == 3 else 1.0 for values in sets], float)
         self._slope = np.array([values[-1] for values in sets], float)
-        simple = np.array([part.is_threshold for part in self._parts], bool)
+        # Which value decides on a threshold is known beforehand, unless a missing one may, to a degree that changes.
+        partly: set[int] = set()
+        if gaps.values is not None:
+            partly = set(np.flatnonzero(np.isnan(bags.instances).any(axis=0)).tolist())
+        simple = np.zeros(len(self._parts), bool)
+        for p, part in enumerate(self._parts):
+            simple[p] = part.is_threshold and part.conditions[0].feature not in partly
         self._simple = np.flatnonzero(simple[self._part])  # conditions that are parts of their own
         self._other = np.flatnonzero(~simple[self._part])
         self._value = self._decisive_values()
-        self._x = bags.instances[:, [self._conditions[c].feature for c in self._other]]
+        features = [self._conditions[c].feature for c in self._other]
+        self._x = bags.instances[:, features]
         self._unknown = np.isnan(self._x)
-        self._crisp = np.array([isinstance(self._conditions[c].set, OneOf) for c in self._other], bool)
+        self._stand_ins = None if gaps.values is None else gaps.values[:, features]
+        self._crisp = np.array([self._conditions[c].is_crisp for c in self._other], bool)
         self._log_crisp = np.zeros_like(self._x)
         for place in np.flatnonzero(self._crisp):
             chosen = self._conditions[self._other[place]].set
-            assert isinstance(chosen, OneOf)
+            assert isinstance(chosen, OneOf | Gone)
             self._log_crisp[:, place] = np.where(chosen.holds(self._x[:, place]), 0.0, _NEVER)
-        self._x = np.where(self._unknown, 0.0, self._x)
+            if isinstance(chosen, OneOf) and self._stand_ins is not None:
+                share = chosen.holds(self._stand_ins[:, place]).mean()
+                self._log_crisp[self._unknown[:, place], place] = np.log(share) if share else _NEVER
+        self._unknown &= ~self._crisp
+        self._x = np.where(np.isnan(self._x), 0.0, self._x)
         self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
-        self._places = np.flatnonzero([not part.is_threshold and bool(part.conditions) for part in self._parts])
+        self._places = np.flatnonzero([bool(p.conditions) and not s for p, s in zip(self._parts, simple, strict=True)])
         self._incidence = (self._part[self._other][:, None] == self._places).astype(float)
 
     @property
@@ -164,8 +200,7 @@ class Statements:
                     new: MembershipFunction = (
                         Bell(center[c], width[c], slope[c]) if self._is_bell[c] else Sigmoid(center[c], slope[c])
                     )
-                    still = isinstance(condition.set, OneOf)
-                    conditions.append(condition if still else Condition(condition.feature, new))
+                    conditions.append(condition if condition.is_crisp else Condition(condition.feature, new))
                     c += 1
                 parts.append(Part(part.quantifier, part.number, tuple(conditions)))
             found.append(tuple(parts))
@@ -230,19 +265,37 @@ class Statements:
 
     def _memberships(self, center: Array, width: Array, slope: Array) -> tuple[Array, tuple[Array, Array, Array]]:
         """Return log-truths (i, parts) of the parts that look at all instances, and derivatives (i, conditions)."""
+        log_mu, derivatives = self._of_values(self._x, center, width, slope)
+        log_mu = np.where(self._crisp, self._log_crisp, log_mu)
+        still = np.broadcast_to(self._crisp, log_mu.shape)
+        of_gap, slopes = 0.0, [0.0] * len(derivatives)
+        if self._unknown.any() and self._stand_ins is not None:
+            each, theirs = self._of_values(self._stand_ins, center, width, slope)
+            total = np.logaddexp.reduce(each, axis=0)
+            share = np.exp(each - total)
+            of_gap = total - np.log(len(each))
+            slopes = [(share * own).sum(axis=0) for own in theirs]
+        by_center, by_width, by_slope = (
+            np.where(still, 0.0, np.where(self._unknown, gap, own))
+            for own, gap in zip(derivatives, slopes, strict=True)
+        )
+        return np.where(self._unknown, of_gap, log_mu) @ self._incidence, (by_center, by_width, by_slope)
+
+    def _of_values(
+        self, x: Array, center: Array, width: Array, slope: Array
+    ) -> tuple[Array, tuple[Array, Array, Array]]:
+        """Return log-memberships (n, conditions) of values in the sets, and their derivatives."""
         of, bell = self._other, self._is_bell[self._other]
-        x, steep = self._x, slope[of]
+        steep = slope[of]
         away = x - center[of]
         scaled = np.where(bell, away / width[of], 1.0)
         log_scaled = np.log(np.maximum(np.abs(scaled), 1e-300))
         z = np.where(bell, -2 * steep * log_scaled, steep * away)
         log_mu = -np.logaddexp(0.0, -z)
-        log_mu = np.where(self._crisp, self._log_crisp, log_mu)
-        rate = np.where(self._unknown | self._crisp, 0.0, expit(-z))  # d log_mu / d z
+        rate = expit(-z)  # d log_mu / d z
         safe = np.where(away == 0, 1.0, away)
         by_center = np.where(bell, np.where(away == 0, 0.0, 2 * steep / safe), -steep)
-        derivatives = (rate * by_center, rate * np.where(bell, 2 * steep, 0.0), rate * z)
-        return np.where(self._unknown, 0.0, log_mu) @ self._incidence, derivatives
+        return log_mu, (rate * by_center, rate * np.where(bell, 2 * steep, 0.0), rate * z)
 
     def _join(self, degrees: Array, log_truth: Array) -> list[Array | None]:
         """Set the degrees of the parts that look at all instances; return the rows that decide, None for a mean."""

@@ -40,14 +40,19 @@ class Prototypes:
         "some" or "on average", one per prototype.
     centers, widths : arrays of shape (r, d)
     bags : Bags
-        Standardized. A missing value is near every point.
+        Standardized.
+    stand_ins : array of shape (t, d), optional
+        What a missing value stands for. None: it is near every point.
     """
 
-    def __init__(self, quantifiers: list[str], centers: Array, widths: Array, bags: Bags) -> None:
+    def __init__(
+        self, quantifiers: list[str], centers: Array, widths: Array, bags: Bags, stand_ins: Array | None = None
+    ) -> None:
         self.quantifiers, self.centers, self.widths, self.bags = quantifiers, centers, widths, bags
         self._average = np.array([name == "on average" for name in quantifiers], bool)
         known = ~np.isnan(bags.instances)
         self._known = None if known.all() else known.astype(float)
+        self._stand_ins = None if known.all() else stand_ins
         self._x = np.where(known, bags.instances, 0.0)
         self._squares = np.square(self._x)
         self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
@@ -79,6 +84,14 @@ class Prototypes:
         constant = constant.sum(axis=1) if self._known is None else self._known @ constant.T
         distance = self._squares @ precision.T - 2 * x @ (centers * precision).T + constant
         log_truth = -np.maximum(distance, 0.0)
+        gone = None
+        if self._stand_ins is not None and self._known is not None:
+            gone = 1 - self._known
+            away = self._stand_ins[:, None, :] - centers
+            each = -np.square(away) * precision
+            of_gap = np.logaddexp.reduce(each, axis=0)
+            by_gap = np.exp(each - of_gap)  # how much each of the values counts
+            log_truth += gone @ (of_gap - np.log(len(each))).T
         truth = np.empty((len(sizes), len(centers)))
         average = self._average
         weights = np.exp(log_truth[:, average])
@@ -103,6 +116,10 @@ class Prototypes:
             near, nearer = share @ x, share @ self._squares
             by_center = 2 * precision * (near - total * centers)
             by_width = 2 * precision * (nearer - 2 * centers * near + total * np.square(centers))
+            if gone is not None:
+                often = 2 * precision * (share @ gone)
+                by_center += often * (by_gap * away).sum(axis=0)
+                by_width += often * (by_gap * np.square(away)).sum(axis=0)
             return np.concatenate([_STEP * by_center.ravel(), by_width.ravel()])
 
         return truth, pullback

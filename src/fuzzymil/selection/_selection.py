@@ -118,7 +118,7 @@ def plan(
     n_rules: int,
     max_terms: int | None,
     rng: np.random.RandomState,
-    tick: Callable[[], None] = lambda: None,
+    tick: Callable[[str], None] = lambda stage: None,
 ) -> Plan:
     """Decide by cross-validation which families of rules to use, and how many rules.
 
@@ -133,10 +133,10 @@ def plan(
         Most conditions in a rule.
     rng : RandomState
     tick : callable
-        Called from time to time, for progress.
+        Called from time to time with what is going on, for progress.
     """
     terms = min(max_terms or _LONGEST, _LONGEST)
-    short = statements(problem.bags)
+    short = statements(problem.bags, problem.gaps)
     folds = _folds(groups, rng)
     if folds is None:  # too few bags to hold some out
         family = short[0]
@@ -153,7 +153,7 @@ def plan(
     for f in range(1, n_short):  # families with more ways to be right by chance must be clearly better
         first = first if _as_good(cost[first], cost[f], weights, null) else f
     if max_terms is None or max_terms >= problem.bags.n_features:
-        for family in prototypes(problem.standardized, rng):
+        for family in prototypes(problem.standardized, rng, problem.stand_ins):
             each = validated(family, problem, folds, terms, tick)
             validations.append(each)
             places.append(_place(each, weights, null))
@@ -177,10 +177,10 @@ def plan(
         used = (first,) if _as_good(ways[first,], ways[best], weights, null) else best
     ingredients = []
     for f in used:
+        tick("number of rules")
         each, place = validations[f], places[f]
         size = _size(each, place, problem, folds, n_rules // len(used), null)
         ingredients.append(Ingredient(each.family, each.penalties[: place + 1], size))
-        tick()
     return Plan(tuple(ingredients), tuple(validations), options, HeldOut(folds, outputs))
 
 
@@ -242,8 +242,9 @@ def premises_of(found: Sequence[Any], problem: Problem) -> Statements | Prototyp
     """Return premises on the bags of a problem."""
     if isinstance(found[0], Prototype):
         centers, widths = np.array([each.center for each in found]), np.array([each.width for each in found])
-        return Prototypes([each.quantifier for each in found], centers, widths, problem.standardized)
-    return Statements(found, problem.bags)
+        quantifiers = [each.quantifier for each in found]
+        return Prototypes(quantifiers, centers, widths, problem.standardized, problem.stand_ins)
+    return Statements(found, problem.bags, problem.gaps)
 
 
 def _rules(premise: Callable[[int], Any], fits: Sequence[Fit]) -> tuple[list[Any], Array]:

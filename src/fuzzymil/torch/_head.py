@@ -107,6 +107,8 @@ class FuzzyBagHead(nn.Module):
         self.default = Numbers(params.default, options, trained=not rules.normalize)
         self.alpha = Numbers(params.alpha, options, trained=learn_alpha)
         self.consequent_alpha = Numbers(params.consequent_alpha, options, trained=learn_alpha)
+        gaps = None if params.gaps is None else torch.tensor(params.gaps, **options)
+        self.register_buffer("_gaps", gaps, persistent=False)
         for end, nothing in (("low", -np.inf), ("high", np.inf)):
             values = [getattr(variable, end) for variable in rules.variables]
             limits = torch.tensor([nothing if value is None else value for value in values], **options)
@@ -260,6 +262,7 @@ class FuzzyBagHead(nn.Module):
             self.alpha(),
             self.consequent_alpha(),
             self.default(),
+            self._gaps,
         )
 
     def _completed(self, layers: Layers, grouping: Any) -> Layers:

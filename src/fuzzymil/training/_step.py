@@ -96,6 +96,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         free.get("alpha", fixed.alpha),
         free.get("consequent_alpha", fixed.consequent_alpha),
         free.get("default", fixed.default),
+        fixed.gaps,
     )
 
 

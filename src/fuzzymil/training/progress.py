@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.progress import Update, shown_bar
 from fuzzymil.network.layers import Params
 
 __all__ = ["Progress", "counting_bar", "progress_bar"]
@@ -59,33 +59,20 @@ class Progress:
 
 @contextlib.contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[Progress], None]]:
-    """Show a training progress bar on standard error; provide the function that updates it."""
-    with _bar(title, "{task.fields[loss]}", loss="compiling") as update:
+    """Show a training progress bar; provide the function that updates it."""
+    with shown_bar(title, stage="compiling") as update:
 
         def report(now: Progress) -> None:
-            update(completed=now.epoch + now.fraction, total=now.max_epochs, loss=f"loss {np.nanmin(now.loss):.4g}")
+            update(now.epoch + now.fraction, now.max_epochs, f"loss {np.nanmin(now.loss):.4g}")
 
         yield report
 
 
 @contextlib.contextmanager
-def counting_bar(title: str, *, enabled: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar that counts parts on standard error; provide the function that updates it."""
+def counting_bar(title: str, *, enabled: bool) -> Iterator[Update]:
+    """Show a bar that counts steps and says what is going on; provide the function that updates it."""
     if not enabled:
-        yield lambda done, total: None
+        yield lambda done, total, stage="": None
         return
-    with _bar(title, "parts", transient=True) as update:
-        yield lambda done, total: update(completed=done, total=total)
-
-
-@contextlib.contextmanager
-def _bar(title: str, note: str, *, transient: bool = False, **fields: Any) -> Iterator[Callable[..., None]]:
-    # Imported here, so that only those who ask for a bar wait for rich to load.
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn(note), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=transient) as bar:
-        task = bar.add_task(title, total=None, **fields)
-        yield lambda **now: bar.update(task, **now)
+    with shown_bar(title, transient=True) as update:
+        yield update

@@ -92,7 +92,7 @@ def _as_text(
         numeric = {column.source for column in columns if column.kind == "number"}
         return {name: None for name in others if name not in numeric}
     rows = [row for _, row in itertools.islice(_rows.rows_of(file), 1, 1 + _FIRST_ROWS)]
-    named = (*options.categorical, *options.date)
+    named = (*options.categorical, *options.date, *options.keep)
     found: dict[str, None] = {}
     for name in others:
         spare = options.only is not None and name not in (*options.only, *named)

@@ -87,7 +87,9 @@
     const frame = drawing.getBoundingClientRect();
     const part = Math.min(Math.max((event.clientX - frame.left) / frame.width, 0), 1);
     const [low, high] = [Number(drawing.dataset.low), Number(drawing.dataset.high)];
-    const value = Number((low + part * (high - low)).toPrecision(3));
+    const names = drawing.dataset.names?.split("\n");
+    const number = low + part * (high - low);
+    const value = names ? names[Math.min(Math.max(Math.round(number), 0), names.length - 1)] : Number(number.toPrecision(3));
     readout.textContent = `${value}: membership ${degreeAt(drawing, 120 * part).toFixed(2)}`;
     const left = Math.min(event.clientX + 12, document.documentElement.clientWidth - readout.offsetWidth - 4);
     readout.style.left = `${Math.max(left, 4) + window.scrollX}px`;

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import Arithmetic, Discrete, Formula, MembershipFunction, Singleton
+from fuzzymil.membership import Arithmetic, Discrete, Formula, MembershipFunction, Missing, Singleton
 from fuzzymil.rules._formats.system import Output, System, Term
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
@@ -135,17 +135,32 @@ class Program:
     def _condition(self, asked: Expression, favorable: bool) -> str:
         assert isinstance(asked, Is)
         d = self.places[asked.variable]
-        found = self.membership(self.system.inputs[d].terms[asked.term], f"v{d}")
+        chosen, gaps = self.system.inputs[d].terms[asked.term], self.base.variables[d].gaps
+        missing = f"v{d} != v{d}"
+        if isinstance(chosen, Missing):
+            found = self.language.choice(missing, "1.0", "0.0")
+        else:
+            found = self.membership(chosen, f"v{d}")
+            if isinstance(chosen, MembershipFunction) and gaps:
+                found = self.language.choice(missing, number(float(chosen(gaps).mean())), found)
         for hedge in reversed(asked.hedges):
             found = f"hedge_{hedge}({found})"
-        return self.language.choice(f"v{d} != v{d}", "1.0" if favorable else "0.0", found)
+        settled = isinstance(chosen, Missing) or bool(gaps)
+        return found if settled else self.language.choice(missing, "1.0" if favorable else "0.0", found)
 
     def responses(self) -> list[str]:
         """Return the conclusions that depend on the inputs, for one instance."""
         return [
-            " + ".join([number(row[0]), *(f"{number(slope)} * v{d}" for d, slope in enumerate(row[1:]) if slope)])
+            " + ".join(
+                [number(row[0]), *(f"{number(slope)} * {self._value(d)}" for d, slope in enumerate(row[1:]) if slope)]
+            )
             for row in self.linear
         ]
+
+    def _value(self, d: int) -> str:
+        """Return an input, or the mean of what a missing one stands for."""
+        gaps = self.base.variables[d].gaps
+        return self.language.choice(f"v{d} != v{d}", number(sum(gaps) / len(gaps)), f"v{d}") if gaps else f"v{d}"
 
     def combination(self) -> list[tuple[str, str]]:
         """Return how each of these conclusions is joined over the instances: a function, and its last argument."""

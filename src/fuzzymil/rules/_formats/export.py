@@ -79,10 +79,16 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
     comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
     if any(comments):
         found.append("Comments are not kept.")
+    found += _gaps(variables)
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
     if units:
         found.append(f"Units are not kept: {listed(units)}.")
     return [*found, *_codes(variables)]
+
+
+def _gaps(variables: Iterable[Variable]) -> list[str]:
+    names = [f"{variable.name!r:.60}" for variable in variables if variable.gaps]
+    return [f"What a missing value stands for is not kept: {listed(names)}."] if names else []
 
 
 def _codes(variables: Iterable[Variable]) -> list[str]:

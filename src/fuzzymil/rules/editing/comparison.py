@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.membership import MembershipFunction, Missing
 from fuzzymil.network.inference import Activations
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules._rule_set import RuleSet
@@ -133,7 +133,8 @@ class Asked(NamedTuple):
 def conditions_on(base: RuleSet, seen: Bags | None) -> Iterator[Asked]:
     """Iterate over the conditions of all rules with their degrees on the bags, or without bags on the range.
 
-    Missing values are ignored; a condition on values that are all missing is always true, as in inference.
+    Missing values are ignored, unless it is asked for them; a condition on values that are all missing is always true,
+    as in inference.
     """
     for d, variable in enumerate(base.variables):
         low, high = span(variable)
@@ -142,5 +143,9 @@ def conditions_on(base: RuleSet, seen: Bags | None) -> Iterator[Asked]:
         for r, rule in enumerate(base.rules, start=1):
             for condition in rule.conditions:
                 if condition.variable == variable.name:
-                    mu = hedged(variable.terms[condition.term], condition.hedges, values)[known]
+                    mu = hedged(variable.terms[condition.term], condition.hedges, values)
+                    if not isinstance(variable.terms[condition.term], Missing):
+                        mu = mu[known]
+                    elif seen is None:  # a range says nothing about gaps
+                        mu = np.array([0.0, 1.0])
                     yield Asked(r, condition, *((float(mu.min()), float(mu.max())) if len(mu) else (1.0, 1.0)))

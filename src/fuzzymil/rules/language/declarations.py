@@ -15,7 +15,7 @@ from fuzzymil.rules.rule import Variable
 
 __all__ = ["DeclarationReader"]
 
-_PARTS = ("from", "to")
+_PARTS = ("from", "to", "missing")
 _COMMON = ("gaussian", "triangular", "trapezoidal", "sigmoid", "bell")
 _NO_SET = Gaussian(0.0, 1.0)  # stands for a set with a mistake, so that its term is known
 
@@ -67,6 +67,7 @@ class DeclarationReader(PremiseReader):
                 name, f"The range of {name.text!r:.60} goes from {low:g} to {high:g}: write the lower value first."
             )
             low = high = None
+        gaps = self.gaps() if self.skip_word("missing") else []
         terms: dict[str, MembershipFunction] = {}
         categories: list[str] = []
         more = self.skip(":")
@@ -92,8 +93,11 @@ class DeclarationReader(PremiseReader):
                 self.take("=", "'=' and a fuzzy set, for example 'low = Gaussian(0, 1)'")
             terms[term.text] = self.fuzzy_set()
             more = self.another("terms")
+        stand_ins = [self.gap(name, each, categories) if isinstance(each, Token) else each for each in gaps]
         try:
-            into[name.text] = Variable(name.text, terms, low, high, unit, categories=tuple(categories))
+            into[name.text] = Variable(
+                name.text, terms, low, high, unit, categories=tuple(categories), gaps=tuple(stand_ins)
+            )
             if into is self.parsed.variables:  # terms of outputs may be numbers instead
                 into[name.text].check_sets()
         except ParameterError as problem:
@@ -110,6 +114,24 @@ class DeclarationReader(PremiseReader):
                 into.append(category.text)
             more = self.another("categories")
         return more
+
+    def gaps(self) -> list[float | Token]:
+        """Parse ``AS 0.2, 0.4``, the values that a missing one stands for; categories by name."""
+        if not self.skip_word("as"):
+            self.expect("AS and the values that a missing one stands for, for example 'MISSING AS 0.5'")
+        found: list[float | Token] = []
+        more = True
+        while more:
+            found.append(self.advance() if self.token.kind == "name" else self.number("a value"))
+            more = self.skip(",")
+        return found
+
+    def gap(self, variable: Token, value: Token, categories: list[str]) -> float:
+        """Return the code of a category."""
+        if value.text in categories:
+            return float(categories.index(value.text))
+        self.report(value, f"{value.text!r:.60} is no category of {variable.text!r:.60}.")
+        return 0.0
 
     def fuzzy_set(self) -> MembershipFunction:
         """Parse a fuzzy set; any one after a mistake."""
@@ -137,6 +159,8 @@ class DeclarationReader(PremiseReader):
             self.position -= 1
             self.skip_group()
             return _NO_SET
+        if family.takes(0) and self.skip(")"):
+            return family()
         start = self.token.start
         values: list[Any] = []
         if family.fields()[:1] == ("text",):

@@ -22,7 +22,7 @@ from fuzzymil.rules.premise import (
     Quantified,
     check_premise,
 )
-from fuzzymil.rules.rule import Variable
+from fuzzymil.rules.rule import MISSING, Variable
 
 __all__ = ["PremiseReader"]
 
@@ -243,7 +243,7 @@ class PremiseReader(Reader):
         """Parse a term of a variable; ``hedged`` says whether hedges could stand before it."""
         if variable is None or name in self.parsed.damaged:
             return self.take_term(f"a term of {name!r:.60}").text
-        if self.token.kind == "name" and self.token.text in variable.terms:
+        if self.token.kind == "name" and (self.token.text in variable.terms or self.token.text == MISSING):
             return self.advance().text
         if self.token.kind == "number":
             self.fail(

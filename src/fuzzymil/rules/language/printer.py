@@ -20,6 +20,7 @@ __all__ = [
     "escaped",
     "format_number",
     "format_set",
+    "gaps",
     "is_quantifier_word",
     "keywords",
     "premise_text",
@@ -229,6 +230,19 @@ def concluded(
 def with_weight(weight: float, digits: int | None) -> str:
     """Return `` WITH 0.5``, or nothing for a weight of 1."""
     return "" if weight == 1 else f" WITH {format_number(weight, digits)}"
+
+
+def gaps(values: Sequence[float], categories: Sequence[str]) -> str:
+    """Return `` MISSING AS 0.2, 0.4``, what a missing value stands for, categories by name; or nothing.
+
+    Examples
+    --------
+    >>> gaps([0.2, 0.4], []), gaps([1.0], ["email", "live chat"])
+    (' MISSING AS 0.2, 0.4', ' MISSING AS "live chat"')
+    """
+    named = dict(enumerate(map(quoted_term, categories)))
+    each = [named.get(int(value)) or format_number(value, None) for value in values]
+    return f" MISSING AS {', '.join(each)}" if each else ""
 
 
 def format_set(chosen: MembershipFunction, digits: int | None) -> str:

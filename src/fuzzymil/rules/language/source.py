@@ -211,6 +211,14 @@ def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
                 )
                 break
         else:
+            missing = [name for name in outputs if name not in rule.conclusions] if nothing is None else []
+            if missing and parsed.is_complete:
+                hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
+                parsed.mistakes.add(
+                    rule.sets or rule.adds or rule.place,
+                    f"The rule has no conclusion for {listed(f'{name!r:.60}' for name in missing)}; every rule needs "
+                    f"one per output.{hint}",
+                )
             found.append([_conclusion(parsed, rule, name, nothing) for name in outputs])
     return found
 
@@ -225,11 +233,6 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
             rule.place,
             f"{name!r:.60} is set to a term ({term!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
             "A Sugeno rule concludes a number, for example 'y = 1'.",
-        )
-    elif parsed.is_complete and name not in rule.conclusions:
-        hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
-        parsed.mistakes.add(
-            rule.place, f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.{hint}"
         )
     return Linear(0.0, {})
 
@@ -357,18 +360,18 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
             ]
         )
         for variable in base.variables
-        if variable.terms
+        if variable.categories or _own_terms(variable)
     )
 
 
 def _own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
-    """Return the terms that are not categories."""
-    return [(term, chosen) for term, chosen in variable.terms.items() if term not in variable.categories]
+    """Return the terms that are declared: not categories, and not *missing*, which every variable has."""
+    return list(variable.asked_if_missing(False).declared_terms.items())
 
 
 def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
     """Return a set with the date or time of day at which it is centered, if the variable is such."""
-    place = variable.shown(float(chosen.parameters[0]))
+    place = variable.shown(float(chosen.parameters[0])) if chosen.parameters else None
     return printer.format_set(chosen, digits) + (f" ({place})" if place else "")
 
 
@@ -412,6 +415,7 @@ def declaration(kind: str, variable: Variable) -> str:
         text += f" [\\{unit}]" if cures.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
+    text += printer.gaps(variable.gaps, variable.categories)
     terms = [
         f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in _own_terms(variable)
     ]

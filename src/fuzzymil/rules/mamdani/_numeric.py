@@ -10,11 +10,11 @@ from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.mamdani._rules import MamdaniRules
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class NumericView(RuleBase):
     """The rule base of `MamdaniRules.to_sugeno`, whose inference is that of the Mamdani rules themselves."""
 
-    mamdani: MamdaniRules | None = dataclasses.field(default=None, repr=False)
+    mamdani: MamdaniRules | None = None
 
     def infer(self, bags: Any) -> Activations:
         """Run the inference of the Mamdani rules; conclusions are the centers of the rules' shares."""

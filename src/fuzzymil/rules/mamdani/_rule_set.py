@@ -47,7 +47,7 @@ PER_OUTPUT = ("implication", "accumulation", "defuzzify", "resolution", "samplin
 """The settings that may differ between outputs: one value for all of them, or a tuple with one per output."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class MamdaniRuleSet:
     """Premises, outputs and conclusions, with their inference; see `MamdaniRules`, which adds text and files."""
 

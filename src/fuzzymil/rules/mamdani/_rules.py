@@ -15,8 +15,10 @@ from fuzzymil.rules._formats.system import Output, System
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
+from fuzzymil.rules.cards import SHOWN
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
+from fuzzymil.rules.mamdani._cards import mamdani_cards
 from fuzzymil.rules.mamdani._conversion import from_additive
 from fuzzymil.rules.mamdani._rule_set import PER_OUTPUT, PREMISE_SETTINGS, MamdaniRuleSet
 from fuzzymil.rules.premise import Is
@@ -121,6 +123,10 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
     def concluded_text(self, rule: int) -> str:
         """Return the conclusion of a rule, counted from 0, as text: ``risk is great``."""
         return ", ".join(_concluded(name, said) for name, said in self.conclusions[rule].items())
+
+    def _cards(self) -> str:
+        concluded = [self.concluded_text(r) for r in range(self.n_rules)]
+        return mamdani_cards(self, self.statements(SHOWN), concluded)
 
     def to_source(self) -> str:
         """Return everything as text that `parse` reads back exactly: terms, operators and rules.

@@ -1,0 +1,58 @@
+"""The colors of classes, directions and witnesses: the same in figures, reports and notebooks."""
+
+from __future__ import annotations
+
+LOW, HIGH = "#0072B2", "#D55E00"
+"""What lowers an output, or speaks for the first of two classes; what raises it, or speaks for the other.
+
+Color-blind readers can distinguish the two hues, and they also differ in grayscale.
+"""
+
+SEVERAL = ("#009E73", "#CC79A7", "#882255", "#56B4E9", "#E69F00", "#8B5A2B", "#999933", "#777777")
+"""Of three or more classes, which have no direction: neither of the two colors above."""
+
+FAINT = "#8A8A8A"
+"""What is only there for comparison."""
+
+WITNESS = "#6A3D9A"
+"""The instance that decides; no class has this color."""
+
+WRONG = "#B00020"
+"""Wrong answers and warnings; no class has this color."""
+
+
+def class_color(place: int, n_classes: int) -> str:
+    """Return the color of a class, by its position among the classes; beyond eight, colors repeat.
+
+    Of two classes, the one that the rules speak for comes last.
+
+    Examples
+    --------
+    >>> class_color(1, 2) == HIGH, class_color(1, 3) == SEVERAL[1]
+    (True, True)
+    """
+    return (LOW, HIGH)[place] if n_classes == 2 else SEVERAL[place % len(SEVERAL)]
+
+
+def class_mark(place: int, n_classes: int) -> str:
+    """Return the name that style sheets have for `class_color`.
+
+    Examples
+    --------
+    >>> class_mark(1, 2), class_mark(1, 3)
+    ('k1', 'm1')
+    """
+    return f"k{place}" if n_classes == 2 else f"m{place % len(SEVERAL)}"
+
+
+def style_rules(scope: str = "") -> str:
+    """Return the rules of a style sheet that set ``--own`` to the color of a class.
+
+    Examples
+    --------
+    >>> style_rules(".page ").splitlines()[0]
+    '.page .k0 { --own: #0072B2; }'
+    """
+    names = {f"k{place}": color for place, color in enumerate((LOW, HIGH))}
+    names |= {f"m{place}": color for place, color in enumerate(SEVERAL)}
+    return "".join(f"{scope}.{name} {{ --own: {color}; }}\n" for name, color in names.items())

@@ -1,0 +1,285 @@
+"""The effect of a feature: how the prediction changes as the feature moves over its range.
+
+A bag has many instances, so there are two answers, and both are given. *All instances*: every instance of a bag has
+the value, all other features stay as they are. *One instance*: one instance of the bag, drawn at random, has it. The
+two are alike where some instance suffices, and differ where a rule is about all instances or their average.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
+from fuzzymil.bags import Bags
+from fuzzymil.explain._builder import Reading
+from fuzzymil.explain._permutation import outputs_of, with_values
+from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules.mamdani import numeric_view
+from fuzzymil.rules.rule import Variable
+
+__all__ = ["Effect", "EffectCurve", "effect"]
+
+_MOST_BAGS, _MOST_INSTANCES = 300, 30_000
+_LEAST_DRAWS = 200  # instances to change, one at a time
+_OUTSIDE = 0.01  # share of the values beyond either end of the range
+
+
+@dataclasses.dataclass(frozen=True)
+class EffectCurve:
+    """The effect on the probability of one class, or on one output.
+
+    Attributes
+    ----------
+    name : str
+        The class or output.
+    place : int
+        Its position among the classes or outputs.
+    all_instances : array of shape (n_points,)
+        Mean prediction over the bags if all instances have the value.
+    one_instance : array of shape (n_points,)
+        Mean prediction if one instance has it.
+    low, high : arrays of shape (n_points,)
+        Quartiles of ``all_instances`` over the bags: half of the bags are between them.
+
+    Examples
+    --------
+    >>> curve = EffectCurve("yes", 1, np.array([0.1, 0.9]), np.array([0.3, 0.8]), np.zeros(2), np.ones(2))
+    >>> round(curve.change, 1)
+    0.8
+    """
+
+    name: str
+    place: int
+    all_instances: Array
+    one_instance: Array
+    low: Array
+    high: Array
+
+    @property
+    def change(self) -> float:
+        """The greatest difference between two points of ``all_instances``."""
+        return float(np.ptp(self.all_instances))
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Effect:
+    """How the prediction changes with a feature.
+
+    Attributes
+    ----------
+    feature : str
+    variable : Variable
+        With its unit, or its categories.
+    values : array of shape (n_points,)
+        Values of the feature: the middle 98% of its range, or the codes of its categories.
+    curves : tuple of EffectCurve
+        One for the class that the rules speak for, one for each of several classes, or one per output.
+    classifies : bool
+        Whether the curves are probabilities.
+    mean : tuple of float
+        Mean prediction for the bags as they are, one per curve.
+    counts : array of shape (n_bins,)
+        Histogram of the instances over the range of ``values``, or their number in each category.
+    n_bags : int
+        Number of bags that the means are over; of many, some drawn at random.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> found = model.effect(bags, "x1")
+    >>> found.curves[0].name, found.values.shape
+    ('1', (41,))
+    """
+
+    feature: str
+    variable: Variable
+    values: Array
+    curves: tuple[EffectCurve, ...]
+    classifies: bool
+    mean: tuple[float, ...]
+    counts: Array
+    n_bags: int
+
+    @property
+    def shown(self) -> list[str]:
+        """The values as a person writes them."""
+        return [self.variable.shown(float(value)) or f"{value:.4g}" for value in self.values]
+
+    def __repr__(self) -> str:
+        about = ", ".join(curve.name for curve in self.curves)
+        return f"Effect({self.feature!r} on {about}: {len(self.values)} values, {self.n_bags} bags)"
+
+    def __str__(self) -> str:
+        what = "probability of" if self.classifies else "predicted"
+        rows = np.unique(np.linspace(0, len(self.values) - 1, min(len(self.values), 11)).round().astype(int))
+        blocks = []
+        for curve in self.curves:
+            heads = [self.feature, "all instances", "one instance"]
+            lines = [f"{what} {curve.name}"]
+            texts = [self.shown[n] for n in rows]
+            wide = max(map(len, [heads[0], *texts]))
+            lines.append(f"{heads[0]:>{wide}}  {heads[1]:>13}  {heads[2]:>12}")
+            for text, n in zip(texts, rows, strict=True):
+                lines.append(f"{text:>{wide}}  {curve.all_instances[n]:>13.3f}  {curve.one_instance[n]:>12.3f}")
+            blocks.append("\n".join(lines))
+        return "\n\n".join(blocks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return {
+            "feature": self.feature,
+            "values": self.values.tolist(),
+            "shown": self.shown,
+            "classifies": self.classifies,
+            "mean": list(self.mean),
+            "counts": self.counts.tolist(),
+            "n_bags": self.n_bags,
+            "curves": [
+                {"name": curve.name}
+                | {name: getattr(curve, name).tolist() for name in ("all_instances", "one_instance", "low", "high")}
+                for curve in self.curves
+            ],
+        }
+
+
+def effect(
+    members: Sequence[RuleBase | MamdaniRules],
+    bags: Bags,
+    feature: str | int,
+    *,
+    reading: Reading,
+    positive: Any = None,
+    n_points: int = 41,
+    rng: np.random.Generator | None = None,
+) -> Effect:
+    """Compute the effect of a feature; ``model.effect`` calls this.
+
+    Parameters
+    ----------
+    members : sequence of RuleBase or MamdaniRules
+        Whose outputs are averaged.
+    bags : Bags
+        With the features of the rules, in their order.
+    feature : str or int
+        Name or column.
+    reading : Reading
+        What the output means.
+    positive : label, optional
+        The class whose probability is shown. Default: of two classes, the one that the rules speak for; otherwise all.
+    n_points : int
+        Number of values of a number.
+    rng : numpy Generator, optional
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse(
+    ...     "VARIABLE x FROM 0 TO 1: high = Sigmoid(0.5, 20)  Default: y = 0  IF SOME x is high THEN y += 2"
+    ... )
+    >>> found = effect([rules], Bags.from_list([[[0.0], [1.0]], [[0.0], [0.2]]]), "x", reading=Reading(), n_points=3)
+    >>> found.curves[0].all_instances.round(2).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    known = members[0].feature_names
+    d = _column(feature, known)
+    if isinstance(n_points, bool) or not isinstance(n_points, int) or n_points < 2:
+        raise ParameterError(f"n_points must be an integer of at least 2, got {n_points!r}.")
+    rng = np.random.default_rng(0) if rng is None else rng
+    bags = _some(bags, rng)
+    variable = members[0].variables[d]
+    present = bags.instances[:, d]
+    present = present[~np.isnan(present)]
+    if not len(present):
+        raise InputError(f"All values of {known[d]!r} are missing, so its effect is unknown.")
+    values, counts = _grid(variable, present, n_points)
+    chosen = _lines(reading, numeric_view(members[0]).outputs, positive)
+
+    def answers(changed: Bags) -> Array:
+        output = outputs_of(members, changed)
+        found = output if reading.classes is None or reading.probability is None else reading.probability(output)
+        return np.asarray(found[:, [place for place, _ in chosen]])
+
+    draws = -(-_LEAST_DRAWS // bags.n_bags)
+    places = [bags.offsets[:-1] + rng.integers(bags.sizes) for _ in range(draws)]
+    whole = np.stack([answers(with_values(bags, d, value)) for value in values])  # (points, bags, lines)
+    single = np.stack(
+        [
+            np.mean([answers(with_values(bags, d, _put(bags, d, rows, value))) for rows in places], (0, 1))
+            for value in values
+        ]
+    )
+    low, high = np.quantile(whole, [0.25, 0.75], axis=1)
+    curves = [
+        EffectCurve(name, place, whole[:, :, n].mean(axis=1), single[:, n], low[:, n], high[:, n])
+        for n, (place, name) in enumerate(chosen)
+    ]
+    return Effect(
+        feature=known[d],
+        variable=variable,
+        values=values,
+        curves=tuple(curves),
+        classifies=reading.classes is not None,
+        mean=tuple(answers(bags).mean(axis=0).tolist()),
+        counts=counts,
+        n_bags=bags.n_bags,
+    )
+
+
+def _some(bags: Bags, rng: np.random.Generator) -> Bags:
+    """Return bags drawn at random, if there are very many or they are very large."""
+    if bags.n_bags <= _MOST_BAGS and bags.n_instances <= _MOST_INSTANCES:
+        return bags
+    order = rng.permutation(bags.n_bags)
+    fit = int(np.searchsorted(np.cumsum(bags.sizes[order]), _MOST_INSTANCES, side="right"))
+    return bags[np.sort(order[: max(min(fit, _MOST_BAGS), 1)])]
+
+
+def _column(feature: str | int, known: Sequence[str]) -> int:
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+        if not 0 <= feature < len(known):
+            raise ParameterError(f"There is no feature {feature}: expected 0 to {len(known) - 1}.")
+        return int(feature)
+    known_name("feature", feature, known)
+    return list(known).index(str(feature))
+
+
+def _grid(variable: Variable, present: Array, n_points: int) -> tuple[Array, Array]:
+    """Return the values to try, and a histogram of those that are there."""
+    if variable.categories:
+        n = len(variable.categories)
+        return np.arange(n, dtype=float), np.histogram(present, n, (-0.5, n - 0.5))[0]
+    low, high = np.quantile(present, [_OUTSIDE, 1 - _OUTSIDE], method="inverted_cdf")
+    if not high > low:
+        low, high = float(present.min()), float(present.max())
+    if not high > low:
+        low, high = low - 0.5, low + 0.5
+    return np.linspace(low, high, n_points), np.histogram(present, 30, (low, high))[0]
+
+
+def _lines(reading: Reading, outputs: Sequence[str], positive: Any) -> list[tuple[int, str]]:
+    """Return position and name of the classes or outputs to show."""
+    if reading.classes is None:
+        if positive is not None:
+            raise ParameterError(f"positive={positive!r:.60} names a class, but this model predicts numbers: omit it.")
+        return [(k, outputs[k]) for k in range(len(outputs))]
+    classes = np.asarray(reading.classes).tolist()
+    if positive is not None:
+        if str(positive) not in map(str, classes):
+            raise ParameterError(f"positive must be one of the classes {listed(classes)}, got {positive!r:.60}.")
+        place = list(map(str, classes)).index(str(positive))
+        return [(place, str(classes[place]))]
+    return [(1, str(classes[1]))] if len(classes) == 2 else list(enumerate(map(str, classes)))
+
+
+def _put(bags: Bags, d: int, rows: Array, value: float) -> Array:
+    """Return the values of a feature with another one in some rows."""
+    found = np.array(bags.instances[:, d], float)
+    found[rows] = value
+    return found

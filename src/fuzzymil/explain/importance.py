@@ -1,0 +1,323 @@
+"""Importance: how much worse a model answers without what a feature says, or without a rule."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from fuzzymil._utils import html
+from fuzzymil._utils.drawings import bar
+from fuzzymil._utils.errors import MissingExtraError, ParameterError
+
+__all__ = ["FeatureImportance", "Importance", "RuleImportance", "ordered"]
+
+_SHOWN = 20  # features or rules in text
+_COLUMNS = 100  # characters of a line of text
+_WIDTH = 60  # characters of a rule in text
+
+
+@dataclasses.dataclass(frozen=True)
+class FeatureImportance:
+    """How much the score drops without what a feature says.
+
+    Attributes
+    ----------
+    name : str
+    drop : float
+        Mean over the shuffles: the score minus the score with the feature's values shuffled.
+    std : float
+        Standard deviation over shuffles and bags; see `Importance`.
+    used : bool
+        Whether any rule uses the feature. If not, shuffling it changes nothing.
+
+    Examples
+    --------
+    >>> FeatureImportance("pages", 0.12, 0.03, True).drop
+    0.12
+    """
+
+    name: str
+    drop: float
+    std: float
+    used: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleImportance:
+    """How much the score drops without a rule.
+
+    Attributes
+    ----------
+    name : str
+        Its label or number.
+    text : str
+        Its premise.
+    drop : float
+        The score minus the score without the rule.
+    std : float
+        Standard deviation over bags; see `Importance`.
+    member, rule : int
+        Positions of the rule base among the members, and of the rule in it, from 0.
+
+    Examples
+    --------
+    >>> RuleImportance("Rule 1", "SOME pages is high", 0.12, 0.03, 0, 0).name
+    'Rule 1'
+    """
+
+    name: str
+    text: str
+    drop: float
+    std: float
+    member: int
+    rule: int
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Importance:
+    """How much features and rules matter for the score on some bags; ``print`` it.
+
+    Attributes
+    ----------
+    score_name : str
+        What is measured: ``"accuracy"``, ``"R²"``, or the name of a scorer.
+    score : float
+        The model's own.
+    features : tuple of FeatureImportance
+        The most important first.
+    rules : tuple of RuleImportance
+        The most important first; those of all members.
+    n_bags : int
+    n_repeats : int
+        Number of shuffles. Each also draws as many bags with replacement, from each class its own number; the standard
+        deviations are those of the drops on these samples, so they tell how much other bags like these would change
+        the result.
+    n_training : int or None
+        How many of the bags the model was trained on, as far as it remembers its training bags; None if it does not.
+    n_folds : int
+        Number of cross-validation folds over which features are averaged, each with a model of its own; 0 for one
+        model. The standard deviations are then those over folds, and there are no rules.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> found = MIANFISClassifier(random_state=0).fit(bags[::2]).importance(bags[1::2])
+    >>> sorted(feature.name for feature in found.features), [rule.name for rule in found.rules]
+    (['x1', 'x2'], ['Rule 1', 'Rule 2'])
+    >>> print(found.basis)
+    Measured on 75 bags that the model was not trained on.
+    """
+
+    score_name: str
+    score: float
+    features: tuple[FeatureImportance, ...]
+    rules: tuple[RuleImportance, ...]
+    n_bags: int
+    n_repeats: int
+    n_training: int | None
+    n_folds: int = 0
+
+    @property
+    def basis(self) -> str:
+        """On which bags it was measured, in words: those of training tell less."""
+        bags = "1 bag" if self.n_bags == 1 else f"{self.n_bags:,} bags"
+        if self.n_folds:
+            return (
+                f"Measured by {self.n_folds}-fold cross-validation on {bags}: each model on bags that it was not "
+                "trained on."
+            )
+        if self.n_training is None:
+            return f"Measured on {bags}. If the model was trained on them, new bags may give another order."
+        if self.n_training == 0:
+            return f"Measured on {bags} that the model was not trained on."
+        which = "the training bags" if self.n_training >= self.n_bags else f"{self.n_training:,} of the training bags"
+        return (
+            f"Measured on {bags}, {'which are' if self.n_training >= self.n_bags else 'among them'} {which}: this "
+            "shows what the model relies on, not what helps on new bags."
+        )
+
+    @property
+    def _headline(self) -> str:
+        score = f"{self.score_name[:1].upper()}{self.score_name[1:]} {self.score:.3f}."
+        return f"{score} {self.basis}" + (" Pass bags that were held out." if self.n_training else "")
+
+    def __repr__(self) -> str:
+        used = sum(each.used for each in self.features)
+        return f"Importance({self.score_name} {self.score:.3f}, {used} features in use, {len(self.rules)} rules)"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, max_rows: int = _SHOWN) -> str:
+        """Return tables of features and rules as text.
+
+        Parameters
+        ----------
+        max_rows : int
+            Most features, and most rules, to show.
+        """
+        used = [each for each in self.features if each.used]
+        blocks = [
+            textwrap.wrap(self._headline, _COLUMNS),
+            _table("feature", [(each.name, each.drop, each.std) for each in used], max_rows, self.score_name),
+            _table(
+                "rule",
+                [(f"{each.name}: {_short(each.text)}", each.drop, each.std) for each in self.rules],
+                max_rows,
+                self.score_name,
+            ),
+        ]
+        unused = len(self.features) - len(used)
+        if unused:
+            blocks[1].append(f"{unused} feature{'s' if unused > 1 else ''} that no rule uses: 0")
+        blocks.append([*textwrap.wrap(self.meaning, _COLUMNS)])
+        return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+
+    @property
+    def meaning(self) -> str:
+        """What the numbers mean, in words."""
+        first = (
+            f"Drop: how much the {self.score_name} falls if the values of the feature are shuffled over all bags"
+            + (", or without the rule" if self.rules else "")
+            + f" (mean ± standard deviation over {f'{self.n_folds} folds' if self.n_folds else self.repeats})."
+        )
+        return (
+            f"{first} A drop near 0 means that the model does as well without: features that say the same stand in "
+            "for each other."
+        )
+
+    @property
+    def repeats(self) -> str:
+        """How often values are shuffled and bags drawn."""
+        return f"{self.n_repeats} repeat{'s' if self.n_repeats > 1 else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON.
+
+        Examples
+        --------
+        >>> one = FeatureImportance("pages", 0.12, 0.03, True)
+        >>> Importance("accuracy", 0.9, (one,), (), 40, 10, 0).to_dict()["features"]
+        [{'name': 'pages', 'drop': 0.12, 'std': 0.03, 'used': True}]
+        """
+        return dataclasses.asdict(self) | {
+            "features": [dataclasses.asdict(each) for each in self.features],
+            "rules": [dataclasses.asdict(each) for each in self.rules],
+            "basis": self.basis,
+        }
+
+    def to_frame(self, what: Literal["features", "rules"] = "features", library: str = "pandas") -> Any:
+        """Return a data frame of features or rules.
+
+        Parameters
+        ----------
+        what : {"features", "rules"}
+        library : {"pandas", "polars"}
+            Which must be installed.
+
+        Examples
+        --------
+        >>> one = FeatureImportance("pages", 0.12, 0.03, True)
+        >>> print(Importance("accuracy", 0.9, (one,), (), 40, 10, 0).to_frame().to_string(index=False))
+         name  drop  std  used
+        pages  0.12 0.03  True
+        """
+        if what not in ("features", "rules"):
+            raise ParameterError(f"what must be 'features' or 'rules', got {what!r}.")
+        if library not in ("pandas", "polars"):
+            raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
+        try:
+            if library == "pandas":
+                from pandas import DataFrame
+            else:
+                from polars import DataFrame
+        except ImportError:
+            raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
+        kind = FeatureImportance if what == "features" else RuleImportance
+        names = [field.name for field in dataclasses.fields(kind)]
+        rows = self.features if what == "features" else self.rules
+        return DataFrame({name: [getattr(each, name) for each in rows] for name in names})
+
+    def _repr_html_(self) -> str:
+        used = [each for each in self.features if each.used][:_SHOWN]
+        drops = [0.0, *(each.drop for each in used), *(each.drop for each in self.rules[:_SHOWN])]
+
+        def cells(each: FeatureImportance | RuleImportance) -> list[Any]:
+            drawn = bar(each.drop, min(drops), max(drops)).svg
+            return [drawn, html.number(each.drop), f"± {html.number(each.std)}"]
+
+        heads = ["", "drop", "spread"]
+        tables = [html.table("Features", ["feature", *heads], [[each.name, *cells(each)] for each in used])]
+        if self.rules:
+            rows = [[each.name, _short(each.text), *cells(each)] for each in self.rules[:_SHOWN]]
+            tables.append(html.table("Rules", ["rule", "if", *heads], rows, n_words=2))
+        return html.fragment(html.line(self._headline), *tables, html.line(self.meaning, soft=True))
+
+    @classmethod
+    def over_folds(cls, parts: Sequence[Importance]) -> Importance:
+        """Return the mean over cross-validation folds, whose models have different rules.
+
+        Parameters
+        ----------
+        parts : sequence of Importance
+            One per fold, for the same features.
+
+        Examples
+        --------
+        >>> parts = [
+        ...     Importance("accuracy", 0.9, (FeatureImportance("pages", drop, 0.03, True),), (), 40, 10, 0)
+        ...     for drop in (0.1, 0.3)
+        ... ]
+        >>> found = Importance.over_folds(parts)
+        >>> round(found.features[0].drop, 3), round(found.features[0].std, 3), found.n_bags
+        (0.2, 0.141, 80)
+        """
+        drops: dict[str, list[FeatureImportance]] = {}
+        for part in parts:
+            for each in part.features:
+                drops.setdefault(each.name, []).append(each)
+        several = len(parts) > 1
+        features = [
+            FeatureImportance(
+                name,
+                float(np.mean([each.drop for each in found])),
+                float(np.std([each.drop for each in found], ddof=1)) if several else found[0].std,
+                any(each.used for each in found),
+            )
+            for name, found in drops.items()
+        ]
+        return cls(
+            score_name=parts[0].score_name,
+            score=float(np.mean([part.score for part in parts])),
+            features=ordered(features),
+            rules=(),
+            n_bags=sum(part.n_bags for part in parts),
+            n_repeats=parts[0].n_repeats,
+            n_training=0,
+            n_folds=len(parts),
+        )
+
+
+def ordered(features: Sequence[FeatureImportance]) -> tuple[FeatureImportance, ...]:
+    """Return features, the most important first and those that no rule uses last."""
+    return tuple(sorted(features, key=lambda each: (not each.used, -each.drop)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4].rstrip()} ..."
+
+
+def _table(what: str, rows: Sequence[tuple[str, float, float]], most: int, score: str) -> list[str]:
+    if not rows:
+        return []
+    wide = max(len(what), *(len(name) for name, _, _ in rows[:most]))
+    lines = [f"{what:{wide}}  drop in {score}"]
+    lines += [f"{name:{wide}}  {drop:+.3f} ± {std:.3f}" for name, drop, std in rows[:most]]
+    more = len(rows) - most
+    return lines + ([f"{more} more {what}{'s' if more > 1 else ''}"] if more > 0 else [])

@@ -1,0 +1,183 @@
+"""How predictions change as a feature moves over its range."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.transforms import Affine2D, blended_transform_factory
+
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.explain import Effect
+from fuzzymil.explain.coverage import used_features
+from fuzzymil.plots._axes import Scale
+from fuzzymil.plots._rules import classes_of, rules_of
+from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, class_look, shortened
+
+_COLUMNS = 3
+_LINE = "#4A5560"  # of predicted numbers, which have no class
+
+
+@dataclasses.dataclass
+class EffectDisplay:
+    """The mean prediction as a feature moves over its range, one panel per feature.
+
+    Solid lines: all instances of a bag have the value; the band is where the middle half of the bags are. Dashed lines:
+    one instance of the bag, drawn at random, has it. Everything else stays as it is. The dotted line is the mean for
+    the bags as they are. Gray bars at the foot show how many instances have such values.
+
+    Parameters
+    ----------
+    effects : list of Effect
+        One per panel.
+    n_classes : int
+        Number of classes of the model; 0 for a regressor.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> display = EffectDisplay.from_model(model, bags, ["x1"])
+    >>> [effect.feature for effect in display.effects]
+    ['x1']
+    >>> plt.close(display.plot())
+    """
+
+    effects: list[Effect]
+    n_classes: int = 0
+
+    @classmethod
+    def from_model(
+        cls,
+        model: Any,
+        bags: Any,
+        features: Sequence[str | int] | None = None,
+        *,
+        positive: Any = None,
+        max_features: int = 6,
+        n_points: int = 41,
+        random_state: int = 0,
+    ) -> EffectDisplay:
+        """Compute the effects of features.
+
+        Parameters
+        ----------
+        model : fitted model with rules
+        bags : Bags, or anything `as_bags` accepts
+        features : sequence of str or int, optional
+            Names or columns. Default: those that move the prediction most, of those that rules use.
+        positive : label, optional
+            The class whose probability is shown. Default: of two, the one that the rules speak for; of several, all.
+        max_features : int
+            Most features to show, if they are not named.
+        n_points, random_state : int
+            See ``model.effect``.
+        """
+        if isinstance(features, str):
+            raise ParameterError(f"features must be a list of names or columns: pass [{features!r}].")
+        if max_features < 1:
+            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
+        wanted = features if features is not None else used_features([rules_of(each) for each in model.members_])
+        settings: dict[str, Any] = {"positive": positive, "n_points": n_points, "random_state": random_state}
+        effects = [model.effect(bags, feature, **settings) for feature in wanted]
+        if features is None:
+            effects.sort(key=lambda each: -max(curve.change for curve in each.curves))
+            effects = effects[:max_features]
+        if not effects:
+            raise ParameterError("The rules use no feature, so there is no effect to show.")
+        return cls(effects, len(classes_of(model)))
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        columns = min(_COLUMNS, len(self.effects))
+        rows = -(-len(self.effects) // columns)
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(0.8 + 3.4 * max(columns, 1.3), 1.2 + 2.7 * rows + (0.3 if title else 0.0)),
+            squeeze=False,
+            sharey=True,
+            layout="constrained",
+        )
+        for axis, effect in zip(axes.flat, self.effects, strict=False):
+            self._draw(axis, effect)
+        for axis in axes.flat[len(self.effects) :]:
+            axis.set_visible(False)
+        first = self.effects[0]
+        if first.classifies:
+            axes[0, 0].set_ylim(-0.12, 1.04)
+            about = first.curves[0].name if len(first.curves) == 1 else "each class"
+            figure.supylabel(as_written(f"probability of {shortened(about, 30)}"), fontsize=9)
+        else:
+            low, high = axes[0, 0].get_ylim()
+            axes[0, 0].set_ylim(low - 0.12 * (high - low), high)
+            about = first.curves[0].name if len(first.curves) == 1 else "each output"
+            figure.supylabel(as_written(f"predicted {shortened(about, 30)}"), fontsize=9)
+        if title:
+            figure.suptitle(as_written(title), fontsize=11)
+        self._legend(figure)
+        return figure
+
+    def _look(self, place: int) -> dict[str, Any]:
+        look = class_look(place, self.n_classes) if self.n_classes else class_look(place, 8)
+        return look if self.n_classes or len(self.effects[0].curves) > 1 else look | {"color": _LINE}
+
+    def _draw(self, axis: Any, effect: Effect) -> None:
+        scale = Scale.of(effect.variable)
+        for n, curve in enumerate(effect.curves):
+            color = self._look(curve.place)["color"]
+            axis.axhline(effect.mean[n], color=color, linewidth=0.8, linestyle=":", zorder=1)
+            if scale.categories:
+                shift = 0.16 * (n - (len(effect.curves) - 1) / 2)
+                ends = np.abs([curve.low, curve.high] - curve.all_instances)
+                x = effect.values + shift
+                axis.errorbar(x, curve.all_instances, yerr=ends, fmt="o", color=color, markersize=5, linewidth=1.2)
+                axis.plot(x, curve.one_instance, "o", markerfacecolor="none", color=color, markersize=5, zorder=3)
+                continue
+            axis.fill_between(effect.values, curve.low, curve.high, color=color, alpha=0.13, linewidth=0)
+            axis.plot(effect.values, curve.all_instances, color=color, linewidth=1.8)
+            axis.plot(effect.values, curve.one_instance, color=color, linewidth=1.3, linestyle=(0, (4, 2)))
+        half = 0.5 if scale.categories else 0.0
+        ends = (float(effect.values[0]) - half, float(effect.values[-1]) + half)
+        edges = np.linspace(*ends, len(effect.counts) + 1)
+        if effect.counts.any():
+            foot = blended_transform_factory(axis.transData, Affine2D().scale(1.0, 0.09) + axis.transAxes)
+            axis.stairs(effect.counts / effect.counts.max(), edges, fill=True, color=FAINT, alpha=0.6, transform=foot)
+        axis.set_xlim(*ends)
+        scale.put_on(axis.xaxis)
+        axis.set_xlabel(as_written(shortened(effect.variable.title, 40)), fontsize=9)
+        axis.grid(axis="y", color="#E5E5E5", linewidth=0.6)
+        axis.set_axisbelow(True)
+        bare(axis)
+
+    def _legend(self, figure: Figure) -> None:
+        curves = self.effects[0].curves
+        own = self._look(curves[0].place)["color"] if len(curves) == 1 else "#444444"
+        handles: list[Any] = []
+        labels: list[str] = []
+        if len(curves) > 1:
+            handles += [Line2D([], [], color=self._look(curve.place)["color"], linewidth=1.8) for curve in curves]
+            labels += [shortened(curve.name, 24) for curve in curves]
+        numbers = any(not effect.variable.categories for effect in self.effects)
+        names = any(effect.variable.categories for effect in self.effects)
+        looks: list[dict[str, Any]] = (
+            [{"linestyle": "-"}, {"linestyle": (0, (4, 2))}] if numbers else [{"linestyle": ""}] * 2
+        )
+        for n, (text, look) in enumerate(zip(("all instances", "one instance"), looks, strict=True)):
+            mark: dict[str, Any] = {"marker": "o", "markerfacecolor": own if n == 0 else "none"} if names else {}
+            handles.append(Line2D([], [], color=own, linewidth=1.8 - 0.5 * n, **look, **mark))
+            labels.append(f"{text} of a bag {'have' if n == 0 else 'has'} the value")
+        handles += [Patch(color=own, alpha=0.13), Line2D([], [], color=own, linewidth=0.8, linestyle=":")]
+        labels += ["middle half of the bags", "mean for the bags as they are"]
+        wide = figure.get_figwidth() > 8
+        note = f"means over {self.effects[0].n_bags:,} bags; gray: how many instances have such values"
+        add_legend(figure, handles, labels, title=textwrap.fill(note, 90), ncols=3 if wide else 2)

@@ -1,0 +1,116 @@
+"""Progress bars on terminals and in notebooks."""
+
+import sys
+import types
+
+import pytest
+
+from fuzzymil._utils import progress
+from fuzzymil._utils.progress import _Shown, in_notebook, shown_bar
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """The kernel of a notebook; returns what it shows."""
+    shown = []
+
+    class Place:
+        def update(self, content):
+            shown.append(content)
+
+    def display(content, display_id):
+        assert display_id
+        shown.append(content)
+        return Place()
+
+    tools = types.ModuleType("IPython.display")
+    tools.display, tools.HTML = display, str
+    kernel = types.ModuleType("IPython")
+    kernel.get_ipython = lambda: types.SimpleNamespace(kernel=object())
+    kernel.display = tools
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython.display", tools)
+    return shown
+
+
+def test_a_terminal_of_ipython_is_no_notebook(monkeypatch):
+    assert not in_notebook()
+    kernel = types.ModuleType("IPython")
+    kernel.get_ipython = lambda: types.SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    assert not in_notebook()
+
+
+def test_a_bar_in_a_notebook(notebook):
+    with shown_bar("Choosing <rules>", stage="starting") as update:
+        update(1, 4, "candidates")
+        update(2, 4, "refining")
+        update(4, 4)
+    assert notebook[0].startswith("<div><b>Choosing &lt;rules&gt;</b> <progress></progress>")
+    assert '<progress value="1" max="4">' in notebook[1]
+    assert "2 of 4" in notebook[2]
+    assert "refining" in notebook[2]
+    assert notebook[-1].startswith("<div><b>Choosing &lt;rules&gt;</b> done in 0.")
+
+
+def test_a_bar_says_that_it_was_stopped(notebook):
+    def interrupted():
+        with shown_bar("Training") as update:
+            update(1, 4)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert "stopped after" in notebook[-1]
+
+
+def test_stages_and_times():
+    clock = Clock()
+    shown = _Shown("Training", "compiling", clock)
+    clock.now = 2.0
+    assert shown.moved(1, 100, "loss 0.5")
+    clock.now = 2.05
+    assert not shown.moved(2, 100, "loss 0.4")  # too soon
+    clock.now = 4.0
+    assert shown.moved(50, 100, "loss 0.3")
+    assert "50 of 100, 4.0 s, about 4.0 s left, loss 0.3" in shown.html()
+    clock.now = 70.0
+    assert shown.moved(100, 100, "refining (member 1 of 2)")
+    clock.now = 75.0
+    assert shown.moved(100, 100, "refining (member 2 of 2)")
+    assert shown.summary(finished=True).endswith("1:15 min (compiling 2.0 s; loss 1:08 min; refining 5.0 s)</div>")
+
+
+def test_a_bar_on_a_terminal(capsys):
+    with shown_bar("Choosing rules", transient=True) as update:
+        update(1, 2, "[bold]candidates")
+        update(2, 2)
+    out, _ = capsys.readouterr()
+    assert out == ""
+
+
+def test_training_in_a_notebook_shows_all_stages(notebook, monkeypatch):
+    from fuzzymil import MIANFISClassifier
+    from fuzzymil.datasets import make_two_concepts
+
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+    MIANFISClassifier(random_state=0, verbose=True).fit(make_two_concepts(random_state=3)[::3])
+    for stage in (
+        "candidates: one condition on some instance",
+        "cross-validation: ",
+        "number of rules",
+        "refining the",
+    ):
+        assert any(stage in text for text in notebook)
+    assert "done in" in notebook[-1]
+    before = len(notebook)
+    MIANFISClassifier(random_state=0).fit(make_two_concepts(random_state=3)[::3])
+    assert len(notebook) == before
