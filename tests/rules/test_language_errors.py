@@ -229,7 +229,7 @@ ERRORS = {
         "IF hue",
     ),
     "misspelt output": ("IF depth is low THEN sky = 1 IF hue is low THEN skyy = 1", "Did you mean 'sky'?", "IF hue"),
-    "output left out": ("IF depth is low THEN a = 1, b = 1 IF hue is low THEN a = 1", "'b'|every rule", "IF hue"),
+    "output left out": ("IF depth is low THEN a = 1, b = 1 IF hue is low THEN a = 1", "'b'|every rule", "= 1"),
     "a term where numbers are concluded": (
         "OUTPUT y: big = Gaussian(1, 1) IF depth is low THEN y is big",
         "'y'|'big'|MIMamdani",

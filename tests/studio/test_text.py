@@ -100,3 +100,21 @@ def test_all_of_many_mistakes_are_marked():
     text = DECLARED + "".join(f"IF hue{n} is blue THEN sky = 1\n" for n in range(60))
     found = check(text)["mistakes"]
     assert [each["line"] for each in found] == list(range(3, 63))
+
+
+def test_missing_conclusions_are_one_mistake_each_and_can_be_added():
+    text = DECLARED + "IF hue is blue THEN cat = 1, dog = 0, fish = 0\nIF hue is red THEN cat = 0 WITH 0.5  # why\n"
+    (found,) = check(text)["mistakes"]
+    assert (found["line"], text[found["offset"]]) == (4, "=")
+    assert "'dog', 'fish'" in found["message"]
+    mended = text[: found["fix"]["from"]] + found["fix"]["text"] + text[found["fix"]["to"] :]
+    assert "cat = 0, dog = 0, fish = 0 WITH 0.5  # why" in mended
+    assert check(mended)["mistakes"] == []
+
+
+def test_mistakes_come_in_the_order_of_the_text():
+    rules = ["IF hue is red THEN y = 1", "IF hue is blu THEN z = 1", "IF heu is red THEN y = 1"]
+    text = DECLARED + "\n".join([*rules, "IF hue is blu THEN y = 1"])
+    lines = [each["line"] for each in check(text)["mistakes"]]
+    assert lines == sorted(lines)
+    assert len(lines) > 2

@@ -52,7 +52,7 @@ def mistakes_of(problem: ParameterError, text: object) -> list[dict[str, Any]]:
     """Return the mistakes that an error tells of a text; one without a place is at its beginning."""
     source = text if isinstance(text, str) else ""
     places = problem.mistakes if isinstance(problem, RuleSyntaxError) else ()
-    return [_mistake(source, *place) for place in places] or [_mistake(source, 1, 1, str(problem))]
+    return [_mistake(source, *place) for place in sorted(places)] or [_mistake(source, 1, 1, str(problem))]
 
 
 def _mistake(text: str, line: int, character: int, message: str) -> dict[str, Any]:
@@ -79,6 +79,7 @@ _CURLY = "\\u2018-\\u201f\\u00ab\\u00bb"
 _QUOTES = re.compile(rf"'([^'\n]*)'|`([^`\n]*)`|[{_CURLY}]([^{_CURLY}\n]*)[{_CURLY}]")
 _COMMENT = re.compile(r"Comments begin with '#', not with '([^']+)'")
 _FAMILY = re.compile(r"with \[([^\]]+)\] is (\w+)\(([^)]*)\) here")
+_MISSING = re.compile(r"has no conclusion for ((?:'[^']+'(?:, )?)+);")
 _INSERTED = {
     "'is' is missing": "is ",
     "THEN is missing": "THEN ",
@@ -104,12 +105,23 @@ def _fix(message: str, text: str, start: int, word: str) -> dict[str, Any] | Non
         return _replacement(start, len(inner.group()), f'"{name}"', "Use plain double quotes")
     if (family := _FAMILY.search(message)) and family[1].split() == family[3].split(", "):
         return _replacement(start, len(word), family[2], f"Change to {family[2]}")
+    if missing := _MISSING.search(message):
+        sign = "+=" if text[start : start + 1] in "+-" else "="
+        put = "".join(f", {quoted(name)} {sign} 0" for name in re.findall("'([^']+)'", missing[1]))
+        return _replacement(_end_of_conclusion(text, start), 0, put, f"Add{put[1:]}")
     for reason, put in _INSERTED.items():
         if reason in message:
             return _replacement(start, 0, put, f"Insert {put.strip()}")
     if "remove it" in message and word:
         return _replacement(start, len(word), "", f"Remove {word}")
     return None
+
+
+def _end_of_conclusion(text: str, start: int) -> int:
+    """Return where further conclusions of a rule go: before its weight, a comment, or the end of the line."""
+    line = text[start:].partition("\n")[0]
+    kept = re.split(r"(?i)\s+WITH\b|\s*#", line)[0]
+    return start + len(kept.rstrip())
 
 
 def _replacement(start: int, length: int, text: str, label: str) -> dict[str, Any]:

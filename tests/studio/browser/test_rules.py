@@ -136,3 +136,33 @@ def test_a_text_with_mistakes_survives_a_reload(opened):
     page.wait_for_selector(".tab[aria-selected=true]")
     window.open("rules")
     assert page.locator("textarea").input_value() == window.text
+
+
+def test_a_draft_is_joined_with_changes_elsewhere(opened):
+    window = opened()
+    page = window.page
+    window.open("rules")
+    type_at_end(window, "IF x1 is lef")
+    page.locator(".mistakes li").first.wait_for()
+    window.open("sets")
+    field = window.key("parameter-left-0")
+    field.fill("0.55")
+    window.edited(lambda: field.press("Enter"))
+    window.open("rules")
+    area = page.locator("textarea")
+    assert "Gaussian(0.55, 0.3)" in area.input_value()
+    assert area.input_value().endswith("IF x1 is lef")
+    window.edited(lambda: type_at_end(window, "t THEN positive += 1"))
+    rules = window.session.document.rules
+    assert (rules.n_rules, rules.variables[0].terms["left"].center) == (3, 0.55)
+
+    area.fill(area.input_value().replace("Gaussian(0.55, 0.3)", "Gaussian(0.6,"))  # the same line, unfinished
+    page.locator(".mistakes li").first.wait_for()
+    window.open("sets")
+    field.fill("0.5")
+    window.edited(lambda: field.press("Enter"))
+    window.open("rules")
+    window.key("clash-theirs").click()
+    window.settle()
+    assert area.input_value() == window.text
+    assert window.session.document.rules.variables[0].terms["left"].center == 0.5

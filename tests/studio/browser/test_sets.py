@@ -113,3 +113,16 @@ def test_typed_numbers_families_locks_and_names(opened):
     page.locator("dialog input").fill("somewhere")
     window.edited(lambda: page.keyboard.press("Enter"))
     assert "somewhere" in window.session.document.rules.variables[0].terms
+
+
+def test_a_click_right_after_typing_counts(opened):
+    window = opened()
+    window.key("parameter-left-0").fill("0.66")
+    box = window.key("lock-left").bounding_box()
+    window.page.mouse.move(box["x"] + 10, box["y"] + 10)
+    window.page.mouse.down()  # leaves the field, which takes the number over
+    window.page.wait_for_timeout(200)
+    window.page.mouse.up()
+    window.page.locator("[data-key='lock-left'][aria-pressed=true]").wait_for()
+    assert left(window.session).center == 0.66
+    assert window.session.document.frozen == {("x1", "left")}

@@ -211,6 +211,14 @@ def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
                 )
                 break
         else:
+            missing = [name for name in outputs if name not in rule.conclusions] if nothing is None else []
+            if missing and parsed.is_complete:
+                hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
+                parsed.mistakes.add(
+                    rule.sets or rule.adds or rule.place,
+                    f"The rule has no conclusion for {listed(f'{name!r:.60}' for name in missing)}; every rule needs "
+                    f"one per output.{hint}",
+                )
             found.append([_conclusion(parsed, rule, name, nothing) for name in outputs])
     return found
 
@@ -225,11 +233,6 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
             rule.place,
             f"{name!r:.60} is set to a term ({term!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
             "A Sugeno rule concludes a number, for example 'y = 1'.",
-        )
-    elif parsed.is_complete and name not in rule.conclusions:
-        hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
-        parsed.mistakes.add(
-            rule.place, f"The rule has no conclusion for {name!r:.60}; every rule needs one per output.{hint}"
         )
     return Linear(0.0, {})
 

@@ -98,7 +98,12 @@ export class Toasts {
       h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", onclick: close }, icon("close")),
     );
     replace(this.element, ...[...this.element.children].slice(-2), toast);
-    setTimeout(close, kind === "error" ? 15000 : 5000);
+    setTimeout(close, kind === "error" ? 12000 : 5000);
+  }
+
+  /** Take back what went wrong: something has worked since. */
+  clear() {
+    for (const toast of this.element.querySelectorAll(".toast.error")) toast.remove();
   }
 
   /** @param {unknown} error */

@@ -1,14 +1,17 @@
 // Text that is not yet part of the rules, kept so that a closed window does not lose it.
 
+/** @typedef {{text: string, base: string}} Draft a text, and that of the rules when it was begun */
+
 /** @param {import("./studio.js").Studio} studio */
 const key = (studio) => `fuzzymil-studio-draft-${studio.state.name}`;
 
 /**
  * Keep a draft here and on the server, or forget it.
  * @param {import("./studio.js").Studio} studio
- * @param {string | null} text
+ * @param {Draft | null} draft
  */
-export function keepDraft(studio, text) {
+export function keepDraft(studio, draft) {
+  const text = draft && JSON.stringify(draft);
   try {
     if (text === null) localStorage.removeItem(key(studio));
     else localStorage.setItem(key(studio), text);
@@ -21,14 +24,14 @@ export function keepDraft(studio, text) {
 /**
  * The draft that was left behind, if it is not what the rules say by now.
  * @param {import("./studio.js").Studio} studio
- * @returns {string | null}
+ * @returns {Draft | null}
  */
 export function keptDraft(studio) {
-  let text = studio.hello?.draft ?? null;
   try {
-    text ??= localStorage.getItem(key(studio));
+    const kept = studio.hello?.draft ?? localStorage.getItem(key(studio));
+    const draft = kept ? JSON.parse(kept) : null;
+    return draft && typeof draft.text === "string" && draft.text !== studio.state.text ? draft : null;
   } catch {
-    // none
+    return null;
   }
-  return text === studio.state.text ? null : text;
 }

@@ -37,23 +37,29 @@ export function numberField({
     placeholder,
   });
   const original = field.value;
+  const fits = () => {
+    field.removeAttribute("aria-invalid");
+    field.setCustomValidity("");
+  };
   const take = () => {
     if (field.value === original) return;
     const wanted = typed(field.value);
-    if (wanted === null && !(cleared && field.value.trim() === "")) {
+    if (wanted === null && field.value.trim() === "") {
+      if (cleared) cleared();
+      else field.value = original;
+    } else if (wanted === null) {
       field.setAttribute("aria-invalid", "true");
-      field.title = "Type a number, such as 0.25.";
-      return;
-    }
-    field.removeAttribute("aria-invalid");
-    if (wanted === null) cleared?.();
-    else changed(wanted);
+      field.setCustomValidity("Type a number, such as 0.25. Escape brings back the old one.");
+      field.reportValidity();
+    } else changed(wanted);
   };
+  field.addEventListener("input", fits);
   field.addEventListener("change", take);
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && field.value !== original) {
       field.value = original;
-      field.removeAttribute("aria-invalid");
+      fits();
+      event.preventDefault();
       event.stopPropagation();
     } else if (step && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
       const now = typed(field.value);

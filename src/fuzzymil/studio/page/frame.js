@@ -1,6 +1,7 @@
 // The frame around the views: the bar on top, the tabs, and the score that is always in sight.
 
 import { h, replace, s } from "./dom.js";
+import { guide } from "./guide.js";
 import { icon } from "./icons.js";
 import { clipped } from "./fields.js";
 import { counted, percent, show } from "./numbers.js";
@@ -65,8 +66,8 @@ export function frame(studio) {
     {
       type: "button",
       class: "icon-button",
-      "aria-label": "Keyboard shortcuts",
-      title: "Keyboard shortcuts",
+      "aria-label": "Help: keyboard and guided start",
+      title: "Help",
       onclick: () => shortcuts(studio),
     },
     icon("help"),
@@ -158,7 +159,12 @@ export function frame(studio) {
 
   return {
     stage,
-    parts: [skip, bar, h("nav", { class: "rail", "aria-label": "Views and score" }, list, board), stage],
+    parts: [
+      skip,
+      bar,
+      h("nav", { class: "rail", "aria-label": "Views and score" }, list, studio.toasts.element, board),
+      stage,
+    ],
 
     /** @param {boolean} connected */
     connected(connected) {
@@ -277,9 +283,22 @@ function shortcuts(studio) {
     ["↑ ↓, Enter in a table", "choose a row"],
     ["Escape", "close a dialog or a list"],
   ];
+  const tour = h(
+    "button",
+    {
+      type: "button",
+      class: "plain",
+      onclick: () => {
+        studio.element.querySelector("dialog")?.close();
+        guide(studio);
+      },
+    },
+    "Show the guided start",
+  );
   void studio.ask({
-    title: "Keyboard shortcuts",
+    title: "Help",
     body: [
+      h("div", { class: "row" }, h("h3", { class: "grow" }, "Keyboard"), tour),
       h(
         "table",
         null,

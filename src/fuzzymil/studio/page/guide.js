@@ -37,8 +37,20 @@ const STEPS = [
   },
 ];
 
+const SEEN = "fuzzymil-studio-guided";
+
+/** Whether the guided start was seen to its end, or closed. */
+export function wasGuided() {
+  try {
+    return localStorage.getItem(SEEN) !== null;
+  } catch {
+    return false; // storage may be switched off
+  }
+}
+
 /** @param {import("./studio.js").Studio} studio */
 export function guide(studio) {
+  studio.element.querySelector(".guide")?.remove();
   let at = 0;
   const card = h("aside", { class: "guide", "aria-label": "Guided start" });
   const escape = (/** @type {KeyboardEvent} */ event) => {
@@ -47,6 +59,11 @@ export function guide(studio) {
   const close = () => {
     removeEventListener("keydown", escape);
     card.remove();
+    try {
+      localStorage.setItem(SEEN, "yes");
+    } catch {
+      // it is offered again next time
+    }
   };
   addEventListener("keydown", escape);
 

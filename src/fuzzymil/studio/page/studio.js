@@ -6,7 +6,7 @@ import { h, replace } from "./dom.js";
 import { dropping } from "./dropping.js";
 import { keptDraft } from "./drafts.js";
 import { frame } from "./frame.js";
-import { guide } from "./guide.js";
+import { guide, wasGuided } from "./guide.js";
 import { counted } from "./numbers.js";
 import { applyTheme } from "./theme.js";
 import { bagsView } from "./views/bags.js";
@@ -50,6 +50,9 @@ export class Studio {
     this.bag = null;
     /** @type {{variable: string, term: string | null} | null} */
     this.chosen = null;
+    this.pressed = false;
+    /** @type {(() => void)[]} */
+    this.waiting = [];
     /** @type {Promise<any>} the changes that are under way */
     this.turn = Promise.resolve();
     /** the state that the next change is based on */
@@ -74,12 +77,42 @@ export class Studio {
     /** @type {View | undefined} */
     this.view = undefined;
     this.frame = frame(this);
-    replace(this.element, this.frame.parts, this.toasts.element);
+    replace(this.element, this.frame.parts);
     // Keys count wherever the focus is, unless the page belongs to a notebook.
     (embedded ? this.element : document).addEventListener("keydown", (event) =>
       this.shortcut(/** @type {KeyboardEvent} */ (event)),
     );
     dropping(this);
+    this.watchPointer();
+  }
+
+  /** Know when a button of the mouse is held, unless it drags something. */
+  watchPointer() {
+    const release = () =>
+      setTimeout(() => {
+        this.pressed = false; // after the click, which comes with the release
+        for (const action of this.waiting.splice(0)) action();
+      });
+    this.element.addEventListener(
+      "pointerdown",
+      (event) => {
+        const target = /** @type {Element} */ (event.target);
+        this.pressed = !target.closest(".handle, input[type=range], .surface-map");
+      },
+      { capture: true },
+    );
+    addEventListener("pointerup", release);
+    addEventListener("pointercancel", release);
+  }
+
+  /**
+   * Draw something now or, if a button of the mouse is held, when it is released: what is under the mouse stays there, so
+   * that a click that begins on it also ends on it.
+   * @param {() => void} draw
+   */
+  calmly(draw) {
+    if (this.pressed) this.waiting.push(draw);
+    else draw();
   }
 
   /** The state of the rules; views are only updated once there is one. */
@@ -109,6 +142,7 @@ export class Studio {
     this.hello = hello;
     this.adopt(hello.state);
     if (first) {
+      const fresh = !location.hash; // a page that is loaded again goes on where it was
       this.open(this.views.some((view) => view.name === location.hash.slice(1)) ? location.hash.slice(1) : "sets");
       if (keptDraft(this)) this.views.find((view) => view.name === "rules")?.update(); // marks what is not applied
       if (hello.recovered)
@@ -116,7 +150,7 @@ export class Studio {
           advice:
             "The studio was closed without saving; everything was kept in its journal. History shows all versions.",
         });
-      else if (hello.demo) guide(this);
+      else if (hello.demo && fresh && !wasGuided()) guide(this);
     }
   }
 
@@ -130,7 +164,7 @@ export class Studio {
     this.revision = Math.max(this.revision, state.revision);
     this.element.dataset.revision = String(state.revision);
     this.frame.update();
-    this.view?.update();
+    this.calmly(() => this.view?.update());
     this.askForScore();
   }
 
@@ -172,7 +206,7 @@ export class Studio {
       .then(() => this.attempt(type, fields))
       .catch((error) => {
         if (error instanceof StudioError && error.facts.state) this.adopt(error.facts.state);
-        else this.view?.update(); // fields show what is true again
+        else this.calmly(() => this.view?.update()); // fields show what is true again
         this.toasts.fail(error);
         return null;
       });
@@ -188,6 +222,7 @@ export class Studio {
   async attempt(type, fields = {}) {
     const answer = await this.connection.request(type, { ...fields, revision: this.revision });
     this.revision = Math.max(this.revision, answer.revision);
+    this.toasts.clear();
     return answer;
   }
 
@@ -231,7 +266,8 @@ export class Studio {
   look(name, type, fields, draw, failed) {
     void this.connection.stream(name, async () => {
       try {
-        draw(await this.connection.request(type, fields));
+        const answer = await this.connection.request(type, fields);
+        this.calmly(() => draw(answer));
       } catch (error) {
         if (error instanceof StudioError && error.code === "offline") return; // the next connection asks again
         if (failed && error instanceof StudioError) failed(error);

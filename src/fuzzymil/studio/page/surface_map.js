@@ -56,10 +56,19 @@ export function scaleBar(answer, threshold) {
   ].flat();
 }
 
+/**
+ * The classes among labels; none if they are numbers of many values.
+ * @param {any[] | null} labels
+ * @returns {string[]}
+ */
+function groups(labels) {
+  const known = [...new Set((labels ?? []).map(String))].sort();
+  return known.length <= 6 ? known : [];
+}
+
 /** @param {any[]} labels */
 function labelKey(labels) {
-  const known = [...new Set(labels.map(String))].sort().slice(0, 6);
-  return known.map((label, place) =>
+  return groups(labels).map((label, place) =>
     h(
       "span",
       { class: "row tight" },
@@ -255,7 +264,7 @@ export class SurfaceMap {
    */
   dots(pen, instances, x, y) {
     const [xs, ys] = instances.values;
-    const known = instances.labels ? [...new Set(instances.labels.map(String))].sort() : [];
+    const known = groups(instances.labels);
     const size = xs.length > 2000 ? 1.6 : 2.4;
     pen.lineWidth = 0.8;
     pen.strokeStyle = color(this.element, "paper");
@@ -265,7 +274,7 @@ export class SurfaceMap {
       if (across === null || up === null) return;
       const [left, top] = [x(across), y(up)];
       if (left < this.box.left || left > this.box.right || top < this.box.top || top > this.box.bottom) return;
-      const group = instances.labels ? known.indexOf(String(instances.labels[place])) : 0;
+      const group = instances.labels && known.length ? known.indexOf(String(instances.labels[place])) : 0;
       pen.fillStyle = colors[group % 6];
       pen.beginPath();
       if (group % 2) pen.rect(left - size, top - size, 2 * size, 2 * size);

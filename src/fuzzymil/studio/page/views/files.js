@@ -260,7 +260,7 @@ export function filesView(studio) {
     const bag = choice({
       label: "Bag column",
       key: "bag-column",
-      value: preview.bag ?? "",
+      value: preview.bag ?? columns[0] ?? "",
       options,
       changed: () => {},
     });
@@ -307,7 +307,10 @@ export function filesView(studio) {
           h("p", { class: "soft small" }, "Rows with the same name belong to one bag and share its label."),
       ],
       confirm: "Open",
-      read: () => ({ bag: bag.value || null, label: label.value || null }),
+      read: () => {
+        bag.setCustomValidity(columns.length && !bag.value ? "Choose the column that names the bag." : "");
+        return bag.reportValidity() ? { bag: bag.value || null, label: label.value || null } : undefined;
+      },
     });
     if (!answer) return;
     const done = await studio.edit("open", { upload: preview.upload, ...(columns.length ? answer : {}) });

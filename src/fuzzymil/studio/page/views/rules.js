@@ -4,6 +4,7 @@ import { h, replace } from "../dom.js";
 import { Editor } from "../editor.js";
 import { keepDraft, keptDraft } from "../drafts.js";
 import { icon } from "../icons.js";
+import { merged } from "../merging.js";
 import { counted } from "../numbers.js";
 import { findingsList } from "../findings.js";
 import { ruleTable } from "../rule_table.js";
@@ -15,7 +16,9 @@ export function rulesView(studio) {
   /** @type {string | null} what was typed and is not yet part of the rules */
   let draft = null;
   let resumed = false;
-  let based = -1; // the revision that the draft started from
+  let base = ""; // the rules' text that the draft started from
+  let sent = ""; // the last text that was handed over
+  let clash = false; // whether the draft and a change elsewhere are about the same lines
 
   const editor = new Editor({
     label: "Rule text",
@@ -23,7 +26,7 @@ export function rulesView(studio) {
     complete: (text, at) => studio.connection.request("complete", { text, offset: at }),
   });
   editor.area.addEventListener("input", () => {
-    if (draft === null) based = studio.state.revision;
+    if (draft === null) base = studio.state.text;
     draft = editor.text;
     editor.area.setAttribute("data-draft", "");
   });
@@ -79,21 +82,47 @@ export function rulesView(studio) {
   async function take(text) {
     const found = await studio.connection.request("check", { text }).catch(() => null);
     if (!found || editor.text !== text) return; // typed on, or not connected
-    mistakes = found.mistakes;
+    /** @type {import("../editor.js").Mistake[]} */
+    const all = found.mistakes;
+    mistakes = all.sort((a, b) => a.line - b.line || a.character - b.character);
     editor.mark(mistakes);
     drawMistakes();
-    if (mistakes.length) keepDraft(studio, text);
-    if (mistakes.length || text === studio.state.text) {
-      if (!mistakes.length) settle();
-      return;
-    }
-    const done = await studio.edit("write_text", { text });
+    if (mistakes.length) keepDraft(studio, { text, base });
+    if (mistakes.length) return;
+    if (text === studio.state.text) return settle();
+    if (rebase()) return; // the joined text is checked in turn
+    if (clash) return;
+    sent = text;
+    const done = await studio.edit("write_text", { text, base });
+    if (done) base = text;
     if (done && editor.text === text) settle();
+  }
+
+  /**
+   * Join the draft with what has changed elsewhere since it was begun.
+   * @returns {boolean} whether the draft is another text now
+   */
+  function rebase() {
+    const now = studio.state.text;
+    if (draft === null || now === base) return false;
+    if (now === sent) {
+      base = sent; // the change is our own
+      return false;
+    }
+    const both = merged(base, editor.text, now);
+    clash = both === null;
+    if (both === null || both === editor.text) return false;
+    base = now;
+    draft = both;
+    editor.text = both;
+    editor.changed(both);
+    return true;
   }
 
   function settle() {
     if (draft !== null) keepDraft(studio, null);
     draft = null;
+    clash = false;
     editor.area.removeAttribute("data-draft");
     drawStatus();
   }
@@ -157,19 +186,31 @@ export function rulesView(studio) {
     status.className = mistakes.length ? "small bad" : "small soft";
     studio.frame.pending(mistakes.length);
     studio.frame.badge("rules", mistakes.length ? String(mistakes.length) : "", true);
-    const behind = draft !== null && mistakes.length > 0 && studio.state.revision > based;
-    notice.hidden = !behind;
-    if (behind)
+    notice.hidden = !clash;
+    if (clash)
       replace(
         notice,
         icon("warning"),
         h(
           "span",
           { class: "grow" },
-          "The rules have changed since you began to type. What you see here is your text; it replaces the rules once its mistakes are mended.",
+          "The same lines were changed elsewhere since you began to type. What you see here is your text.",
         ),
-        h("button", { type: "button", class: "small", onclick: discard }, "Discard my text"),
+        h(
+          "button",
+          { type: "button", class: "small", "data-key": "clash-theirs", onclick: discard },
+          "Discard my text",
+        ),
+        h("button", { type: "button", class: "small", "data-key": "clash-mine", onclick: insist }, "Use my text"),
       );
+  }
+
+  /** Let the draft replace what was changed elsewhere; undo brings that back. */
+  function insist() {
+    base = studio.state.text;
+    clash = false;
+    drawStatus();
+    void take(editor.text);
   }
 
   function discard() {
@@ -209,12 +250,13 @@ export function rulesView(studio) {
   /** Take up what was typed before the window was closed. */
   function resume() {
     resumed = true;
-    draft = keptDraft(studio);
-    if (draft === null) return;
-    based = studio.state.revision;
+    const kept = keptDraft(studio);
+    if (kept === null) return;
+    draft = kept.text;
+    base = kept.base;
     editor.area.setAttribute("data-draft", "");
-    editor.text = draft;
-    void take(draft);
+    editor.text = kept.text;
+    editor.changed(kept.text);
   }
 
   function update() {
@@ -226,7 +268,10 @@ export function rulesView(studio) {
       editor.text = state.text;
       editor.draw();
       drawMistakes();
-    } else drawStatus();
+    } else {
+      rebase();
+      drawStatus();
+    }
     count.textContent = counted(state.rules.length, "rule");
     table.update();
     studio.look(

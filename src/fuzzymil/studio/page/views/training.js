@@ -130,6 +130,8 @@ export function trainingView(studio) {
     drawLoss();
   }
 
+  const redraw = () => studio.calmly(drawSettings);
+
   function drawSettings() {
     const running = progress?.running ?? false;
     const locked = studio.state.variables.flatMap((each) =>
@@ -146,8 +148,8 @@ export function trainingView(studio) {
         value: wanted[key],
         placeholder,
         disabled: running,
-        changed: (value) => ((wanted[key] = value), drawSettings()),
-        cleared: () => ((wanted[key] = null), drawSettings()),
+        changed: (value) => ((wanted[key] = value), redraw()),
+        cleared: () => ((wanted[key] = null), redraw()),
       });
     const sugeno = studio.state.kind === "sugeno";
     replace(
@@ -156,11 +158,11 @@ export function trainingView(studio) {
         "fieldset",
         { disabled: running },
         h("legend", { class: "unseen" }, "What may move"),
-        check("fuzzy sets", wanted.sets, (value) => ((wanted.sets = value), drawSettings()), "move-sets"),
+        check("fuzzy sets", wanted.sets, (value) => ((wanted.sets = value), redraw()), "move-sets"),
         check(
           sugeno ? "conclusions" : "sets of the output",
           wanted.conclusions,
-          (value) => ((wanted.conclusions = value), drawSettings()),
+          (value) => ((wanted.conclusions = value), redraw()),
           "move-conclusions",
         ),
         h(
@@ -169,14 +171,8 @@ export function trainingView(studio) {
           locked.length ? `Locked: ${clipped(locked.join(", "), 160)}.` : "Lock single sets in the Sets view.",
         ),
         h("h4", null, "Bounds"),
-        check(
-          "terms keep their order",
-          wanted.ordered,
-          (value) => ((wanted.ordered = value), drawSettings()),
-          "ordered",
-        ),
-        sugeno &&
-          check("slopes keep their sign", wanted.signs, (value) => ((wanted.signs = value), drawSettings()), "signs"),
+        check("terms keep their order", wanted.ordered, (value) => ((wanted.ordered = value), redraw()), "ordered"),
+        sugeno && check("slopes keep their sign", wanted.signs, (value) => ((wanted.signs = value), redraw()), "signs"),
         h(
           "div",
           { class: "row" },
@@ -224,7 +220,7 @@ export function trainingView(studio) {
               key: "epochs",
               value: wanted.epochs,
               disabled: running,
-              changed: (value) => ((wanted.epochs = Math.max(1, Math.round(value))), drawSettings()),
+              changed: (value) => ((wanted.epochs = Math.max(1, Math.round(value))), redraw()),
             }),
           ),
           field("Learning rate", number("rate", "Learning rate", "usual")),
@@ -330,7 +326,7 @@ export function trainingView(studio) {
           role: "img",
           "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}`,
         },
-        leftAxis(y, box, { wanted: 3 }),
+        leftAxis(y, box, { wanted: 4 }),
         bottomAxis(x, box, { label: "epoch", wanted: 6 }),
         s("path", { class: "curve c0", d: polyline(at, values, x, y) }),
         values.length > 0 && s("circle", { class: "roc-point", cx: x(at.at(-1)), cy: y(values.at(-1)), r: 4 }),
@@ -393,6 +389,7 @@ export function trainingView(studio) {
     replace(
       result,
       parts.summary,
+      !all && h("p", { class: "small soft" }, "These figures are those of the whole proposal."),
       proposal.touched?.length > 0 &&
         h(
           "p",
