@@ -44,7 +44,10 @@ def studio(
         bool, typer.Option("--browser/--no-browser", help="Open the page; otherwise print its address.")
     ] = True,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen to on this machine; 0 chooses a free one.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, max=65535, help="Port to listen to on this machine; 0 chooses a free one."
+        ),
     ] = 0,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
