@@ -6,7 +6,6 @@ import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 
 from fuzzymil._utils.errors import ParameterError
@@ -249,6 +248,8 @@ def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
 
 
 def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
+    import numpy as np
+
     from fuzzymil.plots import ReliabilityDisplay, RocDisplay
 
     if not hasattr(model, "classes_"):

@@ -43,7 +43,12 @@ def studio(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page; otherwise print its address.")
     ] = True,
-    port: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Port on this machine; 0 chooses a free one.")] = 0,
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", min=0, max=65535, help="Port to listen to on this machine; 0 chooses a free one."
+        ),
+    ] = 0,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     format: _options.DataFormat = None,
