@@ -51,7 +51,7 @@ def test_every_command_has_help_with_an_example(command):
 @pytest.mark.parametrize("command", [[], ["data"], *COMMANDS], ids=" ".join)
 def test_help_shows_what_to_write_and_no_types_of_python(command):
     text = good(*command, "--help").stdout
-    assert "<" not in text
+    assert not re.search(r"<[a-z]", text)
     flags = [line for line in text.splitlines() if line.startswith(("│ --json", "│ --help"))]
     assert flags
     for line in flags:
