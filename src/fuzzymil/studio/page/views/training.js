@@ -57,6 +57,9 @@ export function trainingView(studio) {
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
 
+  studio.connection.on("connection", () => {
+    progress = waits = null; // what was pushed in the meantime is lost: the next state tells
+  });
   studio.connection.on("training", (message) => {
     if (message.kind === "folds") return; // those are shown in Validation
     progress = message;
