@@ -129,8 +129,9 @@ class Case:
 
     @property
     def scores(self) -> Array:
-        """What the bags are ranked by: a single output, or that of the last class."""
-        return np.asarray(self.found.output[:, -1 if len(self.outputs) == 2 else 0])
+        """What the bags are ranked by: a single output, of two the last, of more that of the class decided on."""
+        output = np.asarray(self.found.output)
+        return output.max(axis=1) if output.shape[1] > 2 else output[:, -1]
 
     @functools.cached_property
     def labels(self) -> Array | None:

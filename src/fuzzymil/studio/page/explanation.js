@@ -121,9 +121,9 @@ function without(studio, answer) {
       { class: "soft small" },
       answer.explanation.n_instances === 1 ? "The bag has one instance only." : "",
     );
-  const now = answer.explanation.output;
+  const { output: now, target: k } = answer.explanation; // as above: of several outputs, the one that is explained
   const decided = studio.state.classes ? String(answer.explanation.prediction) : null;
-  const order = [...rows].sort((a, b) => Math.abs(b.output[0] - now[0]) - Math.abs(a.output[0] - now[0])).slice(0, 40);
+  const order = [...rows].sort((a, b) => Math.abs(b.output[k] - now[k]) - Math.abs(a.output[k] - now[k])).slice(0, 40);
   return [
     h("h4", { class: "without-title" }, "Without an instance"),
     h(
@@ -136,7 +136,7 @@ function without(studio, answer) {
           "tr",
           null,
           h("th", { scope: "col" }, "Without"),
-          h("th", { scope: "col", class: "numeric" }, clipped(answer.explanation.outputs[0], 20)),
+          h("th", { scope: "col", class: "numeric" }, clipped(answer.explanation.outputs[k], 20)),
           h("th", { scope: "col", class: "numeric" }, "Change"),
           decided !== null && h("th", { scope: "col" }, "Decision"),
         ),
@@ -149,15 +149,15 @@ function without(studio, answer) {
           return h(
             "tr",
             null,
-            h("td", null, `instance ${row.instance}`),
-            h("td", { class: "numeric" }, show(row.output[0], 4)),
-            h("td", { class: "numeric" }, row.output[0] === now[0] ? "–" : signed(row.output[0] - now[0])),
+            h("td", { class: "unbroken" }, `instance ${row.instance}`),
+            h("td", { class: "numeric" }, show(row.output[k], 4)),
+            h("td", { class: "numeric" }, row.output[k] === now[k] ? "–" : signed(row.output[k] - now[k])),
             decided !== null &&
               h(
                 "td",
                 null,
                 flips
-                  ? h("span", { class: "tag high" }, `becomes ${clipped(String(row.decision), 30)}`)
+                  ? h("span", { class: "tag high wrap" }, `becomes ${clipped(String(row.decision), 30)}`)
                   : h("span", { class: "soft" }, "the same"),
               ),
           );

@@ -40,7 +40,9 @@ export function foldsPane(studio) {
         { class: "small soft" },
         train
           ? "The rules are trained on the other folds each time and tested on bags they have not seen."
-          : "The rules stay as they are; only the threshold is chosen on the other folds.",
+          : studio.state.classes
+            ? "The rules stay as they are; only the threshold is chosen on the other folds."
+            : "The rules stay as they are: this shows how much the error varies from fold to fold.",
       ),
       h(
         "div",

@@ -53,15 +53,23 @@ export function scaleBar(answer, threshold) {
       h("span", null, "no rule applies"),
     ],
     answer.instances?.labels && labelKey(answer.instances.labels),
+    numeric(answer.instances?.labels) && h("span", null, "· instances: the label of their bag, in the same colors"),
   ].flat();
 }
 
 /**
- * The classes among labels; none if they are numbers of many values.
+ * Whether labels are quantities; classes come as text.
+ * @param {any[] | null | undefined} labels
+ */
+const numeric = (labels) => typeof labels?.find((label) => label !== null) === "number";
+
+/**
+ * The classes among labels; none if they are numbers, or too many to tell apart.
  * @param {any[] | null} labels
  * @returns {string[]}
  */
 function groups(labels) {
+  if (numeric(labels)) return [];
   const known = [...new Set((labels ?? []).map(String))].sort();
   return known.length <= 6 ? known : [];
 }
@@ -138,7 +146,7 @@ export class SurfaceMap {
     const pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     pen.scale(ratio, ratio);
     this.paint(pen, answer, threshold);
-    if (points && answer.instances) this.dots(pen, answer.instances, x, y);
+    if (points && answer.instances) this.dots(pen, answer.instances, x, y, this.shades(answer, threshold));
     const [name, other] = answer.names;
     this.over.setAttribute("width", String(width));
     this.over.setAttribute("height", String(height));
@@ -156,14 +164,27 @@ export class SurfaceMap {
   }
 
   /**
+   * The color of each value: from blue over that of the paper to orange.
+   * @param {any} answer
+   * @param {number | null} threshold
+   */
+  shades(answer, threshold) {
+    const [low, middle, high] = ["low-mark", "paper", "high-mark"].map((name) => rgb(color(this.element, name)));
+    const scale = ends(answer, threshold);
+    return (/** @type {number} */ value) => {
+      const share = (value - scale.middle) / (scale.high - scale.middle);
+      return mixed(middle, share < 0 ? low : high, Math.min(Math.abs(share), 1) * 0.85);
+    };
+  }
+
+  /**
    * @param {CanvasRenderingContext2D} pen
    * @param {any} answer
    * @param {number | null} threshold
    */
   paint(pen, answer, threshold) {
     const { left, top, right, bottom } = this.box;
-    const [low, middle, high] = ["low-mark", "paper", "high-mark"].map((name) => rgb(color(this.element, name)));
-    const scale = ends(answer, threshold);
+    const shades = this.shades(answer, threshold);
     const [rows, columns] = [answer.y.length, answer.x.length];
     // A small picture with one pixel per value, enlarged smoothly.
     const small = new OffscreenCanvas(columns, rows);
@@ -171,10 +192,7 @@ export class SurfaceMap {
     const image = brush.createImageData(columns, rows);
     for (let r = 0; r < rows; r++)
       for (let c = 0; c < columns; c++) {
-        const value = answer.z[r][c];
-        const share = (value - scale.middle) / (scale.high - scale.middle);
-        const shade = mixed(middle, share < 0 ? low : high, Math.min(Math.abs(share), 1) * 0.85);
-        image.data.set([...shade, 255], 4 * ((rows - 1 - r) * columns + c));
+        image.data.set([...shades(answer.z[r][c]), 255], 4 * ((rows - 1 - r) * columns + c));
       }
     brush.putImageData(image, 0, 0);
     pen.imageSmoothingEnabled = true;
@@ -261,21 +279,24 @@ export class SurfaceMap {
    * @param {{values: (number | null)[][], labels: any[] | null}} instances
    * @param {import("./numbers.js").Scale} x
    * @param {import("./numbers.js").Scale} y
+   * @param {(value: number) => number[]} shades
    */
-  dots(pen, instances, x, y) {
+  dots(pen, instances, x, y, shades) {
     const [xs, ys] = instances.values;
-    const known = groups(instances.labels);
-    const size = xs.length > 2000 ? 1.6 : 2.4;
+    const { labels } = instances;
+    const known = groups(labels);
+    const quantities = numeric(labels);
+    const size = (xs.length > 2000 ? 1.6 : 2.4) + (quantities ? 1.2 : 0);
     pen.lineWidth = 0.8;
-    pen.strokeStyle = color(this.element, "paper");
+    pen.strokeStyle = color(this.element, quantities ? "ink" : "paper"); // dots in the colors below them need an edge
     const colors = ["ink", "c2", "c3", "c6", "c4", "c7"].map((name) => color(this.element, name));
     xs.forEach((across, place) => {
       const up = ys[place];
       if (across === null || up === null) return;
       const [left, top] = [x(across), y(up)];
       if (left < this.box.left || left > this.box.right || top < this.box.top || top > this.box.bottom) return;
-      const group = instances.labels && known.length ? known.indexOf(String(instances.labels[place])) : 0;
-      pen.fillStyle = colors[group % 6];
+      const group = labels && known.length ? known.indexOf(String(labels[place])) : 0;
+      pen.fillStyle = quantities ? `rgb(${shades(labels?.[place])})` : colors[group % 6];
       pen.beginPath();
       if (group % 2) pen.rect(left - size, top - size, 2 * size, 2 * size);
       else pen.arc(left, top, size, 0, 7);

@@ -28,7 +28,8 @@ export class Table {
    * @param {(row: T) => void} given.chosen
    */
   constructor({ label, columns, id, chosen }) {
-    this.columns = columns;
+    /** @type {Column<T>[]} */
+    this.columns = [];
     this.id = id;
     this.chosen = chosen;
     /** @type {T[]} */
@@ -42,16 +43,13 @@ export class Table {
     this.rising = true;
     /** @type {string | number | null} */
     this.current = null;
+    this.widths = h("colgroup");
     this.head = h("tr", { "aria-rowindex": 1 });
     this.body = h("tbody");
     this.table = h(
       "table",
       { class: "grid-table", role: "grid", "aria-label": label },
-      h(
-        "colgroup",
-        null,
-        columns.map((column) => h("col", { class: `w-${column.width ?? "auto"}` })),
-      ),
+      this.widths,
       h("thead", null, this.head),
       this.body,
     );
@@ -61,6 +59,16 @@ export class Table {
     new ResizeObserver(this.drawn).observe(this.element);
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("keydown", (event) => this.key(event));
+    this.divide(columns);
+  }
+
+  /** @param {Column<T>[]} columns that are shown from now on */
+  divide(columns) {
+    this.columns = columns;
+    replace(
+      this.widths,
+      columns.map((column) => h("col", { class: `w-${column.width ?? "auto"}` })),
+    );
     this.headline();
   }
 

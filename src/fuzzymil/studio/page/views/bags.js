@@ -4,7 +4,7 @@ import { h, replace } from "../dom.js";
 import { explanation } from "../explanation.js";
 import { clipped, empty, segmented } from "../fields.js";
 import { icon } from "../icons.js";
-import { counted, degree, show } from "../numbers.js";
+import { counted, degree, show, signed } from "../numbers.js";
 import { Table } from "../table.js";
 
 /**
@@ -16,6 +16,7 @@ import { Table } from "../table.js";
  * @property {number | null} probability
  * @property {string | number} decision
  * @property {boolean | null} right
+ * @property {number | null} error of a number, by which the score is above its label
  * @property {number} n
  * @property {boolean} uncovered
  * @property {string | number | null} before the decision of the reference version, if it was another one
@@ -38,6 +39,80 @@ export function bagsView(studio) {
     "Open in the viewer",
   );
   const labels = (/** @type {Row} */ row) => (row.label === null ? "–" : clipped(String(row.label), 40));
+  /** @type {import("../table.js").Column<Row>[]} */
+  const columns = [
+    {
+      key: "id",
+      title: "Bag",
+      sort: (row) => row.id,
+      cell: (row) => clipped(row.id, 60),
+      hint: (row) => clipped(row.id, 300),
+    },
+    {
+      key: "label",
+      title: "Label",
+      width: "s",
+      sort: (row) => row.label,
+      cell: labels,
+      hint: (row) => clipped(String(row.label ?? ""), 300),
+    },
+    {
+      key: "score",
+      title: "Score",
+      width: "m",
+      numeric: true,
+      sort: (row) => row.score,
+      cell: (row) => show(row.score, 3),
+      hint: (row) => String(row.score),
+    },
+    {
+      key: "probability",
+      title: "Prob.",
+      width: "xs",
+      numeric: true,
+      sort: (row) => row.probability,
+      cell: (row) => degree(row.probability),
+    },
+    {
+      key: "decision",
+      title: "Decision",
+      width: "m",
+      sort: (row) => row.decision,
+      hint: (row) => clipped(String(row.decision), 300),
+      cell: (row) => {
+        const text = typeof row.decision === "number" ? show(row.decision, 4) : clipped(row.decision, 30);
+        return row.right === null
+          ? text
+          : h("span", { class: row.right ? "" : "bad strong" }, `${text} ${row.right ? "✓" : "✗"}`);
+      },
+    },
+    {
+      key: "error",
+      title: "Error",
+      width: "m",
+      numeric: true,
+      sort: (row) => (row.error === null ? null : Math.abs(row.error)),
+      cell: (row) => (row.error === null ? "–" : signed(row.error)),
+      hint: () => "Score minus label; sorted by its size",
+    },
+    {
+      key: "changed",
+      title: "Changed",
+      width: "l",
+      sort: (row) => (row.shift === null ? null : Math.abs(row.shift) + (row.before === null ? 0 : 1e6)),
+      cell: (row) =>
+        row.before !== null
+          ? h("span", { class: "tag high" }, `was ${clipped(String(row.before), 10)}`)
+          : row.shift
+            ? h("span", { class: "soft" }, `${row.shift > 0 ? "+" : ""}${show(row.shift, 2)}`)
+            : null,
+      hint: (row) =>
+        `${row.before === null ? "Since" : `Was ${clipped(String(row.before), 80)} in`} “${clipped(studio.state.reference.name, 80)}”`,
+    },
+    { key: "n", title: "Inst.", width: "xs", numeric: true, sort: (row) => row.n },
+  ];
+  /** @type {boolean | null} whether the rules tell classes apart; null: not known yet */
+  let classes = null;
   const table = new Table({
     label: "Bags",
     id: (/** @type {Row} */ row) => row.place,
@@ -45,67 +120,7 @@ export function bagsView(studio) {
       studio.bag = row.id;
       explain();
     },
-    columns: [
-      {
-        key: "id",
-        title: "Bag",
-        sort: (row) => row.id,
-        cell: (row) => clipped(row.id, 60),
-        hint: (row) => clipped(row.id, 300),
-      },
-      {
-        key: "label",
-        title: "Label",
-        width: "s",
-        sort: (row) => row.label,
-        cell: labels,
-        hint: (row) => clipped(String(row.label ?? ""), 300),
-      },
-      {
-        key: "score",
-        title: "Score",
-        width: "m",
-        numeric: true,
-        sort: (row) => row.score,
-        cell: (row) => show(row.score, 3),
-        hint: (row) => String(row.score),
-      },
-      {
-        key: "probability",
-        title: "Prob.",
-        width: "xs",
-        numeric: true,
-        sort: (row) => row.probability,
-        cell: (row) => degree(row.probability),
-      },
-      {
-        key: "decision",
-        title: "Decision",
-        width: "m",
-        sort: (row) => row.decision,
-        hint: (row) => clipped(String(row.decision), 300),
-        cell: (row) => {
-          const text = typeof row.decision === "number" ? show(row.decision, 4) : clipped(row.decision, 30);
-          return row.right === null
-            ? text
-            : h("span", { class: row.right ? "" : "bad strong" }, `${text} ${row.right ? "✓" : "✗"}`);
-        },
-      },
-      {
-        key: "changed",
-        title: "Changed",
-        width: "s",
-        sort: (row) => (row.shift === null ? null : Math.abs(row.shift) + (row.before === null ? 0 : 1e6)),
-        cell: (row) =>
-          row.before !== null
-            ? h("span", { class: "tag high" }, `was ${clipped(String(row.before), 8)}`)
-            : row.shift
-              ? h("span", { class: "soft" }, `${row.shift > 0 ? "+" : ""}${show(row.shift, 2)}`)
-              : null,
-        hint: () => `Since “${clipped(studio.state.reference.name, 80)}”`,
-      },
-      { key: "n", title: "Inst.", width: "xs", numeric: true, sort: (row) => row.n },
-    ],
+    columns,
   });
   const content = h(
     "div",
@@ -119,7 +134,7 @@ export function bagsView(studio) {
   function drawTools() {
     const options = [
       { value: "all", text: "All" },
-      { value: "wrong", text: "Wrong" },
+      ...(classes ? [{ value: "wrong", text: "Wrong" }] : []),
       { value: "changed", text: "Changed" },
       { value: "uncovered", text: "No rule fires" },
     ];
@@ -150,7 +165,7 @@ export function bagsView(studio) {
     const kinds = {
       all: () => true,
       wrong: (row) => row.right === false,
-      changed: (row) => row.before !== null,
+      changed: (row) => (classes ? row.before !== null : Boolean(row.shift)),
       uncovered: (row) => row.uncovered,
     };
     table.filter(
@@ -164,9 +179,21 @@ export function bagsView(studio) {
         : `${table.rows.length.toLocaleString("en-US")} of ${counted(rows.length, "bag")}`;
   }
 
+  /** Show the columns and filters that make sense for classes, or for numbers. */
+  function suit() {
+    const now = studio.state.classes !== null;
+    if (now === classes) return;
+    classes = now;
+    if (!classes && only === "wrong") only = "all";
+    const senseless = classes ? ["error"] : ["probability", "decision"];
+    table.divide(columns.filter((column) => !senseless.includes(column.key)));
+    drawTools();
+  }
+
   /** @param {any} answer */
   function draw(answer) {
     const { before } = answer;
+    suit();
     rows = answer.ids.map((/** @type {string} */ id, /** @type {number} */ at) => ({
       place: at,
       id,
@@ -175,6 +202,7 @@ export function bagsView(studio) {
       probability: answer.probabilities?.[at] ?? null,
       decision: answer.decisions[at],
       right: answer.right?.[at] ?? null,
+      error: typeof answer.labels?.[at] === "number" ? answer.scores[at] - answer.labels[at] : null,
       n: answer.n_instances[at],
       uncovered: answer.uncovered[at],
       before:
@@ -222,7 +250,6 @@ export function bagsView(studio) {
       );
       return;
     }
-    if (!tools.childElementCount) drawTools();
     studio.look("bags", "bags", {}, draw);
   }
 

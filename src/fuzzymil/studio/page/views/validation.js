@@ -14,10 +14,17 @@ export function validationView(studio) {
   /** @type {number | null} while the slider is moved */
   let tried = null;
 
+  const titles = { decided: h("h3", null, "Decisions"), curve: h("h3", null, "Ranking and threshold") };
   const decided = h("div", { class: "body" });
   const curve = h("div", { class: "body" });
   const heldOut = foldsPane(studio);
   const speaks = h("div", { class: "body scroll" });
+  const classesPane = h(
+    "section",
+    { class: "pane grow", "aria-label": "Which class" },
+    h("header", null, h("h3", null, "What the rules speak for")),
+    speaks,
+  );
   const content = h(
     "div",
     { class: "columns validation-columns" },
@@ -27,7 +34,7 @@ export function validationView(studio) {
       h(
         "section",
         { class: "pane", "aria-label": "Decisions" },
-        h("header", null, h("h3", null, "Decisions")),
+        h("header", null, titles.decided),
         decided,
       ),
       h(
@@ -43,15 +50,10 @@ export function validationView(studio) {
       h(
         "section",
         { class: "pane", "aria-label": "Ranking" },
-        h("header", null, h("h3", null, "Ranking and threshold")),
+        h("header", null, titles.curve),
         curve,
       ),
-      h(
-        "section",
-        { class: "pane grow", "aria-label": "Which class" },
-        h("header", null, h("h3", null, "What the rules speak for")),
-        speaks,
-      ),
+      classesPane,
     ),
   );
   const nothing = h("div", { class: "grow" });
@@ -80,6 +82,10 @@ export function validationView(studio) {
       );
       return;
     }
+    const numbers = studio.state.classes === null;
+    titles.decided.textContent = numbers ? "Errors" : "Decisions";
+    titles.curve.textContent = numbers ? "Predicted against label" : "Ranking and threshold";
+    classesPane.hidden = numbers;
     studio.look("validation", "validation", {}, (answer) => {
       seen = answer;
       tried = null;
@@ -97,7 +103,8 @@ export function validationView(studio) {
 
   function drawNumbers() {
     const [low, high] = extent([...seen.labels, ...seen.predicted]);
-    const box = { left: 56, top: 10, right: 330, bottom: 250 };
+    const side = innerHeight > 900 ? 560 : 420;
+    const box = { left: 56, top: 10, right: 56 + side, bottom: 10 + side };
     const [x, y] = [linear(low, high, box.left, box.right), linear(low, high, box.bottom, box.top)];
     replace(
       decided,
@@ -112,7 +119,7 @@ export function validationView(studio) {
       curve,
       s(
         "svg",
-        { class: "chart", width: 350, height: 294, role: "img", "aria-label": "Predicted numbers over labels" },
+        { class: "chart", width: box.right + 20, height: box.bottom + 44, role: "img", "aria-label": "Predicted numbers over labels" },
         leftAxis(y, box, { label: "predicted" }),
         bottomAxis(x, box, { label: "label" }),
         s("line", { class: "threshold", x1: x(low), x2: x(high), y1: y(low), y2: y(high) }),
@@ -127,7 +134,7 @@ export function validationView(studio) {
         }),
       ),
     );
-    replace(speaks, h("p", { class: "soft" }, "The labels are numbers: there are no classes to speak for."));
+    replace(speaks);
   }
 
   /** The decisions at a threshold: counted here while it is slid, as the scores are known. */
