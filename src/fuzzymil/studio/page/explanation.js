@@ -136,7 +136,7 @@ function without(studio, answer) {
           "tr",
           null,
           h("th", { scope: "col" }, "Without"),
-          h("th", { scope: "col", class: "numeric" }, clipped(answer.explanation.outputs[k], 20)),
+          h("th", { scope: "col", class: "numeric wrap" }, clipped(answer.explanation.outputs[k], 20)),
           h("th", { scope: "col", class: "numeric" }, "Change"),
           decided !== null && h("th", { scope: "col" }, "Decision"),
         ),
