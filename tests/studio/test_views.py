@@ -207,3 +207,39 @@ def test_ranges_of_data_are_written_with_few_digits():
     assert variable.low <= values.min() <= variable.low + 0.1
     assert variable.high - 0.1 <= values.max() <= variable.high
     assert max(len(repr(end)) for end in (variable.low, variable.high)) <= 5
+
+
+def test_variables_that_no_rule_uses_may_lack_in_the_data():
+    text = "VARIABLE x: low = Gaussian(0, 1)  VARIABLE z: high = Gaussian(1, 1)  IF x is low THEN y = 1"
+    bags = Bags.from_list([[[0.0], [0.5]], [[9.0]]], labels=["no", "yes"], feature_names=["x"])
+    page = Page(Session(Document(text), bags))
+    assert page.state["data"]["problem"] is None
+    assert page.state["data"]["features"] == ["x"]
+    expected = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1").rules.infer(bags).output[:, 0]
+    assert page.get("bags")["scores"] == pytest.approx(expected.tolist())
+    for view in ("viewer", "explain"):
+        assert page.get(view, bag=0)["bag"] == 0
+    page.get("surface", x="x", y="z")
+    page.get("slice", variable="z")
+    assert sum(page.get("histograms")["histograms"][1]["counts"]["no"]) == 0
+    page.get("write_text", text=text + "  IF z is high THEN y = 0")
+    assert "'z'" in page.state["data"]["problem"]
+    page.get("start")
+    assert [each["name"] for each in page.state["variables"]] == ["x"]
+    page.session.close()
+
+
+def test_a_slope_uses_its_variable():
+    text = "VARIABLE x: low = Gaussian(0, 1)  VARIABLE z: high = Gaussian(1, 1)  IF x is low THEN y = 1 + 2*z"
+    page = Page(Session(Document(text), Bags.from_list([[[0.0]], [[9.0]]], feature_names=["x"])))
+    assert "'z'" in page.state["data"]["problem"]
+    page.session.close()
+
+
+def test_of_three_classes_the_score_is_that_of_the_class_decided_on():
+    text = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN a = 0, b = 1, c = 0  IF anything THEN a = 0, b = 0, c = 3"
+    page = Page(Session(Document(text), Bags.from_list([[[0.0]], [[9.0]]], labels=["b", "c"], feature_names=["x"])))
+    found = page.get("bags")
+    assert found["decisions"] == ["c", "c"]
+    assert found["scores"] == [row[2] for row in found["outputs"]]
+    page.session.close()

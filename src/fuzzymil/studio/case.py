@@ -10,7 +10,8 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, Columns
+from fuzzymil.bags.columns import Column
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.network.inference import Activations
@@ -67,11 +68,16 @@ class Case:
         return self.rules.outputs if isinstance(self.rules, RuleBase) else self.rules.output_names
 
     @property
-    def data(self) -> Bags:
-        """The bags; without any, `InputError`."""
+    def given(self) -> Bags:
+        """The bags as they were opened; without any, `InputError`."""
         if self.bags is None:
             raise InputError("There are no bags yet: open a data file.")
         return self.bags
+
+    @functools.cached_property
+    def data(self) -> Bags:
+        """The bags, with gaps in place of features that the rules declare and never use."""
+        return _with_gaps(self.given, self.base)
 
     @functools.cached_property
     def found(self) -> Activations | MamdaniActivations:
@@ -150,6 +156,22 @@ class Case:
         made = Case(self.document, bags, self.model)
         vars(made)["classes"], vars(made)["reading"] = self.classes, self.reading
         return made
+
+
+def _with_gaps(bags: Bags, base: RuleBase) -> Bags:
+    """Return bags with all variables of the rules, unknown where the bags lack one that no rule uses."""
+    if bags.feature_names is None:
+        return bags
+    asked = {condition.variable for rule in base.rules for condition in rule.conditions}
+    sloped = np.asarray(base.coefs)[:, :, 1:].any(axis=(0, 1))
+    asked |= {name for name, used in zip(base.feature_names, sloped, strict=False) if used}
+    lacking = [name for name in base.feature_names if name not in asked and name not in bags.feature_names]
+    if not lacking:
+        return bags
+    instances = np.hstack([bags.instances, np.full((bags.n_instances, len(lacking)), np.nan)])
+    if bags.columns is not None:
+        return bags.with_features(instances, Columns([*bags.columns, *map(Column, lacking)]))
+    return bags.with_rows(instances, (*bags.feature_names, *lacking))
 
 
 def _texts(labels: Array) -> Array:

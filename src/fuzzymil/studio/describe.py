@@ -202,7 +202,7 @@ def data_of(case: Case) -> dict[str, Any] | None:
 
     problem = None
     try:
-        matched(case.base, bags)
+        matched(case.base, case.data)
     except ValueError as error:
         problem = str(error)
     counts = {}

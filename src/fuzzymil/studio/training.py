@@ -151,7 +151,7 @@ def job_of(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags
         "frozen": sorted(_frozen(case, move)),
         "text": case.document.active.to_source(),
     }
-    bags = case.data if kind == "learn" else _named(case)
+    bags = case.given if kind == "learn" else _named(case)
     return job, bags
 
 

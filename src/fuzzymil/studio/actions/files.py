@@ -63,7 +63,7 @@ def _opened_data(
     session.bags, session.data_name = bags, name
     fits = True
     try:
-        matched(session.document.base, bags)
+        matched(session.case.base, session.case.data)
     except ValueError:
         fits = False
     if message.get("start"):

@@ -45,7 +45,7 @@ def write_text(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
 def start(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Begin anew with the variables of the data and one rule about every bag."""
     del message
-    return starter(case.data), "Started from the data"
+    return starter(case.given), "Started from the data"
 
 
 def _place(document: Document, message: Mapping[str, Any], field: str = "number") -> int:

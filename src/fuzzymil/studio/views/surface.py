@@ -47,7 +47,7 @@ def surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         str(y),
         at=_held(case, request, (str(x), str(y))),
         output=output,
-        bags=None if case.bags is None else matched(case.base, case.bags),
+        bags=None if case.bags is None else matched(case.base, case.data),
         n_points=_count(request, 41),
     )
     return {
@@ -68,7 +68,7 @@ def surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
 def _instances(case: Case, names: tuple[str, ...]) -> dict[str, Any] | None:
     if case.bags is None:
         return None
-    seen = matched(case.base, case.bags)
+    seen = matched(case.base, case.data)
     every = slice(None, None, seen.n_instances // _MOST_SHOWN + 1)
     columns = [seen.instances[every, case.base.feature_names.index(name)] for name in names]
     labels = None if case.labels is None else np.asarray(case.labels, object)[seen.bag_index[every]]
@@ -82,7 +82,7 @@ def slices(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     name = str(request.get("variable"))
     names = case.base.feature_names
     known_name("variable", name, names)
-    seen = None if case.bags is None else matched(case.base, case.bags).instances
+    seen = None if case.bags is None else matched(case.base, case.data).instances
     place = np.array([sum(span(each)) / 2 for each in case.base.variables])
     if seen is not None:
         known = ~np.isnan(seen).all(axis=0)

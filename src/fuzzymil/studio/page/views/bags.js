@@ -6,6 +6,7 @@ import { clipped, empty, segmented } from "../fields.js";
 import { icon } from "../icons.js";
 import { counted, degree, show, signed } from "../numbers.js";
 import { Table } from "../table.js";
+import { unreadable } from "../unreadable.js";
 
 /**
  * @typedef {object} Row
@@ -236,15 +237,14 @@ export function bagsView(studio) {
     const { data } = studio.state;
     content.hidden = !data || data.problem !== null;
     nothing.hidden = !content.hidden;
-    if (!data || data.problem) {
+    if (data?.problem) return replace(nothing, unreadable(studio, "bags"));
+    if (!data) {
       replace(
         nothing,
         empty(
           icon("bags"),
-          data ? "The rules cannot read these bags" : "No bags yet",
-          data?.problem
-            ? clipped(data.problem, 600)
-            : "Open a CSV file with one row per instance: a column names the bag, another its label.",
+          "No bags yet",
+          "Open a CSV file with one row per instance: a column names the bag, another its label.",
           h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
         ),
       );

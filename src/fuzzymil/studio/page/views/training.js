@@ -6,6 +6,7 @@ import { h, replace, s } from "../dom.js";
 import { check, clipped, empty, field, numberField } from "../fields.js";
 import { icon } from "../icons.js";
 import { counted, extent, linear, show } from "../numbers.js";
+import { unreadable } from "../unreadable.js";
 
 /** @param {import("../studio.js").Studio} studio */
 export function trainingView(studio) {
@@ -83,11 +84,10 @@ export function trainingView(studio) {
     const problem =
       !data || !data.labeled
         ? ["Training needs labeled bags", "Open a data file and choose its label column."]
-        : data.problem
-          ? ["The rules cannot read these bags", clipped(data.problem, 600)]
-          : null;
-    content.hidden = problem !== null;
-    nothing.hidden = problem === null;
+        : null;
+    content.hidden = problem !== null || data?.problem != null;
+    nothing.hidden = !content.hidden;
+    if (!problem && data?.problem) return replace(nothing, unreadable(studio, "training"));
     if (problem) {
       replace(
         nothing,

@@ -6,6 +6,7 @@ import { choice, clipped, empty, figures, numberField } from "../fields.js";
 import { foldsPane } from "../folds.js";
 import { icon } from "../icons.js";
 import { extent, linear, percent, show } from "../numbers.js";
+import { unreadable } from "../unreadable.js";
 
 /** @param {import("../studio.js").Studio} studio */
 export function validationView(studio) {
@@ -65,11 +66,10 @@ export function validationView(studio) {
       ? ["No bags yet", "Open a data file with labels to see how well the rules decide."]
       : !data.labeled
         ? ["These bags have no labels", "Open the file again in Files and choose its label column."]
-        : data.problem
-          ? ["The rules cannot read these bags", clipped(data.problem, 600)]
-          : null;
-    content.hidden = problem !== null;
-    nothing.hidden = problem === null;
+        : null;
+    content.hidden = problem !== null || data?.problem != null;
+    nothing.hidden = !content.hidden;
+    if (!problem && data?.problem) return replace(nothing, unreadable(studio, "validation"));
     if (problem) {
       replace(
         nothing,

@@ -4,6 +4,7 @@ import { h, replace } from "../dom.js";
 import { choice, clipped, empty } from "../fields.js";
 import { icon } from "../icons.js";
 import { show } from "../numbers.js";
+import { unreadable } from "../unreadable.js";
 import { instanceTable, verdict } from "../viewer_parts.js";
 import { walkThrough } from "../viewer_grid.js";
 
@@ -25,6 +26,19 @@ export function viewerView(studio) {
   const grid = h("div", { class: "walk scroll" });
   const rows = h("div", { class: "scroll instances" });
   const reset = h("button", { type: "button", onclick: () => restart() }, icon("undo"), "Back to the data");
+  const own = h(
+    "section",
+    { class: "pane", "aria-label": "Instances of the bag" },
+    h(
+      "header",
+      null,
+      h("h3", null, "Instances"),
+      h("span", { class: "small soft grow" }, "Choose one and drag its values in the top row: what if?"),
+      reset,
+      h("button", { type: "button", onclick: () => add() }, icon("add"), "Add instance"),
+    ),
+    rows,
+  );
   const element = h(
     "section",
     null,
@@ -33,19 +47,7 @@ export function viewerView(studio) {
       "div",
       { class: "columns viewer-columns" },
       h("section", { class: "pane", "aria-label": "From the instances to the output" }, grid),
-      h(
-        "section",
-        { class: "pane", "aria-label": "Instances of the bag" },
-        h(
-          "header",
-          null,
-          h("h3", null, "Instances"),
-          h("span", { class: "small soft grow" }, "Choose one and drag its values in the top row: what if?"),
-          reset,
-          h("button", { type: "button", onclick: () => add() }, icon("add"), "Add instance"),
-        ),
-        rows,
-      ),
+      own,
     ),
   );
 
@@ -63,7 +65,12 @@ export function viewerView(studio) {
 
   function update() {
     const { state } = studio;
-    if (state.data?.problem) return refuse("The rules cannot read these bags", state.data.problem);
+    own.hidden = Boolean(state.data?.problem);
+    if (state.data?.problem) {
+      [known, seen] = ["", null]; // bags are asked for again when they can be read
+      for (const part of [picker, said, rows]) replace(part);
+      return replace(grid, unreadable(studio, "viewer"));
+    }
     if (!state.data && !extra.length)
       extra = [state.variables.filter((each) => each.input).map((each) => (each.axis[0] + each.axis[1]) / 2)];
     const now = `${state.data_name}/${state.data?.n_bags}`;
