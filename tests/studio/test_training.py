@@ -203,3 +203,27 @@ def test_folds_that_were_stopped_show_what_was_done(page):
         trainer._finished({"output": output.tolist()})
         assert len(page.of_type("folds")[-1]["folds"]) == done
         assert bool(page.of_type("training")[-1]["message"]) == (done == 0)
+
+
+def test_the_default_is_accepted_by_itself():
+    old = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = 0  IF SOME x is low THEN y += 1")
+    new = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = -2  IF SOME x is low THEN y += 3")
+    for rules in ([], [1]):
+        for default in (False, True):
+            found, _ = merged(old, new, rules, default=default)
+            assert found.default == (new if default else old).default
+            assert found.coefs.tolist() == (new if rules else old).coefs.tolist()
+
+
+def test_the_figures_of_a_proposal_follow_what_is_chosen(page):
+    new = page.session.document.rules.edit(sets={"x1.left": {"center": 0.2}}, conclusions={1: -9, 2: 9})
+    page.session.proposal = {"document": page.session.document.with_rules(new), "loss": None, "touched": []}
+    whole = page.get("proposal")["proposal"]
+    assert "chosen" not in whole
+    for rules in ([], [1], [2], [1, 2]):
+        expected, _ = merged(page.session.document.rules, new, rules, default=False)
+        chosen = page.get("proposal", rules=rules, default=False)["proposal"]["chosen"]
+        decided = np.where(expected.infer(page.session.bags).output[:, 0] > 0, "positive", "negative")
+        assert chosen["accuracy"][1] == pytest.approx((decided == page.session.bags.labels).mean())
+        assert len(chosen["flipped"]) == (decided != page.session.case.decisions).sum()
+    assert chosen["accuracy"] == whole["accuracy"]

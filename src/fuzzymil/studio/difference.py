@@ -14,7 +14,7 @@ from fuzzymil.studio.describe import values_of
 from fuzzymil.studio.document import Document, Rules, Term
 from fuzzymil.studio.sets import axis_of, described_set
 
-__all__ = ["difference", "terms_of_rule"]
+__all__ = ["answers", "difference", "terms_of_rule"]
 
 _MOST_FLIPS = 1_000
 
@@ -37,6 +37,7 @@ def difference(old: Case, new: Case) -> dict[str, Any]:
             "settings": [{"where": "rules", "what": "kind", "old": _kind(old), "new": _kind(new)}],
             "flipped": [],
             "accuracy": None,
+            "rmse": None,
             "text": f"The rules were {_kind(old)} rules and are {_kind(new)} rules.",
         }
     settings = _settings(found) + _further(old.document, new.document)
@@ -46,7 +47,7 @@ def difference(old: Case, new: Case) -> dict[str, Any]:
         "terms": _terms(found, new),
         "settings": settings,
         "text": text,
-        **_answers(old, new),
+        **answers(old, new),
     }
 
 
@@ -185,18 +186,20 @@ def _further(old: Document, new: Document) -> list[dict[str, Any]]:
     return found
 
 
-def _answers(old: Case, new: Case) -> dict[str, Any]:
-    """Return the bags that the two decide differently, and how often each is right."""
-    nothing: dict[str, Any] = {"flipped": [], "accuracy": None}
+def answers(old: Case, new: Case) -> dict[str, Any]:
+    """Return the bags that the two decide differently, how often each is right, and the error if labels are numbers."""
+    found: dict[str, Any] = {"flipped": [], "accuracy": None, "rmse": None}
     if new.bags is None:
-        return nothing
+        return found
     try:
         before, after = old.decisions, new.decisions
     except ValueError:  # other variables than those of the data
-        return nothing
-    if new.reading is None or old.reading is None:
-        return nothing
+        return found
     labels = new.labels
+    if new.reading is None or old.reading is None:
+        if new.reading is old.reading and np.asarray(new.bags.labels).dtype.kind in "iufb":
+            found["rmse"] = [float(np.sqrt(((each - new.bags.labels) ** 2).mean())) for each in (before, after)]
+        return found
     flipped = np.flatnonzero(before != after)[:_MOST_FLIPS]
     rows = [
         {
@@ -211,4 +214,4 @@ def _answers(old: Case, new: Case) -> dict[str, Any]:
         for b in flipped
     ]
     right = None if labels is None else [float((before == labels).mean()), float((after == labels).mean())]
-    return {"flipped": rows, "accuracy": right}
+    return found | {"flipped": rows, "accuracy": right}

@@ -16,7 +16,9 @@ from fuzzymil.studio.document import Rules, Term
 __all__ = ["merged"]
 
 
-def merged(old: Rules, new: Rules, accepted: Collection[int], gone: Collection[int] = ()) -> tuple[Rules, list[str]]:
+def merged(
+    old: Rules, new: Rules, accepted: Collection[int], gone: Collection[int] = (), *, default: bool = False
+) -> tuple[Rules, list[str]]:
     """Return the old rules with some of the new ones in place of those that they correspond to.
 
     Every rule keeps the sets that it had where it comes from. A term that an accepted and a rejected rule share, and
@@ -30,6 +32,8 @@ def merged(old: Rules, new: Rules, accepted: Collection[int], gone: Collection[i
         Numbers of new rules.
     gone : collection of int
         Numbers of old rules without a new one that are accepted to be removed.
+    default : bool
+        Whether the new default is accepted.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def merged(old: Rules, new: Rules, accepted: Collection[int], gone: Collection[i
     ['x.low -> x.low_2']
     """
     _check(new, accepted)
-    if not accepted and not gone:
+    if not accepted and not gone and not default:
         return old, []
     matches = _diff(old, new).matches
     taken = [
@@ -74,7 +78,10 @@ def merged(old: Rules, new: Rules, accepted: Collection[int], gone: Collection[i
     renamed = {(variable, fresh.get((variable, name), name)) for variable, name in asked}
     others = _sets(right)
     terms = sets | {term: others[term] for term in renamed}
-    return _joined(left, right, taken, terms), [f"{v}.{t} -> {v}.{name}" for (v, t), name in fresh.items()]
+    made = _joined(left, right, taken, terms)
+    if default and isinstance(made, RuleBase) and new.outputs == old.outputs:
+        made = dataclasses.replace(made, default=new.default)
+    return made, [f"{v}.{t} -> {v}.{name}" for (v, t), name in fresh.items()]
 
 
 def _check(new: Rules, accepted: Collection[int]) -> None:
@@ -135,11 +142,9 @@ def _base(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int
         rule = base.rules[number - 1]
         rules.append(rule.concluding([(*row, *[0.0] * (n_coefs - len(row))) for row in rule.coefs]))
         alphas.append(base.alpha[number - 1] if isinstance(base.alpha, tuple) else base.alpha)
-    taken_new = any(after is not None for _, after in taken)
     return dataclasses.replace(
         left,
         variables=_with_terms(variables, terms),
         rules=tuple(rules),
         alpha=tuple(alphas) if len(set(alphas)) > 1 else alphas[0],
-        default=right.default if taken_new and right.outputs == left.outputs else left.default,
     )

@@ -26,7 +26,7 @@ def test_training_is_stopped_compared_and_rejected_or_accepted(opened):
     reject = window.key("reject")
     reject.wait_for(timeout=60_000)
     assert page.locator(".ghost-figure .ghost").count() >= 2
-    assert page.locator(".change input[type=checkbox]").count() == 2
+    assert page.locator(".change input[type=checkbox]").count() == 3  # two rules and the default
     window.open("sets")
     window.open("training")  # the proposal waits
     reject.click()
@@ -38,10 +38,15 @@ def test_training_is_stopped_compared_and_rejected_or_accepted(opened):
     window.key("train").click()
     window.key("accept-2").wait_for(timeout=60_000)
     window.key("accept-2").click()
-    window.edited(page.get_by_role("button", name="Accept 1 rule").click)
+    page.get_by_text("With what is ticked below").wait_for()
+    proposed = window.session.proposal["document"].rules
+    assert proposed.default != demo_document().rules.default
+    window.key("accept-default").click()
+    window.edited(page.get_by_role("button", name="Accept 1 rule", exact=True).click)
     old, new = demo_document().rules, window.session.document.rules
     assert new.rules[0].coefs != old.rules[0].coefs
     assert new.rules[1].coefs == old.rules[1].coefs
+    assert new.default == old.default
     assert new.variables[0].terms["right"] == old.variables[0].terms["right"]
     assert new.variables[0].terms["left"] != old.variables[0].terms["left"]
     assert reject.count() == 0

@@ -13,7 +13,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.rules import RuleBase
 from fuzzymil.studio import training
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.difference import difference
+from fuzzymil.studio.difference import answers, difference
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import checked_document
 from fuzzymil.studio.folds import fold_scores
@@ -198,28 +198,39 @@ def _warm(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
 
 @action("proposal")
 def _proposed(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
-    return {"proposal": None if session.proposal is None else _proposal(session)}
+    """Show what waits for an answer and, if some rules are named, what accepting these alone would do."""
+    if session.proposal is None:
+        return {"proposal": None}
+    found = _proposal(session)
+    if message.get("rules") is not None:
+        case = session.case
+        found["chosen"] = answers(case, case.with_document(_accepted(session, message)[0]))
+    return {"proposal": found}
+
+
+def _accepted(session: Session, message: Mapping[str, Any]) -> tuple[Document, str, list[str]]:
+    """Return the document with the accepted part of the proposal, what to call that, and the terms that are split."""
+    if session.proposal is None:
+        raise ParameterError("There is no proposal to accept.")
+    document, new = session.document, session.proposal["document"]
+    asked, removed = message.get("rules"), message.get("removed") or []
+    if asked is None:
+        made = document.with_rules(new.rules).replaced(off=new.off, threshold=new.threshold)
+        return made, "Accepted the proposal", []
+    default = bool(message.get("default", asked))
+    rules, split = merged(document.rules, new.rules, list(asked), list(removed), default=default)
+    made = document.with_rules(rules)
+    was_off = {document.base.rules[number - 1] for number in document.off}
+    made = made.replaced(off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off))
+    what = f"{len(asked)} of {new.rules.n_rules} rules" if asked or not default else "the proposed default"
+    return made, f"Accepted {what}", split
 
 
 @action("accept")
 def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
         session.check_revision(message)
-        if session.proposal is None:
-            raise ParameterError("There is no proposal to accept.")
-        document, new = session.document, session.proposal["document"]
-        asked, removed, split = message.get("rules"), message.get("removed") or [], list[str]()
-        if asked is None:
-            made = document.with_rules(new.rules).replaced(off=new.off, threshold=new.threshold)
-            label = "Accepted the proposal"
-        else:
-            rules, split = merged(document.rules, new.rules, list(asked), list(removed))
-            made, label = document.with_rules(rules), f"Accepted {len(asked)} of {new.rules.n_rules} rules"
-            was_off = {document.base.rules[number - 1] for number in document.off}
-            made = made.replaced(
-                off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off)
-            )
+        made, label, split = _accepted(session, message)
         session.proposal = None
         return {**session.commit(checked_document(made), label), "split": split}
 

@@ -8,11 +8,22 @@ import { counted, linear, percent, show } from "./numbers.js";
 const [WIDE, TALL] = [190, 74];
 
 /**
+ * @typedef {object} Accept what can be accepted, and is
+ * @property {Set<number>} chosen rules
+ * @property {(number: number, on: boolean) => void} choose
+ * @property {boolean} withDefault
+ * @property {(on: boolean) => void} chooseDefault
+ */
+
+/**
  * @param {any} difference
- * @param {{chosen: Set<number>, choose: (number: number, on: boolean) => void} | null} [accept] rules to accept, if they can be
+ * @param {Accept | null} [accept]
  */
 export function differenceParts(difference, accept = null) {
-  const { rules, terms, settings, flipped } = difference;
+  const { rules, terms, flipped } = difference;
+  const isDefault = (/** @type {any} */ each) => accept !== null && each.where === "default"; // it has its own tick
+  const defaults = difference.settings.filter(isDefault);
+  const settings = difference.settings.filter((/** @type {any} */ each) => !isDefault(each));
   const changed = rules.filter((/** @type {any} */ rule) => rule.changed);
   const same = rules.length - changed.length;
   const shown = new Set(
@@ -21,7 +32,7 @@ export function differenceParts(difference, accept = null) {
     ),
   );
   const rest = terms.filter((/** @type {any} */ term) => !shown.has(`${term.variable}\u0000${term.term}`));
-  const nothing = !changed.length && !rest.length && !settings.length;
+  const nothing = !changed.length && !rest.length && !difference.settings.length;
   return {
     summary: summary(difference),
     body: [
@@ -30,6 +41,7 @@ export function differenceParts(difference, accept = null) {
         "ul",
         { class: "changes", "aria-label": "Changed rules" },
         changed.map((/** @type {any} */ rule) => ruleItem(rule, terms, accept)),
+        accept && defaults.length > 0 && defaultItem(defaults, accept),
       ),
       same > 0 && changed.length > 0 && h("p", { class: "soft small" }, `${counted(same, "rule")} did not change.`),
       rest.length > 0 && [h("h4", null, "Other sets"), h("div", { class: "ghosts" }, rest.slice(0, 60).map(ghost))],
@@ -74,26 +86,78 @@ function arrow(old, now) {
 }
 
 /** @param {any} difference */
-function summary({ accuracy, loss, flipped }) {
+function summary({ accuracy, rmse, loss, flipped }) {
   const figure = (/** @type {string} */ name, /** @type {Node | string} */ value) =>
     h("div", null, h("dt", null, name), h("dd", null, value));
+  const three = (/** @type {number} */ value) => show(value, 3);
+  const pair = (/** @type {string[]} */ [old, now]) => h("span", null, h("span", { class: "soft" }, `${old} → `), now);
   return h(
     "dl",
     { class: "figures" },
-    accuracy &&
-      figure(
-        "right",
-        h("span", null, h("span", { class: "soft" }, `${percent(accuracy[0])} → `), percent(accuracy[1])),
-      ),
-    loss && figure("loss", h("span", null, h("span", { class: "soft" }, `${show(loss[0], 3)} → `), show(loss[1], 3))),
-    flipped && figure("bags that flip", String(flipped.length)),
+    accuracy && figure("right", pair(accuracy.map(percent))),
+    rmse && figure("error (RMSE)", pair(rmse.map(three))),
+    loss && figure("loss", pair(loss.map(three))),
+    flipped &&
+      !rmse &&
+      figure("bags that flip", String(flipped.length)),
   );
 }
 
 /**
+ * @param {{what: any, old: any, new: any}[]} changes
+ */
+const numbersList = (changes) =>
+  h(
+    "ul",
+    { class: "numbers" },
+    changes
+      .slice(0, 20)
+      .map((each) =>
+        h(
+          "li",
+          { class: "small wrap" },
+          h("span", { class: "soft" }, `${clipped(String(each.what), 60)}: `),
+          arrow(each.old, each.new),
+        ),
+      ),
+  );
+
+/**
+ * @param {string} name
+ * @param {string} key
+ * @param {boolean} checked
+ * @param {(on: boolean) => void} choose
+ */
+const tick = (name, key, checked, choose) =>
+  h(
+    "label",
+    { class: "check" },
+    h("input", {
+      type: "checkbox",
+      checked,
+      "data-key": `accept-${key}`,
+      "aria-label": `Accept ${name}`,
+      onchange: (/** @type {Event} */ event) => choose(/** @type {HTMLInputElement} */ (event.target).checked),
+    }),
+    h("b", null, name),
+  );
+
+/**
+ * @param {any[]} changes
+ * @param {Accept} accept
+ */
+const defaultItem = (changes, accept) =>
+  h(
+    "li",
+    { class: "change" },
+    h("div", { class: "row" }, tick("Default", "default", accept.withDefault, accept.chooseDefault)),
+    numbersList(changes),
+  );
+
+/**
  * @param {any} rule
  * @param {any[]} terms
- * @param {{chosen: Set<number>, choose: (number: number, on: boolean) => void} | null} accept
+ * @param {Accept | null} accept
  */
 function ruleItem(rule, terms, accept) {
   const own = (rule.terms ?? []).flatMap((/** @type {string[]} */ [variable, term]) =>
@@ -107,40 +171,13 @@ function ruleItem(rule, terms, accept) {
     h(
       "div",
       { class: "row" },
-      accept &&
-        rule.new !== null &&
-        h(
-          "label",
-          { class: "check" },
-          h("input", {
-            type: "checkbox",
-            checked: accept.chosen.has(rule.new),
-            "data-key": `accept-${rule.new}`,
-            "aria-label": `Accept ${name}`,
-            onchange: (/** @type {Event} */ event) =>
-              accept.choose(rule.new, /** @type {HTMLInputElement} */ (event.target).checked),
-          }),
-          h("b", null, name),
-        ),
-      !(accept && rule.new !== null) && h("b", null, name),
+      accept && rule.new !== null
+        ? tick(name, rule.new, accept.chosen.has(rule.new), (on) => accept.choose(rule.new, on))
+        : h("b", null, name),
       what && h("span", { class: "tag high" }, what),
     ),
     h("div", { class: "code wrap small" }, clipped(rule.new_text ?? rule.old_text ?? "", 300)),
-    rule.changes.length > 0 &&
-      h(
-        "ul",
-        { class: "numbers" },
-        rule.changes
-          .slice(0, 20)
-          .map((/** @type {any} */ each) =>
-            h(
-              "li",
-              { class: "small wrap" },
-              h("span", { class: "soft" }, `${clipped(String(each.what), 60)}: `),
-              arrow(each.old, each.new),
-            ),
-          ),
-      ),
+    rule.changes.length > 0 && numbersList(rule.changes),
     own.length > 0 && h("div", { class: "ghosts" }, own.slice(0, 12).map(ghost)),
   );
 }
@@ -215,7 +252,7 @@ function flippedTable(flipped) {
           h("td", null, bag.label === null ? "–" : clipped(String(bag.label), 24)),
           h(
             "td",
-            { class: "unbroken" },
+            { class: "wrap" },
             `${clipped(String(bag.old), 20)} → `,
             h(
               "b",
@@ -224,7 +261,7 @@ function flippedTable(flipped) {
               better === "good" ? " ✓" : better === "bad" ? " ✗" : "",
             ),
           ),
-          h("td", { class: "numeric unbroken" }, `${show(bag.old_score, 2)} → ${show(bag.new_score, 2)}`),
+          h("td", { class: "numeric" }, `${show(bag.old_score, 2)} → ${show(bag.new_score, 2)}`),
         );
       }),
     ),

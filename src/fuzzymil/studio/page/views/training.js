@@ -1,11 +1,11 @@
 // Training in place: what may move and how far, the loss as it falls, and the difference to accept rule by rule.
 
-import { bottomAxis, leftAxis, polyline } from "../chart.js";
 import { differenceParts } from "../difference.js";
-import { h, replace, s } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { check, clipped, empty, field, numberField } from "../fields.js";
 import { icon } from "../icons.js";
-import { counted, extent, linear, show } from "../numbers.js";
+import { lossChart } from "../loss_chart.js";
+import { counted, show } from "../numbers.js";
 import { unreadable } from "../unreadable.js";
 
 /** @param {import("../studio.js").Studio} studio */
@@ -28,6 +28,7 @@ export function trainingView(studio) {
   let proposal = null;
   /** @type {Set<number>} */
   let accepted = new Set();
+  let withDefault = true;
   let warmed = false;
   /** @type {boolean | null} whether a proposal waits for an answer; null: not known yet */
   let waits = null;
@@ -116,17 +117,24 @@ export function trainingView(studio) {
       drawResult();
       return;
     }
-    studio.look("proposal", "proposal", {}, (answer) => {
-      const found = answer.proposal === undefined ? answer : answer.proposal;
+    const ticked = proposal && !isWhole() ? chosen() : {};
+    studio.look("proposal", "proposal", ticked, (answer) => {
       const before = proposal;
-      proposal = found && found.rules ? found : null;
-      if (proposal && JSON.stringify(before?.rules) !== JSON.stringify(proposal.rules))
-        accepted = new Set(
-          proposal.rules.map((/** @type {any} */ rule) => rule.new).filter((/** @type {any} */ each) => each !== null),
-        );
+      proposal = answer.proposal;
+      if (proposal && JSON.stringify(before?.rules) !== JSON.stringify(proposal.rules)) {
+        accepted = new Set(numbers());
+        withDefault = true;
+      }
       drawResult();
     });
   }
+
+  /** @returns {number[]} of the proposed rules */
+  const numbers = () =>
+    proposal.rules.map((/** @type {any} */ rule) => rule.new).filter((/** @type {any} */ each) => each !== null);
+  const movesDefault = () => proposal.settings.some((/** @type {any} */ each) => each.where === "default");
+  const isWhole = () => accepted.size === numbers().length && (withDefault || !movesDefault());
+  const chosen = () => ({ rules: [...accepted].sort((a, b) => a - b), default: withDefault });
 
   function draw() {
     drawSettings();
@@ -298,51 +306,7 @@ export function trainingView(studio) {
     drawResult();
   }
 
-  function drawLoss() {
-    if (!progress || (!progress.loss?.length && !progress.running)) {
-      replace(
-        loss,
-        h(
-          "p",
-          { class: "soft" },
-          "The loss of each epoch appears here while training runs. Nothing changes in your rules until you accept it.",
-        ),
-      );
-      return;
-    }
-    const at = (progress.loss ?? []).map((/** @type {[number, number]} */ [epoch]) => epoch);
-    const values = (progress.loss ?? []).map((/** @type {[number, number]} */ [, value]) => value);
-    const width = Math.max(loss.clientWidth - 30, 300);
-    const box = { left: 58, top: 8, right: width - 10, bottom: 92 };
-    const [low, high] = extent(values.length ? values : [0, 1]);
-    const pad = (high - low || 1) * 0.08;
-    const x = linear(1, Math.max(progress.epochs ?? values.length, 2), box.left, box.right);
-    const y = linear(low - pad, high + pad, box.bottom, box.top);
-    replace(
-      loss,
-      s(
-        "svg",
-        {
-          class: "chart",
-          width,
-          height: 132,
-          role: "img",
-          "aria-label": `Loss after epoch ${progress.epoch}: ${show(values.at(-1))}`,
-        },
-        leftAxis(y, box, { wanted: 4 }),
-        bottomAxis(x, box, { label: "epoch", wanted: 6 }),
-        s("path", { class: "curve c0", d: polyline(at, values, x, y) }),
-        values.length > 0 && s("circle", { class: "roc-point", cx: x(at.at(-1)), cy: y(values.at(-1)), r: 4 }),
-      ),
-      h(
-        "p",
-        { class: "small soft", role: "status" },
-        values.length
-          ? `Epoch ${progress.epoch} of ${progress.epochs ?? "?"}, loss ${show(values.at(-1), 4)}, ${show(progress.seconds, 2)} s${progress.running ? "" : ": finished"}`
-          : "Preparing …",
-      ),
-    );
-  }
+  const drawLoss = () => replace(loss, lossChart(progress, Math.max(loss.clientWidth - 30, 300)));
 
   function drawResult() {
     if (!proposal) {
@@ -360,18 +324,26 @@ export function trainingView(studio) {
       );
       return;
     }
-    const parts = differenceParts(proposal, {
+    const all = isWhole();
+    // The figures are those of what is ticked; the loss is known of the whole alone.
+    const told = all ? proposal : { ...proposal, ...proposal.chosen, loss: null };
+    const parts = differenceParts(told, {
       chosen: accepted,
       choose: (number, on) => {
         if (on) accepted.add(number);
         else accepted.delete(number);
+        askForProposal();
+        drawResult();
+      },
+      withDefault,
+      chooseDefault: (on) => {
+        withDefault = on;
+        askForProposal();
         drawResult();
       },
     });
-    const numbers = proposal.rules
-      .map((/** @type {any} */ rule) => rule.new)
-      .filter((/** @type {any} */ each) => each !== null);
-    const all = accepted.size === numbers.length;
+    const parted = [accepted.size && counted(accepted.size, "rule"), withDefault && movesDefault() && "the default"];
+    const named = parted.filter(Boolean).join(" and ");
     heading.textContent = "What training proposes";
     replace(
       actions,
@@ -382,17 +354,17 @@ export function trainingView(studio) {
           type: "button",
           class: "primary",
           "data-key": "accept",
-          disabled: accepted.size === 0,
-          onclick: () => void answer("accept", all ? {} : { rules: [...accepted].sort((a, b) => a - b) }),
+          disabled: !named,
+          onclick: () => void answer("accept", all ? {} : chosen()),
         },
         icon("check"),
-        all ? "Accept all" : `Accept ${counted(accepted.size, "rule")}`,
+        all ? "Accept all" : `Accept ${named || "nothing"}`,
       ),
     );
     replace(
       result,
       parts.summary,
-      !all && h("p", { class: "small soft" }, "These figures are those of the whole proposal."),
+      !all && proposal.chosen && h("p", { class: "small soft" }, "With what is ticked below."),
       proposal.touched?.length > 0 &&
         h(
           "p",
@@ -403,7 +375,7 @@ export function trainingView(studio) {
         "div",
         { class: "difference-columns" },
         h("div", { class: "stack" }, parts.body),
-        h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped),
+        !proposal.rmse && h("div", { class: "stack" }, h("h4", null, "Bags that flip"), parts.flipped),
       ),
     );
   }
