@@ -142,3 +142,18 @@ def test_a_saved_model_predicts_as_the_studio_does(home, tmp_path):
 def test_large_files_are_refused(home):
     assert "MB" in home.refused("preview", "refused", name="a.csv", content="A" * 60_000_000)["message"]
     home.refused("preview", "refused", name="a.csv", content="not base64!")
+
+
+def test_a_table_of_one_column_says_what_to_do(home):
+    content = base64.b64encode(b"minutes\n1\n2\n").decode()
+    message = home.refused("preview", "refused", name="v.csv", content=content)["message"]
+    assert "'minutes'" in message
+    assert "two columns" in message
+    assert "format=" not in message
+
+
+def test_the_endings_that_are_named_can_be_opened(home):
+    opens = home.get("hello")["opens"]
+    assert {".rules", ".fis", ".xml"} <= set(opens["rules"])
+    assert {".csv", ".arff", ".parquet"} <= set(opens["data"])
+    assert not {".npz", ".py"} & {*opens["rules"], *opens["data"]}

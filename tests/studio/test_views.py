@@ -237,7 +237,8 @@ def test_a_slope_uses_its_variable():
 
 
 def test_of_three_classes_the_score_is_that_of_the_class_decided_on():
-    text = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN a = 0, b = 1, c = 0  IF anything THEN a = 0, b = 0, c = 3"
+    text = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN a = 0, b = 1, c = 0 "
+    text += "IF anything THEN a = 0, b = 0, c = 3"
     page = Page(Session(Document(text), Bags.from_list([[[0.0]], [[9.0]]], labels=["b", "c"], feature_names=["x"])))
     found = page.get("bags")
     assert found["decisions"] == ["c", "c"]

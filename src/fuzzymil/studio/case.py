@@ -163,7 +163,7 @@ def _with_gaps(bags: Bags, base: RuleBase) -> Bags:
     if bags.feature_names is None:
         return bags
     asked = {condition.variable for rule in base.rules for condition in rule.conditions}
-    sloped = np.asarray(base.coefs)[:, :, 1:].any(axis=(0, 1))
+    sloped = np.abs(base.coefs[:, :, 1:]).max(axis=(0, 1), initial=0.0).tolist()
     asked |= {name for name, used in zip(base.feature_names, sloped, strict=False) if used}
     lacking = [name for name in base.feature_names if name not in asked and name not in bags.feature_names]
     if not lacking:

@@ -17,12 +17,12 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.rules import json as rules_json
-from fuzzymil.rules.formats import ENDINGS, read_rules, rules_of_model, what_is_lost
+from fuzzymil.rules.formats import ENDINGS, READERS, read_rules, rules_of_model, what_is_lost
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Rules
 from fuzzymil.studio.limits import LIMITS
 
-__all__ = ["EXPORTS", "Upload", "content_of", "exported", "lost", "plain_name", "previewed", "read_data"]
+__all__ = ["EXPORTS", "Upload", "content_of", "exported", "lost", "openable", "plain_name", "previewed", "read_data"]
 
 EXPORTS = [
     ("rules", "Rules as text", ".rules"),
@@ -44,6 +44,22 @@ EXPORTS = [
 """What can be exported: format, title, ending."""
 
 _MIME = {".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".html": "text/html"}
+
+
+def openable() -> dict[str, list[str]]:
+    """Return the endings of the files that can be opened.
+
+    Examples
+    --------
+    >>> openable()["rules"][:3], openable()["data"][:2]
+    (['.json', '.rules', '.txt'], ['.csv', '.tsv'])
+    """
+    from fuzzymil.datasets.formats import FORMATS
+
+    return {
+        "rules": [ending for ending, format in ENDINGS.items() if format in ("json", "rules", *READERS)],
+        "data": [ending for known in FORMATS.values() for ending in known.suffixes if ending and ending not in ENDINGS],
+    }
 
 
 class Upload:
@@ -152,6 +168,8 @@ def _table(upload: Upload, path: Path) -> dict[str, Any]:
 
     upload.kind = "data"
     found: dict[str, Any] = {"kind": "data", "columns": _column_names(path), "bag": None, "label": None}
+    if not found["columns"]:
+        _check_known(upload, path)
     try:
         guess = guess_format(path)
         found |= {"bag": guess.bag, "label": guess.label}
@@ -160,6 +178,19 @@ def _table(upload: Upload, path: Path) -> dict[str, Any]:
         return {**found, "summary": str(problem).replace(f"{path.parent}/", ""), "losses": [], "complete": False}
     size = repr(bags).removeprefix("Bags(").removesuffix(")")
     return {**found, "summary": f"{guess}: {size}", "losses": said, "complete": True}
+
+
+def _check_known(upload: Upload, path: Path) -> None:
+    """Say what can be opened if a file without columns is of no known format."""
+    from fuzzymil.datasets.formats import FORMATS, DataFile
+
+    if not any(known.matches(DataFile(path)) for known in FORMATS.values()):
+        first = upload.content[:200].decode("utf-8", "replace").partition("\n")[0].strip()[:60]
+        raise InputError(
+            f"{upload.name} begins with {first!r}, which is no table of bags: expected a header line and two columns or "
+            "more, one that names the bag of each row and the others its features. Add such a column and drop the file "
+            "again."
+        )
 
 
 def _column_names(path: Path) -> list[str]:

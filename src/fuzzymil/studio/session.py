@@ -20,7 +20,7 @@ from fuzzymil.studio import describe, sets
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
-from fuzzymil.studio.files import EXPORTS, Upload, read_data
+from fuzzymil.studio.files import EXPORTS, Upload, openable, read_data
 from fuzzymil.studio.history import History
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
@@ -338,6 +338,7 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         "families": sets.families(),
         "words": describe.words(),
         "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
+        "opens": openable(),
         "recovered": session.recovered,
         "draft": session.draft,
         "limits": LIMITS,

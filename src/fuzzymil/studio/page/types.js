@@ -91,6 +91,7 @@
  * @property {string | null} [draft] text with mistakes that was left behind
  * @property {{edits: number, when: string} | null} recovered
  * @property {{format: string, title: string, ending: string}[]} exports
+ * @property {{rules: string[], data: string[]}} opens endings
  * @property {string} library version
  * @property {string | null} folder where files are saved
  * @property {Record<string, number>} limits

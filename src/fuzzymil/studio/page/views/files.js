@@ -18,6 +18,7 @@ export function filesView(studio) {
     tabindex: "-1",
     onchange: () => input.files?.[0] && void receive(input.files[0]),
   });
+  const endings = h("p", { class: "soft small" });
   const opened = h("dl", { class: "facts" });
   const losses = h("div", { class: "stack" });
   const shown = h("div", { class: "stack" });
@@ -41,11 +42,7 @@ export function filesView(studio) {
             { class: "drop-here" },
             icon("upload"),
             h("p", null, h("b", null, "Drop a file anywhere on this page")),
-            h(
-              "p",
-              { class: "soft small" },
-              "Rules: .rules, .json, .fll, .fis, .fcl, .fml. Models: .json. Data, one row per instance: .csv, .tsv, .parquet, .arff, .mat, .data (UCI) and svmlight text.",
-            ),
+            endings,
             h(
               "button",
               { type: "button", class: "primary", "data-key": "choose-file", onclick: () => input.click() },
@@ -75,6 +72,8 @@ export function filesView(studio) {
     const { state, hello } = studio;
     const fact = (/** @type {string} */ name, /** @type {string} */ value) =>
       h("div", null, h("dt", null, name), h("dd", { class: "wrap" }, value));
+    if (hello)
+      endings.textContent = `Rules: ${hello.opens.rules.join(", ")}. Models: .json. Data, one row per instance: ${hello.opens.data.join(", ")}.`;
     replace(
       opened,
       fact(
