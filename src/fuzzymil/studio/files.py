@@ -187,9 +187,8 @@ def _check_known(upload: Upload, path: Path) -> None:
     if not any(known.matches(DataFile(path)) for known in FORMATS.values()):
         first = upload.content[:200].decode("utf-8", "replace").partition("\n")[0].strip()[:60]
         raise InputError(
-            f"{upload.name} begins with {first!r}, which is no table of bags: expected a header line and two columns or "
-            "more, one that names the bag of each row and the others its features. Add such a column and drop the file "
-            "again."
+            f"{upload.name} is no table of bags: it begins with {first!r}. Expected a header line with two columns or "
+            "more: one names the bag of each row, the others are its features."
         )
 
 

@@ -167,3 +167,20 @@ def test_hostile_names_only_appear(opened):
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         if view not in ("training", "surface"):
             page.locator(f"#view-{view}", has_text="<img src=x").wait_for()
+
+
+def test_labels_that_are_numbers_are_no_classes(opened):
+    text = "VARIABLE x FROM 0 TO 2: low = Gaussian(0, 1)  IF x is low THEN y = 1  IF x is not low THEN y = 3"
+    bags = Bags.from_list([[[0.0]], [[1.0], [2.0]], [[1.5]]], labels=[0.5, 2.25, 2.5], feature_names=["x"])
+    window = opened(Session(Document(text), bags))
+    page = window.page
+    window.open("bags")
+    window.key("sort-error").wait_for()
+    assert window.key("sort-decision").count() == window.key("Which bags-wrong").count() == 0
+    errors = window.session.document.rules.infer(bags).output[:, 0] - bags.labels
+    shown = page.locator("#view-bags tbody tr[data-place] td:nth-child(4)").all_text_contents()
+    assert [number(each) for each in shown] == pytest.approx(errors.tolist(), rel=5e-3)
+    window.open("validation")
+    page.locator("#view-validation h3", has_text="Predicted against label").wait_for()
+    page.locator("#view-validation .figures", has_text="R²").wait_for()
+    assert not page.get_by_text("What the rules speak for").is_visible()

@@ -84,7 +84,7 @@ export function bagsView(studio) {
         const text = typeof row.decision === "number" ? show(row.decision, 4) : clipped(row.decision, 30);
         return row.right === null
           ? text
-          : h("span", { class: row.right ? "" : "bad strong" }, `${text} ${row.right ? "✓" : "✗"}`);
+          : h("span", { class: row.right ? "" : "bad strong" }, `${row.right ? "✓" : "✗"} ${text}`);
       },
     },
     {
