@@ -163,12 +163,12 @@ def test_evaluate_compares_methods(desk):
 
 def test_folds_are_limited_by_the_smallest_class(desk, capsys):
     bags = read_bags(desk / "boxes.csv", bag="box", label="color")
-    assert evaluate._possible(10, bags[:5], Task.classification) == 2  # two of them are red
+    assert evaluate._possible(10, bags[:5], Task.classification, None) == 2  # two of them are red
     assert "2 folds instead of 10" in capsys.readouterr().err
-    assert evaluate._possible(6, bags, Task.classification) == 6
+    assert evaluate._possible(6, bags, Task.classification, None) == 6
     assert not capsys.readouterr().err
     with pytest.raises(InputError, match="few"):
-        evaluate._possible(10, bags[:3], Task.classification)
+        evaluate._possible(10, bags[:3], Task.classification, None)
 
 
 @pytest.mark.slow

@@ -307,7 +307,7 @@ def test_long_parts_are_shortened_by_selectivity():
         ("Default: y = 1 USING default = 2 IF hue is red THEN y += 1", "y = 1", ["USING"]),
         ("Default: y = 1 IF hue is red THEN y += 1, z += 1", "y = 1", ["'z'"]),
         ("Default: y = 1, z = 1 IF hue is red THEN y += 1, zz += 1", "z = 1", ["'z'", "'zz'?"]),
-        ("IF hue is red THEN y += 1, z += 1 IF hue is blue THEN y += 1", "IF hue is blue", ["'z'", "Default: "]),
+        ("IF hue is red THEN y += 1, z += 1 IF hue is blue THEN y += 2", "+= 2", ["'z'", "Default: "]),
         ("Default: y = hue IF hue is red THEN y += 1", "hue", ["number", "'hue'"]),
     ],
 )

@@ -89,7 +89,7 @@ def typical_values(bags: Bags, count: int) -> Array:
     --------
     >>> bags = Bags.from_list([[[1.0], [2.0]], [[4.0], [float("nan")], [9.0]]])
     >>> typical_values(bags, 1).tolist(), typical_values(bags, 2).tolist()
-    ([[3.0]], [[1.5], [6.5]])
+    ([[3.0]], [[1.75], [5.25]])
     """
     rows = bags.instances[:: max(bags.n_instances // _ENOUGH, 1)]
     found = np.zeros((count, bags.n_features))
