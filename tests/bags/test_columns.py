@@ -198,3 +198,11 @@ def test_files_keep_the_names_of_categories(tmp_path, ending):
     again = read_bags(tmp_path / f"bags.{ending}")
     assert again.columns[1] == bags.columns[1]
     np.testing.assert_array_equal(again.instances, bags.instances)
+
+
+def test_none_is_a_category_among_words_and_a_gap_elsewhere(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("b,t,day,at,n\na,none,none,10:30,3\na,oil,2026-02-03,none,none\nc,oil,2026-02-04,11:00,5\n")
+    bags = read_bags(path, bag="b")
+    assert bags.columns[0].categories == ("none", "oil")
+    assert np.isnan(bags.instances).sum(axis=0).tolist() == [0, 1, 1, 1, 1]

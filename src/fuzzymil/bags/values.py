@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from fuzzymil.bags import _dates
 
 __all__ = ["Dates", "Numbers", "Text", "Values", "values_of"]
 
-_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "nat", "<na>"})
+_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "nat", "<na>"})
 _SECONDS, _MILLISECONDS = 1e11, 1e14  # greater numbers are milliseconds, microseconds since 1970
 
 
@@ -81,6 +81,22 @@ class Dates:
         return self.moments
 
 
+def _absent(distinct: Collection[str]) -> frozenset[str]:
+    """Return the words for a missing value: among words, "none" may well be one of them (treatment: none)."""
+    others = [value for value in distinct if value.lower() not in _MISSING and value.lower() != "none"]
+    numbers = all(_is_number(value) for value in others)
+    plain = numbers or _dates.mostly_dates(others) or _dates.hours(others) is not None
+    return _MISSING | {"none"} if plain else _MISSING
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Text:
     """A column of text: its distinct values, and which of them each row has; -1 where it is missing."""
@@ -98,9 +114,9 @@ class Text:
         Text(distinct=['b', 'a'], codes=array([ 0,  1, -1,  0]))
         """
         seen: dict[str, int] = {}
+        absent = _absent({value.strip() for value in values})
         places = [
-            -1 if (plain := value.strip()).lower() in _MISSING else seen.setdefault(plain, len(seen))
-            for value in values
+            -1 if (plain := value.strip()).lower() in absent else seen.setdefault(plain, len(seen)) for value in values
         ]
         found = np.array(places, np.int64)
         return cls(list(seen), found if codes is None else found[codes])

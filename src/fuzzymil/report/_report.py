@@ -237,6 +237,12 @@ def _positive(answers: Answers, given: Any) -> Any:
     return next(name for name in classes if str(name) == str(given))
 
 
+def _recognizes(answers: Answers) -> bool:
+    """Return whether the model was trained on some of the bags, as far as it remembers them."""
+    coverage = getattr(answers.model, "coverage_", None)
+    return coverage is not None and bool(coverage.n_recognized(answers.read))
+
+
 def _performance(
     answers: Answers, cross_validate: bool, n_folds: int, held_out: bool, random_state: Any
 ) -> tuple[Performance | None, Performance | None, str, list[Fold]]:
@@ -244,7 +250,7 @@ def _performance(
     if answers.truth is None:
         return None, None, "", []
     trained = _learned(answers.model)
-    own = measured(answers, n_folds, random_state, seen=trained and not held_out)
+    own = measured(answers, n_folds, random_state, seen=trained and (not held_out or _recognizes(answers)))
     if not trained or held_out:
         return own, None, "", []
     if not cross_validate:

@@ -50,7 +50,7 @@ class RuleCard:
     n_leading : int
         Number of bags on which no other rule of its member is stronger (or adds more).
     mean_added : float
-        What an additive rule adds to the first output on average.
+        What an additive rule adds on average to the output of its class, or to the first one.
     dropped : (float, float) or None
         How much the score falls without the rule, and the standard deviation; None without labels.
     conditions, folded : tuples of Condition
@@ -87,6 +87,7 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
             list(zip(base.outputs, member.default, strict=True)) for member in answers.members if not member.normalize
         ],
         "logit": answers.reading.scale == "logit",
+        "several": len(base.outputs) > 1,
         "outputs": [f"{name} +=" for name in base.outputs],
         "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
@@ -140,16 +141,17 @@ def _shortened(text: str) -> str:
 def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[RuleCard]:
     base, found = answers.members[member], answers.found[member]
     texts = answers.texts(member, SHOWN)
-    added = found.normalized * found.rule_outputs[:, :, 0]
-    counts = found.normalized if base.normalize else np.abs(added)
+    added = found.normalized[:, :, None] * found.rule_outputs
+    counts = found.normalized if base.normalize else np.abs(added).max(axis=2)
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
     means = found.rule_outputs.mean(axis=0)
-    ends = (min(0.0, float(means[:, 0].min())), max(0.0, float(means[:, 0].max())))
+    ends = (min(0.0, float(means.min())), max(0.0, float(means.max())))
     dropped = {(each.member, each.rule): (each.drop, each.std) for each in (() if own is None else own.rules)}
     for r in range(base.n_rules):
         name = base.name_of(r)
         concluded = means[r]
         k = _class(answers, concluded, additive=not base.normalize)
+        output = k if k is not None and len(concluded) > 1 else 0
         asked = conditions(base, r, answers.sketchers[member], with_data=True)
         mean_share = float(found.normalized[:, r].mean())
         yield RuleCard(
@@ -165,9 +167,9 @@ def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[Ru
             kind="" if k is None else f"for-{k}",
             mean_share=mean_share,
             max_share=float(found.normalized[:, r].max()),
-            bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[0]), *ends, signed=True),
+            bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[output]), *ends, signed=True),
             n_leading=int(leading[r]),
-            mean_added=float(added[:, r].mean()),
+            mean_added=float(added[:, r, output].mean()),
             dropped=dropped.get((member, r)),
             conditions=asked[:SHOWN],
             folded=asked[SHOWN:],

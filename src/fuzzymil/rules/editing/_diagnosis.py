@@ -403,7 +403,7 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
         used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=True) if counts}
     unused = [name for name in case.base.feature_names if name not in used]
     if unused:
-        advice = "That is fine: predictions do not need " + ("this feature." if len(unused) == 1 else "these features.")
+        advice = f"That is fine. To predict without {'it' if len(unused) == 1 else 'them'}, fit without as well."
         yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", advice)
 
 
