@@ -68,6 +68,18 @@ def check(language, rules, folder, low=-3.0, high=3.0, tolerance=1e-9):
     )
 
 
+def memberships(sets):
+    """Return rules with one output per set, which is its membership."""
+    return RuleBase(
+        (Variable("x", sets),),
+        tuple(Rule(Is("x", term), np.eye(len(sets))[:, [r]]) for r, term in enumerate(sets)),
+        tuple(sets),
+        aggregation="max",
+        normalize=False,
+        default=(0.0,) * len(sets),
+    )
+
+
 X_LOW, X_HIGH, Z_LOW = Is("x", "low"), Is("x", "high"), Is("z", "low")
 TEXT = """
     VARIABLE x FROM -2 TO 2: low = Gaussian(-1, 1), high = Sigmoid(0.5, 3)
@@ -164,14 +176,7 @@ FORMULAS = [
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sets_given_by_formulas(language, tmp_path):
     sets = {f"f{n}": Formula(text, 0.25, 1.125) for n, text in enumerate(FORMULAS)}
-    each = RuleBase(
-        (Variable("x", sets),),
-        tuple(Rule(Is("x", term), np.eye(len(sets))[:, [r]]) for r, term in enumerate(sets)),
-        tuple(sets),
-        aggregation="max",
-        normalize=False,
-        default=(0.0,) * len(sets),
-    )
+    each = memberships(sets)
     check(language, each, tmp_path, low=-2.5, high=2.5)
 
 
@@ -262,15 +267,7 @@ def test_every_family(language, tmp_path):
     sets = {}
     for name, parameters in [*((n, p) for n, examples in EXAMPLES.items() for p in examples), *EDGED]:
         sets[f"{name}{len(sets)}"] = FAMILIES[name](*parameters)
-    # One output per set, which is its membership.
-    each = RuleBase(
-        (Variable("x", sets),),
-        tuple(Rule(Is("x", term), np.eye(len(sets))[:, [r]]) for r, term in enumerate(sets)),
-        tuple(sets),
-        aggregation="max",
-        normalize=False,
-        default=(0.0,) * len(sets),
-    )
+    each = memberships(sets)
     infer, _ = functions(language, each, tmp_path)
     x = np.concatenate([np.linspace(-45, 55, 101), np.linspace(-3.1, 3.3, 129), [0.6, 0.5, 7.0]])
     found = np.array([infer([value]) for value in x])
