@@ -17,7 +17,8 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while one runs, other modules cannot start theirs.
+@pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     pytest.importorskip("uvicorn", reason="the extra studio is not installed")
