@@ -12,12 +12,11 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import (
     InputError,
     InputTypeError,
-    MissingExtraError,
-    ParameterError,
     UnusedColumnsWarning,
     described,
     warn_user,
 )
+from fuzzymil._utils.frames import frame_class
 from fuzzymil.bags import _validation
 from fuzzymil.bags._conversion import check_frame
 from fuzzymil.bags._packed import Packed
@@ -68,26 +67,13 @@ def read(
 def features(bags: Packed) -> Any:
     """Return the features of instances; see `Bags.instance_frame`."""
     columns = bags.columns or map(Column, bags.names)
-    frame = _frame_class("pandas")
+    frame = frame_class("pandas")
     return frame({column.name: _decoded(column, bags.instances[:, d]) for d, column in enumerate(columns)})
-
-
-def _frame_class(library: str) -> Any:
-    if library not in ("pandas", "polars"):
-        raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
-    try:
-        if library == "pandas":
-            from pandas import DataFrame
-        else:
-            from polars import DataFrame
-    except ImportError:
-        raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
-    return DataFrame
 
 
 def write(bags: Packed, library: str) -> Any:
     """Return the data frame of bags; see `Bags.to_frame`."""
-    frame = _frame_class(library)
+    frame = frame_class(library)
     found: dict[str, Array] = {"bag": bags.ids[bags.bag_index]}
     if bags.labels is not None:
         found["label"] = bags.labels[bags.bag_index]

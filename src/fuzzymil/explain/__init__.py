@@ -1,11 +1,11 @@
 """Explanations: which rule, which witness instance, which conditions."""
 
 from fuzzymil.explain._builder import NUMBERS, Reading, chosen_bag, explain, explain_many
+from fuzzymil.explain._effect import Effect, EffectCurve, effect
+from fuzzymil.explain._importance import FeatureImportance, Importance, RuleImportance
 from fuzzymil.explain._permutation import importance
 from fuzzymil.explain.coverage import Coverage, Unusual
-from fuzzymil.explain.effect import Effect, EffectCurve, effect
 from fuzzymil.explain.explanation import Explanation
-from fuzzymil.explain.importance import FeatureImportance, Importance, RuleImportance
 from fuzzymil.explain.joined import JoinedSet
 from fuzzymil.explain.parts import (
     ConditionExplanation,

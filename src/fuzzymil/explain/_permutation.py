@@ -16,8 +16,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
+from fuzzymil.explain._importance import FeatureImportance, Importance, RuleImportance, ordered
 from fuzzymil.explain.coverage import used_features
-from fuzzymil.explain.importance import FeatureImportance, Importance, RuleImportance, ordered
 from fuzzymil.explain.words import in_short
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.inference import infer_output

@@ -11,7 +11,8 @@ import numpy as np
 
 from fuzzymil._utils import html
 from fuzzymil._utils.drawings import bar
-from fuzzymil._utils.errors import MissingExtraError, ParameterError
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.frames import frame_class
 
 __all__ = ["FeatureImportance", "Importance", "RuleImportance", "ordered"]
 
@@ -230,19 +231,11 @@ class Importance:
         """
         if what not in ("features", "rules"):
             raise ParameterError(f"what must be 'features' or 'rules', got {what!r}.")
-        if library not in ("pandas", "polars"):
-            raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
-        try:
-            if library == "pandas":
-                from pandas import DataFrame
-            else:
-                from polars import DataFrame
-        except ImportError:
-            raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
+        frame = frame_class(library)
         kind = FeatureImportance if what == "features" else RuleImportance
         names = [field.name for field in dataclasses.fields(kind)]
         rows = self.features if what == "features" else self.rules
-        return DataFrame({name: [getattr(each, name) for each in rows] for name in names})
+        return frame({name: [getattr(each, name) for each in rows] for name in names})
 
     def _repr_html_(self) -> str:
         used = [each for each in self.features if each.used][:_SHOWN]
