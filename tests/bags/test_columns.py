@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -206,3 +207,21 @@ def test_none_is_a_category_among_words_and_a_gap_elsewhere(tmp_path):
     bags = read_bags(path, bag="b")
     assert bags.columns[0].categories == ("none", "oil")
     assert np.isnan(bags.instances).sum(axis=0).tolist() == [0, 1, 1, 1, 1]
+
+
+def test_polars_frames_mean_what_pandas_frames_mean():
+    day = datetime.date(2026, 3, 1)
+    columns = {
+        "user": ["a", "a", "b", "b"],
+        "pages": [1, None, 3, 4],
+        "channel": ["web", "app", None, "web"],
+        "day": [day, None, day + datetime.timedelta(1), day],
+        "paid": [True, False, None, True],
+    }
+    polars = pl.DataFrame(columns).with_columns(pl.col("channel").cast(pl.Categorical))
+    found, expected = Bags.from_frame(polars, "user"), Bags.from_frame(pd.DataFrame(columns), "user")
+    assert found.columns == expected.columns
+    np.testing.assert_array_equal(found.instances, expected.instances)
+    written = found.to_frame("polars")
+    assert written["pages"].null_count() == written["day"].null_count() == 1
+    np.testing.assert_array_equal(Bags.from_frame(written, "bag").instances, found.instances)

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fuzzymil._utils.errors import MissingExtraError, ParameterError
 
-__all__ = ["frame_class"]
+__all__ = ["data_frame"]
 
 
-def frame_class(library: str) -> Any:
-    """Return the data frames of a library, "pandas" or "polars"; an error names the one that is not installed.
+def data_frame(library: str, columns: Mapping[str, Any]) -> Any:
+    """Return a data frame of a library, "pandas" or "polars"; an error names the one that is not installed.
 
     Examples
     --------
-    >>> frame_class("pandas").__name__
-    'DataFrame'
+    >>> data_frame("pandas", {"width": [1.0, 2.0]})["width"].tolist()
+    [1.0, 2.0]
     """
-    if library not in ("pandas", "polars"):
-        raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")
     try:
         if library == "pandas":
-            from pandas import DataFrame
-        else:
-            from polars import DataFrame
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        if library == "polars":
+            import polars as pl
+
+            return pl.DataFrame(columns, nan_to_null=True)
     except ImportError:
         raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
-    return DataFrame
+    raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")

@@ -16,7 +16,7 @@ from fuzzymil._utils.errors import (
     described,
     warn_user,
 )
-from fuzzymil._utils.frames import frame_class
+from fuzzymil._utils.frames import data_frame
 from fuzzymil.bags import _validation
 from fuzzymil.bags._conversion import check_frame
 from fuzzymil.bags._packed import Packed
@@ -67,13 +67,11 @@ def read(
 def features(bags: Packed) -> Any:
     """Return the features of instances; see `Bags.instance_frame`."""
     columns = bags.columns or map(Column, bags.names)
-    frame = frame_class("pandas")
-    return frame({column.name: _decoded(column, bags.instances[:, d]) for d, column in enumerate(columns)})
+    return data_frame("pandas", {each.name: _decoded(each, bags.instances[:, d]) for d, each in enumerate(columns)})
 
 
 def write(bags: Packed, library: str) -> Any:
     """Return the data frame of bags; see `Bags.to_frame`."""
-    frame = frame_class(library)
     found: dict[str, Array] = {"bag": bags.ids[bags.bag_index]}
     if bags.labels is not None:
         found["label"] = bags.labels[bags.bag_index]
@@ -88,7 +86,8 @@ def write(bags: Packed, library: str) -> Any:
     for name, values in extra.items():
         if name not in found:
             found[name] = values
-    return frame({name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()})
+    lists = {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
+    return data_frame(library, lists)
 
 
 def _add(found: dict[str, Array], name: str, values: Array) -> None:

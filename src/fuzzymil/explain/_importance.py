@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil._utils import html
 from fuzzymil._utils.drawings import bar
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil._utils.frames import frame_class
+from fuzzymil._utils.frames import data_frame
 
 __all__ = ["FeatureImportance", "Importance", "RuleImportance", "ordered"]
 
@@ -231,11 +231,10 @@ class Importance:
         """
         if what not in ("features", "rules"):
             raise ParameterError(f"what must be 'features' or 'rules', got {what!r}.")
-        frame = frame_class(library)
         kind = FeatureImportance if what == "features" else RuleImportance
         names = [field.name for field in dataclasses.fields(kind)]
         rows = self.features if what == "features" else self.rules
-        return frame({name: [getattr(each, name) for each in rows] for name in names})
+        return data_frame(library, {name: [getattr(each, name) for each in rows] for name in names})
 
     def _repr_html_(self) -> str:
         used = [each for each in self.features if each.used][:_SHOWN]
