@@ -213,7 +213,7 @@ def test_a_model_that_fails_ends_badly_but_shows_the_rest(tmp_path):
 def test_bags_of_one_group_are_not_divided(tmp_path, monkeypatch):
     data = _people(tmp_path)
     seen = []
-    monkeypatch.setattr(evaluate, "_cross_validate", lambda trial, bags, splits, *_: seen.append((bags, splits)))
+    monkeypatch.setattr(evaluate, "_cross_validate", lambda trial, bags, splits, *_, **__: seen.append((bags, splits)))
     run("evaluate", data, "--bag", "visit", "--label", "bought", "--group", "person", "--folds", "3", "--repeats", "2")
     bags, splits = seen[0]
     assert bags.feature_names == ("pages",)

@@ -109,6 +109,14 @@ OfClass = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Random seed.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER",
+        min=1,
+        help="Number of processes (default: one per core, if there is enough work to make their start worthwhile).",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

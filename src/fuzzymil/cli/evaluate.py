@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -98,6 +99,7 @@ def evaluate(
     init: _options.Init = None,
     settings: _options.Settings = None,
     seed: _options.Seed = 0,
+    jobs: _options.Jobs = None,
     as_json: _options.AsJson = False,
 ) -> None:
     """Estimate held-out accuracy by cross-validation, and compare with other methods.
@@ -124,10 +126,10 @@ def evaluate(
     )
     meant = positive_label(positive, source.bags.labels, kind)
     model = new_estimator(kind, chosen | given(positive=meant), settings or (), init, seed)
-    model.set_params(verbose=not as_json and is_terminal())
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind, groups)
-    finished = _run(trials, source.bags, _splits(source.bags, n_folds, repeats, seed, kind, groups), n_folds, kind)
+    splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
+    finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
     some = any(trial.results for trial in trials)
     if some or as_json:
         _show(trials, source.bags, n_folds, repeats, as_json=as_json)
@@ -197,7 +199,9 @@ def _splits(bags: Bags, n_folds: int, n_repeats: int, seed: int, kind: Task, gro
     return [split for each in divided for split in each.split(nothing, bags.labels, groups)]
 
 
-def _run(trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind: Task) -> bool:
+def _run(
+    trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind: Task, jobs: int | None, *, quiet: bool
+) -> bool:
     """Cross-validate all methods on the same folds; return False after Ctrl-C.
 
     What goes wrong with one method is noted, and the others go on: they may have taken hours.
@@ -205,7 +209,7 @@ def _run(trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind:
     try:
         for trial in trials:
             try:
-                _cross_validate(trial, bags, splits, kind, n_folds if trial is trials[0] else 1)
+                _cross_validate(trial, bags, splits, n_folds, kind, jobs, quiet=quiet)
             except Exception as problem:
                 if len(trials) == 1 and not trial.results:
                     raise
@@ -216,19 +220,34 @@ def _run(trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind:
     return True
 
 
-def _cross_validate(trial: Trial, bags: Bags, splits: list[Any], kind: Task, batch_size: int) -> None:
-    """Fill in the scores of a method; networks train in batches and show their own progress."""
-    from fuzzymil.estimators import cross_validate
+def _cross_validate(
+    trial: Trial, bags: Bags, splits: list[Any], n_folds: int, kind: Task, jobs: int | None, *, quiet: bool
+) -> None:
+    """Fill in the scores of a method."""
+    from fuzzymil.estimators import cross_validate, trains_together
 
-    with progress() as show:
+    # Networks train in one call for all folds of a repeat, and show its progress; all others finish fold by fold.
+    together = trains_together(trial.estimator)
+    if together and "verbose" in trial.estimator.get_params():
+        trial.estimator.set_params(verbose=not quiet and is_terminal())
+    with contextlib.nullcontext() if together or quiet else progress() as show:
 
         def finish(fold: Fold) -> None:
             trial.results.append(_scores(fold, kind))
             trial.seconds += fold.seconds
-            if batch_size == 1:
+            if show is not None:
                 show(trial.title, len(trial.results), len(splits))
 
-        cross_validate([trial.estimator], bags, cv=splits, batch_size=batch_size, callback=finish)
+        if show is not None:
+            show(trial.title, 0, len(splits))
+        cross_validate(
+            [trial.estimator],
+            bags,
+            cv=splits,
+            batch_size=n_folds if together else 1,
+            callback=finish,
+            n_jobs="auto" if jobs is None else jobs,
+        )
 
 
 def _scores(fold: Fold, kind: Task) -> dict[str, float]:

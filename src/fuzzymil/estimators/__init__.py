@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fuzzymil.estimators._anfis import ANFISClassifier, ANFISRegressor
     from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate, splitter
-    from fuzzymil.estimators._fit_together import fit_together
+    from fuzzymil.estimators._fit_together import fit_together, trains_together
     from fuzzymil.estimators._labeled_instances import LabeledInstances
     from fuzzymil.estimators._mamdani import MIMamdani
     from fuzzymil.estimators._mianfis import MIANFISClassifier, MIANFISRegressor
@@ -45,13 +45,14 @@ __all__ = [
     "model_to_dict",
     "save_model",
     "splitter",
+    "trains_together",
 ]
 
 # Everything is imported on first use: a saved network answers without scikit-learn, which loads slowly.
 _HOMES = {
     "_anfis": ("ANFISClassifier", "ANFISRegressor"),
     "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "splitter"),
-    "_fit_together": ("fit_together",),
+    "_fit_together": ("fit_together", "trains_together"),
     "_labeled_instances": ("LabeledInstances",),
     "_mamdani": ("MIMamdani",),
     "_mianfis": ("MIANFISClassifier", "MIANFISRegressor"),

@@ -18,7 +18,8 @@ from sklearn.utils import _safe_indexing, indexable
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._fit_together import fit_each
+from fuzzymil.estimators._fit_together import fit_each, trains_together
+from fuzzymil.estimators._processes import Jobs, check_jobs, fitted_models
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,12 +79,14 @@ def cross_validate(
     seeds: Sequence[int] | None = None,
     batch_size: int | None = None,
     callback: Callable[[Fold], object] | None = None,
+    n_jobs: Jobs = None,
 ) -> list[list[Fold]]:
     """Fit several estimators on the training bags of each split, and predict its test bags.
 
     All estimators see the same splits, and everything, including the steps of a pipeline, is fitted on the training
     bags alone. Networks of equal shape train in one compiled call, also as the last step of a pipeline or inside
-    `NaiveMIL`; all other estimators are fitted one by one (see `fit_together`).
+    `NaiveMIL` (see `fit_together`); all other estimators, also those that choose rules, are fitted one by one, in
+    several processes if ``n_jobs`` says so. The results are the same.
 
     Parameters
     ----------
@@ -104,6 +107,9 @@ def cross_validate(
         Number of splits to fit at a time. Default: all of them. Smaller batches report progress sooner.
     callback : callable, optional
         Called with each `Fold` when it is finished: to show progress, or to keep the finished folds on Ctrl-C.
+    n_jobs : int or "auto", optional
+        Number of processes for estimators that do not train in one compiled call; -1 means one for each core. "auto"
+        starts them only if more work is left than their start takes. Default: fit in this process.
 
     Returns
     -------
@@ -135,41 +141,56 @@ def cross_validate(
             raise InputError("There are no labels: pass y, or Bags with labels.")
     if isinstance(groups, str):
         groups = as_bags(X).per_bag(groups)
+    check_jobs(n_jobs)
     X, y, groups = indexable(X, y, groups)
     splits = [*splitter(cv, y, groups, classifies=is_classifier(estimators[0])).split(X, y, groups)]
     if seeds is not None and len(seeds) != len(splits):
         raise ParameterError(f"seeds must have one number per split: got {len(seeds)} for {len(splits)} splits.")
     found: list[list[Fold]] = [[] for _ in estimators]
-    step = len(splits) if batch_size is None else batch_size
-    for start in range(0, len(splits), step):
-        batch = range(start, min(start + step, len(splits)))
-        cases = [(method, split) for method in range(len(estimators)) for split in batch]
-        models = [clone(estimators[method]) for method, _ in cases]
+
+    def finish(method: int, split: int, model: Any, seconds: float) -> None:
+        train, test = splits[split]
+        fold = Fold(
+            method=method,
+            split=split,
+            model=model,
+            train=train,
+            test=test,
+            X=_safe_indexing(X, test),
+            truth=np.asarray(_safe_indexing(y, test)),
+            seconds=seconds,
+        )
+        found[method].append(fold)
+        if callback is not None:
+            callback(fold)
+
+    def new_model(method: int, split: int) -> Any:
+        model = clone(estimators[method])
         if seeds is not None:
-            for model, (_, split) in zip(models, cases, strict=True):
-                _set_seed(model, seeds[split])
+            _set_seed(model, seeds[split])
+        return model
+
+    alone = [] if n_jobs in (None, 1) else [m for m, each in enumerate(estimators) if not trains_together(each)]
+    cases = [(method, split) for method in alone for split in range(len(splits))]
+    models = [new_model(method, split) for method, split in cases]
+    fits = fitted_models(models, X, y, [splits[split][0] for _, split in cases], n_jobs)
+    for case, (model, seconds) in zip(cases, fits, strict=True):
+        finish(*case, model, seconds)
+    together = [method for method in range(len(estimators)) if method not in alone]
+    step = len(splits) if batch_size is None else batch_size
+    for start in range(0, len(splits) if together else 0, step):
+        batch = range(start, min(start + step, len(splits)))
+        cases = [(method, split) for method in together for split in batch]
+        models = [new_model(method, split) for method, split in cases]
         insides = [splits[split][0] for split in batch]
-        bags = [_safe_indexing(X, inside) for inside in insides] * len(estimators)
-        labels = [_safe_indexing(y, inside) for inside in insides] * len(estimators)
+        bags = [_safe_indexing(X, inside) for inside in insides] * len(together)
+        labels = [_safe_indexing(y, inside) for inside in insides] * len(together)
         began = time.perf_counter()
         if any(result.interrupted for result in fit_each(models, bags, labels)):
             raise KeyboardInterrupt
         seconds = (time.perf_counter() - began) / len(cases)
-        for (method, split), model in zip(cases, models, strict=True):
-            train, test = splits[split]
-            fold = Fold(
-                method=method,
-                split=split,
-                model=model,
-                train=train,
-                test=test,
-                X=_safe_indexing(X, test),
-                truth=np.asarray(_safe_indexing(y, test)),
-                seconds=seconds,
-            )
-            found[method].append(fold)
-            if callback is not None:
-                callback(fold)
+        for case, model in zip(cases, models, strict=True):
+            finish(*case, model, seconds)
     return found
 
 
@@ -220,6 +241,7 @@ def cross_val_scores(
     return_train_score: bool = False,
     return_estimator: bool = False,
     return_indices: bool = False,
+    n_jobs: Jobs = None,
 ) -> dict[str, Any]:
     """Score an estimator by cross-validation, like scikit-learn's ``cross_validate``, with all networks in one call.
 
@@ -245,6 +267,8 @@ def cross_val_scores(
         Parameters to try, as in ``GridSearchCV``. All are scored on the same folds.
     return_train_score, return_estimator, return_indices : bool, default False
         What else to return.
+    n_jobs : int or "auto", optional
+        Number of processes for what does not train in one call; see `cross_validate`.
 
     Returns
     -------
@@ -269,7 +293,8 @@ def cross_val_scores(
     """
     points = [{}] if param_grid is None else [*ParameterGrid(param_grid)]
     y = X.labels if y is None and isinstance(X, Bags) else y
-    results = cross_validate([clone(estimator).set_params(**point) for point in points], X, y, cv=cv, groups=groups)
+    candidates = [clone(estimator).set_params(**point) for point in points]
+    results = cross_validate(candidates, X, y, cv=cv, groups=groups, n_jobs=n_jobs)
     scorer = check_scoring(estimator, scoring)
     found: dict[str, Any] = {}
     for side in ("test", "train") if return_train_score else ("test",):

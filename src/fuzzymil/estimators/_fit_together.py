@@ -92,6 +92,22 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
     return results
 
 
+def trains_together(estimator: Any) -> bool:
+    """Return whether `fit_together` trains this estimator in one compiled call with others of equal shape.
+
+    Estimators that choose rules (``init="select"``, the default) do not train as a network.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> trains_together(MIANFISClassifier()), trains_together(MIANFISClassifier(init="kmeans"))
+    (False, True)
+    """
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return _trains(estimator.estimator if isinstance(estimator, NaiveMIL) else estimator)
+
+
 def _trains(estimator: Any) -> bool:
     """Return whether the next fit trains a network, rather than choosing rules or anything else."""
     if not isinstance(estimator, Network):

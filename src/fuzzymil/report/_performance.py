@@ -234,7 +234,7 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> tuple[
     if not splits:
         return None
     seeds = rng.randint(2**31 - 1, size=len(splits)).tolist()
-    (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds)
+    (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds, n_jobs="auto")
     folds = tuple(
         Fold(fold.truth, fold.predictions, None, None)
         if answers.classes is None
