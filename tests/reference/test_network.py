@@ -2,57 +2,26 @@
 
 import functools
 import itertools
-import math
 
 import jax
 import jax.numpy as jnp
 import mpmath
 import numpy as np
 import oracle
+import oracle_learning
 import pytest
-from slow_sets import SLOW
+from oracle_cases import ALPHAS, Case
 from three_engines import ENGINES, infer_by
 
-from fuzzymil.membership import FAMILIES, learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.network.engines.jax import Packed
 from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.norms import T_NORMS
 from fuzzymil.network.packing import pack
-from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.rules import RuleBase
 from fuzzymil.training import Group, Plan, train_groups
 
-ALPHAS = (-50.0, 0.0, 1.0, 50.0)
 GROUPS = ("centers", "widths", "coefs")
 SIZES = {1: (1, 2, 40), 2: (1, 3, 1044), 25: (1, 3, 40), 166: (1, 3, 12), 1000: (1, 3, 12)}
 COVERING = [(1, 1), (2, 0), (2, 1), (25, 1), (166, 0), (1000, 1)]
-
-
-class Case:
-    """Rules of one output and bags, such that no membership underflows a double."""
-
-    def __init__(self, seed, features, sizes, order, rules=3):
-        rng = np.random.default_rng(seed)
-        self.bags = [rng.normal(size=(size, features)) for size in sizes]
-        self.centers = rng.normal(size=(rules, features))
-        self.widths = 0.6 * math.sqrt(features) * rng.uniform(0.8, 1.25, (rules, features))
-        self.coefs = rng.normal(size=(rules, 1 + order * features))
-        self.coefs[:, 1:] /= math.sqrt(features)
-        self.targets = rng.normal(size=len(sizes))
-        self.keep = (rng.random((len(sizes), rules)) < 0.6).astype(float)
-
-    @property
-    def parameters(self):
-        """Centers, widths and coefficients as the oracle takes them."""
-        return self.centers.tolist(), self.widths.tolist(), self.coefs.tolist()
-
-    def rule_base(self, **settings):
-        return RuleBase.from_arrays(self.centers, self.widths, self.coefs[:, None, :], **settings)
-
-    def packed(self):
-        """Instances and the index of each one's bag."""
-        index = np.repeat(np.arange(len(self.bags), dtype=np.int32), [len(bag) for bag in self.bags])
-        return np.concatenate(self.bags), index
 
 
 def network_params(centers, widths, coefs, alpha, consequent_alpha):
@@ -166,7 +135,7 @@ def test_gradients_are_exact(features, order):
         keep = case.keep if drops else np.ones_like(case.keep)
         values, gradients = network_errors(case, alpha, consequent_alpha, keep)
         for b, bag in enumerate(case.bags):
-            expected = oracle.gradients_exact(
+            expected = oracle_learning.gradients_exact(
                 bag.tolist(), float(case.targets[b]), *case.parameters, alpha, consequent_alpha, keep[b].tolist()
             )
             assert values[b] == pytest.approx(expected["error"], rel=1e-10)
@@ -178,7 +147,7 @@ def test_gradients_are_exact(features, order):
 def test_gradients_are_exact_for_a_bag_of_1044_instances_and_1000_features():
     case = Case(11, 1000, (1044,), 1, rules=2)
     _, gradients = network_errors(case, 1.0, 1.0, np.ones((1, 2)))
-    expected = oracle.gradients_exact(case.bags[0].tolist(), float(case.targets[0]), *case.parameters)
+    expected = oracle_learning.gradients_exact(case.bags[0].tolist(), float(case.targets[0]), *case.parameters)
     for group, gradient in zip(GROUPS, gradients, strict=True):
         assert_near(gradient[0], expected[group], 1e-9, group)
 
@@ -191,7 +160,7 @@ def test_papers_update_rule_gives_the_printed_gradients_and_the_same_value(featu
         keep = case.keep if drops else np.ones_like(case.keep)
         values, gradients = network_errors(case, alpha, consequent_alpha, keep, update_rule="paper")
         for b, bag in enumerate(case.bags):
-            expected = oracle.gradients_paper(
+            expected = oracle_learning.gradients_paper(
                 bag.tolist(), float(case.targets[b]), *case.parameters, alpha, consequent_alpha, keep[b].tolist()
             )
             assert values[b] == pytest.approx(expected["error"], rel=1e-10)
@@ -264,8 +233,8 @@ def test_strengths_and_gradients_are_right_where_every_degree_underflows(distanc
             # A logarithm of 1e6 leaves about 1e-10 of a strength.
             np.testing.assert_allclose(found.normalized[b], [float(w) for w in expected["normalized"]], atol=1e-8)
             assert found.output[b, 0] == pytest.approx(float(expected["output"]), abs=1e-8)
-            exact = oracle.gradients_exact(exact_bag, target, *numbers, two, one, exp=mpmath.exp)
-            printed = oracle.gradients_paper(exact_bag, target, *numbers, two, one, exp=mpmath.exp)
+            exact = oracle_learning.gradients_exact(exact_bag, target, *numbers, two, one, exp=mpmath.exp)
+            printed = oracle_learning.gradients_paper(exact_bag, target, *numbers, two, one, exp=mpmath.exp)
             for group, gradient, by_paper in zip(GROUPS, gradients, paper, strict=True):
                 assert_near(gradient[b], exact[group], 1e-8, group)
                 assert_near(by_paper[b], printed[group], 1e-8, group)
@@ -307,7 +276,7 @@ def test_an_epoch_on_line_visits_every_bag_once_as_algorithm_1_says(update_rule)
     case = Case(14, 2, (2, 5, 3), 1)
     bags, targets = [bag.tolist() for bag in case.bags], case.targets.tolist()
     by_order = {
-        order: oracle.epoch_online(bags, targets, oracle_start(case), 0.05, order, update_rule, 1.5, 0.5)
+        order: oracle_learning.epoch_online(bags, targets, oracle_start(case), 0.05, order, update_rule, 1.5, 0.5)
         for order in itertools.permutations(range(3))
     }
     assert (
@@ -329,7 +298,7 @@ def test_a_bag_without_weight_is_not_visited_on_line():
     bags, targets = [bag.tolist() for bag in case.bags], case.targets.tolist()
     for b in range(3):
         weights = np.eye(3)[b] * 0.3  # one bag alone: its weight is 1 after scaling
-        expected = oracle.epoch_online(bags, targets, oracle_start(case), 0.05, [b], "exact", 1.5, 0.5)
+        expected = oracle_learning.epoch_online(bags, targets, oracle_start(case), 0.05, [b], "exact", 1.5, 0.5)
         assert distance(learn(case, 0, 1, weights=weights), expected) < 1e-12
 
 
@@ -341,9 +310,9 @@ def test_widths_that_pass_through_zero_are_taken_by_their_magnitude():
     params, expected = learn(case, 0, 1, weights=[0, 1, 0], eta=0.2, max_epochs=3), oracle_start(case)
     unfolded = []
     for _ in range(3):
-        gradients = oracle.gradients_exact(bags[1], targets[1], *expected.values(), 1.5, 0.5)
+        gradients = oracle_learning.gradients_exact(bags[1], targets[1], *expected.values(), 1.5, 0.5)
         unfolded.append(np.array(expected["widths"]) - 0.2 * np.array(gradients["widths"]))
-        expected = oracle.epoch_online(bags, targets, expected, 0.2, [1], "exact", 1.5, 0.5)
+        expected = oracle_learning.epoch_online(bags, targets, expected, 0.2, [1], "exact", 1.5, 0.5)
     assert np.min(unfolded) < 0  # the case is one where it matters
     assert distance(params, expected) < 1e-9
 
@@ -353,111 +322,7 @@ def test_widths_that_pass_through_zero_are_taken_by_their_magnitude():
 def test_a_batch_step_follows_the_mean_error(update_rule):
     case = Case(15, 2, (2, 5, 3), 1)
     bags, targets = [bag.tolist() for bag in case.bags], case.targets.tolist()
-    expected = oracle.epoch_batch(bags, targets, oracle_start(case), 0.05, update_rule, 1.5, 0.5)
+    expected = oracle_learning.epoch_batch(bags, targets, oracle_start(case), 0.05, update_rule, 1.5, 0.5)
     assert distance(learn(case, update_rule=update_rule), expected) < 1e-12
     if update_rule == "exact":  # all bags in one mini-batch are the same step
         assert distance(learn(case, batch_size=3), expected) < 1e-12
-
-
-# ---------------------------------------------------------------------- other operators and families
-
-
-def check_infer(engine, case, rule_base, **settings):
-    found = infer_by(engine, rule_base, case.bags)
-    for b, bag in enumerate(case.bags):
-        expected = oracle.forward(bag.tolist(), *case.parameters, **settings)
-        np.testing.assert_allclose(found.firing[b], expected["firing"], rtol=1e-9, atol=1e-15)
-        np.testing.assert_allclose(found.normalized[b], expected["normalized"], rtol=0, atol=1e-9)
-        np.testing.assert_allclose(found.output[b, 0], expected["output"], rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("t_norm", sorted(T_NORMS.keys() - {"drastic"}))  # under which no rule fires here
-def test_rules_under_another_t_norm_are_the_oracles(t_norm, engine):
-    case = Case(16, 2, (1, 3, 40), 1)
-    case.widths *= 4  # doubts that do not add up to one
-    check_infer(engine, case, case.rule_base(t_norm=t_norm), t_norm=t_norm)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("aggregation", sorted(set(AGGREGATIONS) - {"softmax_relative", "softmax_log"}))
-def test_rules_under_another_aggregation_are_the_oracles(aggregation, engine):
-    case = Case(17, 2, (1, 3, 40), 0)
-    for alpha in (*ALPHAS, math.inf, -math.inf):
-        check_infer(
-            engine, case, case.rule_base(aggregation=aggregation, alpha=alpha), aggregation=aggregation, alpha=alpha
-        )
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("combine", sorted(set(COMBINERS) - {"min"}))
-def test_rules_that_combine_responses_otherwise_are_the_oracles(combine, engine):
-    case = Case(18, 2, (1, 3, 40), 1)
-    for alpha in (*ALPHAS, math.inf, -math.inf):
-        settings = {"combine": combine, "consequent_alpha": alpha}
-        check_infer(engine, case, case.rule_base(**settings), **settings)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_combining_by_min_is_the_limit_at_minus_infinity(engine):
-    case = Case(18, 2, (1, 3, 40), 1)
-    check_infer(engine, case, case.rule_base(combine="min"), consequent_alpha=-math.inf)
-
-
-@pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse", "power"])
-def test_infinite_alpha_is_exactly_the_greatest_and_the_least_instance(aggregation):
-    case = Case(19, 25, (1, 3, 40), 1)
-    for alpha, limit in ((math.inf, np.max), (-math.inf, np.min)):
-        found = case.rule_base(aggregation=aggregation, alpha=alpha, consequent_alpha=alpha).infer(case.bags)
-        for b, rows in enumerate(np.split(np.arange(44), [1, 4])):
-            assert (found.log_firing[b] == limit(found.log_truth[rows], axis=0)).all()
-            responses = case.coefs[:, 0] + case.bags[b] @ case.coefs[:, 1:].T
-            np.testing.assert_allclose(found.rule_outputs[b, :, 0], limit(responses, axis=0), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse"])
-def test_alpha_zero_is_the_mean(aggregation):
-    case = Case(20, 25, (1, 3, 40), 1)
-    found = case.rule_base(aggregation=aggregation, alpha=0.0, consequent_alpha=0.0).infer(case.bags)
-    for b, rows in enumerate(np.split(np.arange(44), [1, 4])):
-        np.testing.assert_allclose(found.firing[b], found.truth[rows].mean(axis=0), rtol=1e-12)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    ("name", "t_norm"), [(name, "hamacher" if name == "bell" else "product") for name in learnable_families()]
-)
-def test_rules_over_another_family_are_the_oracles(name, t_norm, engine):
-    case = Case(21, 2, (1, 3, 40), 1)
-    parameters = FAMILIES[name].around(case.centers, 3 * case.widths)
-    sets = [[FAMILIES[name](*(p[k, j] for p in parameters)) for j in range(2)] for k in range(3)]
-    variables = [Variable(f"x{j}", {f"set{k}": sets[k][j] for k in range(3)}) for j in range(2)]
-    rules = [Rule({"x0": f"set{k}", "x1": f"set{k}"}, (tuple(case.coefs[k]),)) for k in range(3)]
-    check_infer(
-        engine,
-        case,
-        RuleBase(variables, rules, t_norm=t_norm),
-        t_norm=t_norm,
-        membership=lambda x, k, j: SLOW[name](x, *sets[k][j].parameters),
-    )
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_rules_may_mix_families_and_leave_features_out(engine):
-    case = Case(22, 2, (1, 3, 40), 1)
-    sets = [
-        {"x0": FAMILIES["bell"](0.2, 1.0, 2.0), "x1": FAMILIES["gaussian"](0.0, 0.8)},
-        {"x1": FAMILIES["sigmoid"](0.5, -2.0)},
-        {"x0": FAMILIES["gaussian"](-1.0, 0.5)},
-    ]
-    variables = [
-        Variable(name, {f"set{k}": chosen[name] for k, chosen in enumerate(sets) if name in chosen})
-        for name in ("x0", "x1")
-    ]
-    rules = [Rule(dict.fromkeys(chosen, f"set{k}"), (tuple(case.coefs[k]),)) for k, chosen in enumerate(sets)]
-
-    def degree(x, k, j):
-        chosen = sets[k].get(f"x{j}")
-        return 1.0 if chosen is None else SLOW[chosen.name](x, *chosen.parameters)
-
-    check_infer(engine, case, RuleBase(variables, rules), membership=degree)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import oracle
+import oracle_rules
 import pytest
 
 from fuzzymil.bags import Bags
@@ -112,7 +113,7 @@ def expected_outputs(rules, bags):
     conclusions = [rule.coefs[0][0] for rule in rules.rules]
     weights = [rule.weight for rule in rules.rules]
     return [
-        oracle.additive_output(premises, conclusions, weights, rules.default[0], known(bag), rules.t_norm)
+        oracle_rules.additive_output(premises, conclusions, weights, rules.default[0], known(bag), rules.t_norm)
         for bag in bags
     ]
 
@@ -122,23 +123,23 @@ def expected_outputs(rules, bags):
 
 def test_every_quantifier_by_hand():
     truths = [0.2, 0.9, 0.4, 0.7]
-    assert oracle.quantified(truths, "some") == 0.9
-    assert oracle.quantified(truths, "all") == 0.2
-    assert oracle.quantified(truths, "on average") == pytest.approx(0.55)
-    assert oracle.quantified(truths, "most") == pytest.approx(0.5)
-    assert [oracle.quantified(truths, "at least", k) for k in range(1, 6)] == [0.9, 0.7, 0.4, 0.2, 0]
-    assert [oracle.quantified([p], "most") for p in (0.2, 0.3, 0.8, 1.0)] == [0, 0, 1, 1]
+    assert oracle_rules.quantified(truths, "some") == 0.9
+    assert oracle_rules.quantified(truths, "all") == 0.2
+    assert oracle_rules.quantified(truths, "on average") == pytest.approx(0.55)
+    assert oracle_rules.quantified(truths, "most") == pytest.approx(0.5)
+    assert [oracle_rules.quantified(truths, "at least", k) for k in range(1, 6)] == [0.9, 0.7, 0.4, 0.2, 0]
+    assert [oracle_rules.quantified([p], "most") for p in (0.2, 0.3, 0.8, 1.0)] == [0, 0, 1, 1]
 
 
 def test_an_additive_sum_by_hand():
     high = ("is", 0, lambda x: x, ())
     premises = [("some", high), ("not", ("all", high))]
-    assert oracle.additive_output(premises, [2, -1], [1, 0.5], -3, [[0.25], [0.75]]) == -3 + 2 * 0.75 - 0.5 * 0.75
+    assert oracle_rules.additive_output(premises, [2, -1], [1, 0.5], -3, [[0.25], [0.75]]) == -3 + 2 * 0.75 - 0.5 * 0.75
 
 
 def test_every_quantifier_has_a_slow_twin():
     for name in QUANTIFIERS:
-        assert oracle.quantified([0.5, 0.25], name, 1) is not None
+        assert oracle_rules.quantified([0.5, 0.25], name, 1) is not None
 
 
 # ---------------------------------------------------------------------- values
@@ -155,7 +156,8 @@ def test_inference_is_the_oracles(t_norm, missing):
         )
         for r, rule in enumerate(rules.rules):
             firing = [
-                rule.weight * oracle.bag_truth(for_oracle(rule.premise, rules), known(bag), t_norm) for bag in bags
+                rule.weight * oracle_rules.bag_truth(for_oracle(rule.premise, rules), known(bag), t_norm)
+                for bag in bags
             ]
             np.testing.assert_allclose(found.firing[:, r], firing, rtol=1e-9, atol=1e-11, err_msg=str(rules))
 
@@ -168,10 +170,11 @@ def test_truths_and_degrees_of_the_parts_are_the_oracles():
     for p, part in enumerate(rules.parts):
         asked = for_oracle(part.premise, rules)
         truths = [
-            [oracle.instance_truth(asked, instance, favorable=not part.negated) for instance in bag] for bag in bags
+            [oracle_rules.instance_truth(asked, instance, favorable=not part.negated) for instance in bag]
+            for bag in bags
         ]
         np.testing.assert_allclose(found.truth[:, p], np.concatenate(truths), rtol=1e-9, atol=1e-12)
-        degrees = [oracle.quantified(each, part.quantifier, part.count) for each in truths]
+        degrees = [oracle_rules.quantified(each, part.quantifier, part.count) for each in truths]
         np.testing.assert_allclose(found.degrees[:, p], degrees, rtol=1e-9, atol=1e-12)
 
 
@@ -210,7 +213,7 @@ def test_a_first_order_additive_conclusion_is_the_oracles():
         for premise, row in zip(premises, coefs[:, 0], strict=True):
             responses = oracle.linear_responses(bag.tolist(), row.tolist())
             response = oracle.softmax_alpha(responses, 2.0)
-            expected += oracle.bag_truth(for_oracle(premise, rules), known(bag)) * response
+            expected += oracle_rules.bag_truth(for_oracle(premise, rules), known(bag)) * response
         assert output == pytest.approx(expected, rel=1e-10)
 
 
@@ -418,7 +421,7 @@ def test_degrees_stay_exact_where_truths_underflow(quantifier):
     with mpmath.workdps(60):
         for p, part in enumerate((near, above)):
             asked = for_oracle(part, rules, exp=mpmath.exp)
-            exact = oracle.bag_truth(asked, [[mpmath.mpf(value[0])] for value in bag])
+            exact = oracle_rules.bag_truth(asked, [[mpmath.mpf(value[0])] for value in bag])
             assert float(exact) == 0.0  # nothing that a double could hold
             assert found.log_degrees[0, p] == pytest.approx(float(mpmath.log(exact)), rel=1e-12)
 

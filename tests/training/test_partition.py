@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-import oracle
+import oracle_learning
 import pytest
 
 from fuzzymil._utils.errors import ParameterError
@@ -28,7 +28,7 @@ def test_fcm_memberships_are_the_oracles(m):
     points, centers = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
     points[3] = centers[2]  # on a center: it alone
     found = partition.fcm_memberships(points, centers, m)
-    np.testing.assert_allclose(found, oracle.fcm_memberships(points.tolist(), centers.tolist(), m), atol=1e-12)
+    np.testing.assert_allclose(found, oracle_learning.fcm_memberships(points.tolist(), centers.tolist(), m), atol=1e-12)
     assert found[3].tolist() == [0.0, 0.0, 1.0, 0.0]
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
@@ -41,8 +41,8 @@ def test_a_point_on_two_centers_belongs_to_both_alike():
 def test_fcm_ends_where_the_oracles_two_steps_leave_the_centers_in_place():
     points, _ = blobs(np.random.default_rng(2))
     centers = partition.fcm(points, 3, np.random.RandomState(0), max_iter=500, tol=1e-10)
-    memberships = oracle.fcm_memberships(points.tolist(), centers.tolist(), 2.0)  # two features: m = 2
-    np.testing.assert_allclose(oracle.fcm_update(points.tolist(), memberships, 2.0), centers, atol=1e-6)
+    memberships = oracle_learning.fcm_memberships(points.tolist(), centers.tolist(), 2.0)  # two features: m = 2
+    np.testing.assert_allclose(oracle_learning.fcm_update(points.tolist(), memberships, 2.0), centers, atol=1e-6)
 
 
 def test_fcm_takes_the_oracles_steps_from_its_start():
@@ -53,7 +53,9 @@ def test_fcm_takes_the_oracles_steps_from_its_start():
     moved = partition.fcm(points, 3, np.random.RandomState(5), max_iter=2, tol=0.0)
     expected = starts.tolist()
     for _ in range(2):
-        expected = oracle.fcm_update(points.tolist(), oracle.fcm_memberships(points.tolist(), expected, m), m)
+        expected = oracle_learning.fcm_update(
+            points.tolist(), oracle_learning.fcm_memberships(points.tolist(), expected, m), m
+        )
     np.testing.assert_allclose(moved, expected, atol=1e-9)
     assert np.abs(moved - starts).max() > 0.01
 
