@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import pytest
 
 from fuzzymil import RuleBase
@@ -17,12 +16,6 @@ IF depth is high AND size is large THEN mine = 0.2
 """)
 NEW = OLD.edit(sets={"depth.low": {"center": 2}}, new_terms={"depth.middle": Gaussian(5, 1)}, conclusions={1: 0.3})
 BAGS = [[[1.0, 0.0]], [[8.0, 3.0]]]
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def lines(axis):

@@ -1,9 +1,9 @@
 """The figure of an explanation: what it shows, looked up in the drawing itself."""
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn_rules import assert_nothing_is_cut_off
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
@@ -15,8 +15,6 @@ from fuzzymil.membership import Triangular
 from fuzzymil.plots import HIGH, LOW, ExplanationDisplay, save_figure
 from fuzzymil.plots.style import WITNESS
 from fuzzymil.rules.rule import Rule, Variable
-
-matplotlib.use("Agg")
 
 RULES = RuleBase.from_arrays(
     [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]], np.full((3, 2), 0.5), [0.0, 1.0, 0.8], feature_names=["hue", "size"], alpha=5
@@ -30,12 +28,6 @@ def random_system(n_rules, n_instances, n_features=5, width=2.0):
     centers, coefs = rng.normal(size=(n_rules, n_features)), rng.normal(size=n_rules)
     rules = RuleBase.from_arrays(centers, np.full((n_rules, n_features), width), coefs)
     return explain(rules, Bags.from_list([rng.normal(size=(n_instances, n_features))], ids=["one"]))
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def mesh(axis):
@@ -54,16 +46,6 @@ def frames(axis):
 
 def labels(axis):
     return [text.get_text() for text in axis.get_yticklabels()]
-
-
-def assert_nothing_is_cut_off(figure):
-    figure.canvas.draw()
-    drawn = figure.get_tightbbox(figure.canvas.get_renderer())
-    width, height = figure.get_size_inches()
-    assert drawn.x0 > -0.02
-    assert drawn.y0 > -0.02
-    assert drawn.x1 < width + 0.02
-    assert drawn.y1 < height + 0.02
 
 
 @pytest.mark.slow

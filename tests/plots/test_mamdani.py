@@ -1,6 +1,5 @@
 """Figures of Mamdani rules: sets of inputs and outputs, joined sets, and what other rules have."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -18,12 +17,6 @@ RULES = MamdaniRules.parse(TEXT)
 BAGS = Bags.from_list([[[0.1, 8.0], [0.9, 2.0]], [[0.8, 9.0]], [[0.9, 1.0]]], ["depth", "metal"], labels=[1, 1, 0])
 MODEL = MIMamdani(rules=TEXT, threshold=50.0).fit(BAGS)
 OTHER = RULES.edit(sets={"risk.great": {"left": 30}, "depth.deep": {"width": 0.1}}, conclusions={2: "great"})
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def texts(figure):

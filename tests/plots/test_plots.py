@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -28,17 +27,9 @@ from fuzzymil.plots import (
 )
 from fuzzymil.rules import Rule, Variable
 
-matplotlib.use("Agg")
-
 CENTERS = np.array([[0.0, 10.0], [1.0, 30.0], [0.5, 20.0]])
 RULES = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, [0.0, 1.0, 0.9], feature_names=["width", "depth"])
 START = RuleBase.from_arrays(CENTERS + 0.1, [[0.3, 4.0]] * 3, [0.5, 0.5, 0.5], feature_names=["width", "depth"])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def panels(figure, n_columns):

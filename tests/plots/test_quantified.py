@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -23,8 +21,6 @@ from fuzzymil.plots import (
     SpaceDisplay,
     SurfaceDisplay,
 )
-
-matplotlib.use("Agg")
 
 CARD = RuleBase.parse("""
 VARIABLE pages FROM 0 TO 30: low = Sigmoid(4, -1.5), high = Sigmoid(11, 1)
@@ -50,12 +46,6 @@ YES = Reading(
     ("no", "yes"),
     scale="logit",
 )
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def found():

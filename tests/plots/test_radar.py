@@ -1,7 +1,5 @@
 """The figure of a radar cube, looked up in the drawing itself."""
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
@@ -11,18 +9,10 @@ from fuzzymil.datasets.gpr.features import measure, window_truth, windows
 from fuzzymil.datasets.gpr.simulation import simulate_alarm
 from fuzzymil.plots import CubeDisplay
 
-matplotlib.use("Agg")
-
 
 @pytest.fixture(scope="module")
 def alarm():
     return simulate_alarm("high-metal mine", "easy", random_state=0)
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def frames(axis):

@@ -1,7 +1,6 @@
 """Reliability of probabilities, checked against scikit-learn, and looked up in the drawing."""
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -18,12 +17,6 @@ from fuzzymil.plots import ReliabilityDisplay, brier_score
 
 matplotlib.use("Agg")
 RNG = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def random_fold(n, rng=RNG):

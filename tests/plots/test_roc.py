@@ -1,15 +1,12 @@
 """The figure of ROC curves: averages, bands and areas, looked up in the drawing itself."""
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from drawn_rules import assert_nothing_is_cut_off
 from sklearn.metrics import roc_auc_score
 
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.plots import RocDisplay, true_positive_rates
-
-matplotlib.use("Agg")
 
 EASY = ([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9])
 MIXED = ([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
@@ -19,21 +16,6 @@ def random_folds(shift, n_folds=5, n_bags=40, seed=0):
     rng = np.random.default_rng(seed)
     truth = np.arange(n_bags) % 2
     return [(truth, rng.normal(size=n_bags) + shift * truth) for _ in range(n_folds)]
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
-def assert_nothing_is_cut_off(figure):
-    figure.canvas.draw()
-    drawn = figure.get_tightbbox(figure.canvas.get_renderer())
-    width, height = figure.get_size_inches()
-    assert min(drawn.x0, drawn.y0) > -0.02
-    assert drawn.x1 < width + 0.02
-    assert drawn.y1 < height + 0.02
 
 
 def test_the_upper_end_of_a_vertical_step_counts():
