@@ -1,6 +1,14 @@
-"""What tests of files share."""
+"""What tests of files and of benchmark sets share."""
 
+import hashlib
+from dataclasses import replace
+
+import pooch
 import pytest
+from stand_ins import Server, small_set
+
+from fuzzymil.datasets import BENCHMARKS, write_bags
+from fuzzymil.datasets._download import content_checksum
 
 
 @pytest.fixture
@@ -11,3 +19,43 @@ def put(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """No test sees the user's settings or touches the user's cache."""
+    monkeypatch.delenv("FUZZYMIL_DATA", raising=False)
+    monkeypatch.delenv("FUZZYMIL_MIRROR", raising=False)
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(pooch, "os_cache", lambda _: folder)
+    monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
+    return folder
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Put small sets in the place of musk1 and fox; return them."""
+    found = {}
+    for name in ("musk1", "fox"):
+        bags = small_set(name)
+        write_bags(bags, tmp_path / f"{name}.csv.gz")
+        facts = replace(
+            BENCHMARKS[name],
+            n_bags=3,
+            n_positive=2,
+            n_instances=6,
+            n_features=4,
+            file_checksum=hashlib.sha256((tmp_path / f"{name}.csv.gz").read_bytes()).hexdigest(),
+            content_checksum=content_checksum(bags),
+        )
+        monkeypatch.setitem(BENCHMARKS, name, facts)
+        found[name] = bags
+    return found
+
+
+@pytest.fixture
+def server(monkeypatch):
+    found = Server()
+    monkeypatch.setenv("FUZZYMIL_MIRROR", found.address + "/")
+    yield found
+    found.close()

@@ -1,4 +1,4 @@
-"""Write the files of other programs that ``tests/unit/test_formats.py`` reads, with what those programs infer.
+"""Write the files of other programs that ``tests/rules/test_formats.py`` reads, with what those programs infer.
 
 It needs pyfuzzylite (``pip install --no-deps pyfuzzylite``, beside NumPy) and fuzzylite's command line
 (Debian's ``fuzzylite``), in an environment of its own; the tests need neither::
