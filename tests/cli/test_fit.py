@@ -1,13 +1,15 @@
 """``fit``: from a table to a model."""
 
 import json
+import re
 
 import pytest
 from runner import COLUMNS, SMALL, bad, good, run, table, write
 
-from fuzzymil import Bags, RuleBase, load_model
+from fuzzymil import Bags, Constraints, RuleBase, load_model
 from fuzzymil.cli._settings import Task, chosen_task
 from fuzzymil.cli.fit import _scorecard
+from fuzzymil.rules import MamdaniRules
 
 
 def test_fit_reports_what_it_read_and_learned(desk):
@@ -189,9 +191,64 @@ def test_training_starts_from_expert_rules(desk, tmp_path):
     told = bad(*arguments, "--init", wrong, "-o", tmp_path / "x.json")
     assert "wrong.rules" in told
     assert "Line 1, character 11" in told
-    mamdani = "VARIABLE weight: heavy = Gaussian(4, 1)\nOUTPUT red FROM 0 TO 1: sure = Gaussian(1, 0.1)\n"
-    mamdani += "IF weight is heavy THEN red is sure\n"
-    assert "Mamdani" in bad(*arguments, "--init", write(tmp_path / "m.rules", mamdani), "-o", tmp_path / "x.json")
+
+
+MAMDANI = """
+VARIABLE weight: light = Gaussian(1, 1.5), heavy = Gaussian(4, 1)
+OUTPUT red FROM 0 TO 100: hardly = Triangular(-50, 0, 50), surely = Triangular(50, 100, 150)
+IF weight is light THEN red is hardly
+IF weight is heavy THEN red is surely
+"""
+
+
+@pytest.mark.slow
+def test_sets_of_mamdani_rules_are_trained(desk, tmp_path):
+    rules, model = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
+    arguments = ["fit", desk / "boxes.csv", "--max-epochs", "3"]
+    constraints = ["--set", "frozen=red", "--set", "ordered=yes"]
+    said = good(*arguments, *COLUMNS, "--init", rules, *constraints, "-o", model)
+    assert "threshold between the classes is 50" in said.stderr
+    assert "2 rules" in said.stdout
+    assert "3 epochs" in said.stdout
+    trained = load_model(model)
+    before, after = MamdaniRules.parse(MAMDANI), trained.rules_
+    assert (trained.threshold, trained.positive_, trained.random_state) == (50, "red", 0)
+    assert trained.constraints == Constraints(ordered=True)
+    assert after.outputs == before.outputs
+    assert after.premises.variables != before.premises.variables
+    assert "of 12 bags" in good("predict", model, desk / "boxes.csv").stderr
+    facts = json.loads(good(*arguments, "--continue", model, "--json", "-o", model).stdout)
+    assert (facts["estimator"], facts["n_epochs"]) == ("MIMamdani", 3)
+    further = load_model(model)
+    assert further.initial_rules_ == after
+    assert further.rules_ != after
+
+
+def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
+    rules, target = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
+    chosen = ["--positive", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
+    assert "0 epochs" in good("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, *chosen, "-o", target).stdout
+    model = load_model(target)
+    assert (model.threshold, model.positive_, model.rules_.defuzzify) == (30, "red", "mom")
+    assert model.rules_.premises.variables == MamdaniRules.parse(MAMDANI).premises.variables
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--n-rules", "3"], r"--n-rules .*Mamdani"),
+        (["--order", "1"], r"--order .*Mamdani"),
+        (["--set", "loss=hinge"], r"'loss' of Mamdani rules"),
+        (["--set", "rules=3"], r"'rules' of Mamdani rules"),
+        (["--checkpoint", "states"], r"omit .*--checkpoint"),
+        (["--set", "defuzzify=mom"], r"centroid"),
+    ],
+)
+def test_what_does_not_apply_to_mamdani_rules_is_refused(options, told, desk, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rules = write(tmp_path / "expert.rules", MAMDANI)
+    assert re.search(told, bad("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, *options, "-o", "model.json"))
+    assert not (tmp_path / "model.json").exists()
 
 
 def test_continue(desk, tmp_path):

@@ -204,11 +204,3 @@ def test_rules_alone_are_plotted(text, kinds, tmp_path):
         given = [data, "--id", "a"] if kind in ("explanation", "joined") else []
         good("plot", kind, rules, *given, "-o", target)
         assert target.stat().st_size > 1000
-
-
-def test_mamdani_rules_are_trained_in_python(tmp_path):
-    rules, data = write(tmp_path / "mine.rules", WARD), tmp_path / "data.csv"
-    write(data, "bag,label,map\na,yes,50\nb,no,90\n")
-    message = bad("fit", data, "--init", rules)
-    assert "MIMamdani(rules=read_rules(" in message
-    assert "max_epochs=100" in message

@@ -100,8 +100,7 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
     if holds_rules(path):
         raise InputError(
             f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv --init "
-            f"{path} -o model.json, or in Python with MIMamdani if these are Mamdani rules. predict, explain and plot "
-            f"use rules as they are: fuzzymil predict {path} data.csv."
+            f"{path} -o model.json. predict, explain and plot use rules as they are: fuzzymil predict {path} data.csv."
         )
     with local_copy(path) as file:
         document = _document(file, json.MODEL)

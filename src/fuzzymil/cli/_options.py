@@ -20,7 +20,8 @@ def setting_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a setting."""
     from fuzzymil.cli._settings import known_settings
 
-    return (f"{name}=" for name in known_settings() if name.startswith(incomplete))
+    known = dict.fromkeys([*known_settings(), *known_settings(mamdani=True)])
+    return (f"{name}=" for name in known if name.startswith(incomplete))
 
 
 def _column(name: str, help: str) -> Any:
@@ -151,13 +152,16 @@ Order = Annotated[
 NEstimators = Annotated[int | None, _setting("n-estimators", "Number of rule bases to average (default: 1).")]
 NInit = Annotated[int | None, _training("n-init", "Number of initializations; the best is kept (default: 1).")]
 MaxEpochs = Annotated[int | None, _training("max-epochs", "Maximum number of training epochs (default: 150).", min=1)]
-LearningRate = Annotated[float | None, _training("learning-rate", "Learning rate (default: 0.03).")]
+LearningRate = Annotated[
+    float | None, _training("learning-rate", "Learning rate (default: 0.03; Mamdani rules: 0.05).")
+]
 Init = Annotated[
     str | None,
     _setting(
         "init",
         "Where rules come from: select chooses them (default, unless an option of training is given); kmeans, fcm, "
-        "random, grid and search train them, or a file of rules to train (.rules, .txt, .json, .fll, .fis).",
+        "random, grid and search train them, or a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, "
+        ".fml).",
         metavar="METHOD|FILE",
     ),
 ]

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
-from fuzzymil.cli._console import fail, note
+from fuzzymil.cli._console import note
 from fuzzymil.cli._models import read_all_rules
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
+    from fuzzymil.rules import MamdaniRules
 
 MOST_CLASSES = 20
 """Integer labels with more distinct values than this are treated as quantities."""
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
-# Not for --set: they have options of their own, fields that can be set, or none of it.
+# Not for --set: they have options of their own, fields that can be set, or none of it; or --init has them.
 _NOT_SET = ("constraints", "init", "random_state", "run", "verbose", "warm_start")
+_OF_FILE = ("inputs", "n_rules", "outputs", "rules")
 _OPTIONS = {"init": "--init", "random_state": "--seed", "positive": "--positive"}
 
 
@@ -97,22 +99,25 @@ def positive_label(text: str | None, labels: Any, task: Task) -> Any:
     return known[text]
 
 
-def known_settings(task: Task = Task.classification) -> list[str]:
-    """Return the names that ``--set`` accepts.
+def known_settings(task: Task = Task.classification, *, mamdani: bool = False) -> list[str]:
+    """Return the names that ``--set`` accepts, for Mamdani rules or for all others.
 
     Examples
     --------
     >>> "loss" in known_settings(), "loss" in known_settings(Task.regression)
     (True, False)
+    >>> "defuzzify" in known_settings(), "defuzzify" in known_settings(mamdani=True)
+    (False, True)
     """
-    from fuzzymil.estimators import Variant
+    from fuzzymil.estimators import MIMamdani, Variant
     from fuzzymil.training import Constraints
 
-    fields = [field for kind in (_kind(task), Variant, Constraints) for field in dataclasses.fields(kind)]
-    return [*(field.name for field in fields if field.name not in _NOT_SET), "precision"]
+    kinds = (MIMamdani, Constraints) if mamdani else (_kind(task), Variant, Constraints)
+    names = [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
+    return [name for name in names if name not in _OF_FILE] if mamdani else [*names, "precision"]
 
 
-def _parsed(texts: Iterable[str], task: Task) -> dict[str, Any]:
+def _parsed(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
     """Return settings written as ``name=value``, where a value is a number, true, false, none or text."""
     found: dict[str, Any] = {}
     for text in texts:
@@ -122,7 +127,7 @@ def _parsed(texts: Iterable[str], task: Task) -> dict[str, Any]:
         name = name.replace("-", "_")
         if name in _OPTIONS:
             raise ParameterError(f"{name} has an option of its own: use {_OPTIONS[name]} {value}.")
-        known_name("setting", name, known_settings(task))
+        known_name("setting", name, known, where)
         found[name] = _read(name, value)
     return found
 
@@ -165,6 +170,7 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
         More parameters, as ``name=value``.
     init : str, optional
         "select" to choose rules, the name of an initialization to train them from, or a file with rules or a model.
+        If these are Mamdani rules, the estimator trains their sets.
     seed : int
 
     Examples
@@ -176,21 +182,60 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
     (0.0, 1.0)
     """
     from fuzzymil.estimators import RunOptions, Variant
-    from fuzzymil.training import Constraints
+    from fuzzymil.rules import RuleBase
 
-    found = options | _parsed(texts, task)
-    limits = {field.name: found.pop(field.name) for field in dataclasses.fields(Constraints) if field.name in found}
-    if limits:
-        found["constraints"] = Constraints(**limits)
+    start = None if init is None else _start(init)
+    if not (start is None or isinstance(start, str | RuleBase)):
+        return _mamdani(task, options, texts, start, seed)
+    found = _with_constraints(options | _parsed(texts, known_settings(task)))
     details = {field.name: found.pop(field.name) for field in dataclasses.fields(Variant) if field.name in found}
     if details:
         found["variant"] = dataclasses.replace(Variant.of(found.get("variant", "standard")), **details)
     if "precision" in found:
         found["run"] = RunOptions(precision=found.pop("precision"))
     estimator = _kind(task)(**found, random_state=seed)
-    if init is not None:
-        estimator.set_params(init=_start(init))
-    return estimator
+    return estimator if start is None else estimator.set_params(init=start)
+
+
+def _mamdani(task: Task, options: dict[str, Any], texts: Iterable[str], rules: MamdaniRules, seed: int) -> Any:
+    """Return an unfitted estimator that trains the sets of Mamdani rules."""
+    from fuzzymil.estimators import MIANFISClassifier, MIMamdani
+
+    known = known_settings(task, mamdani=True)
+    for name in options:
+        if name not in known:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} does not apply to Mamdani rules, whose sets are trained: omit it."
+            )
+    found = {"max_epochs": MIANFISClassifier.max_epochs, **options, **_parsed(texts, known, "of Mamdani rules")}
+    if task is Task.regression:
+        found["threshold"] = None
+    elif "threshold" not in found:
+        found["threshold"] = _middle(rules)
+    return MIMamdani(rules=rules, **_with_constraints(found), random_state=seed)
+
+
+def _middle(rules: MamdaniRules) -> float:
+    """Return the middle of the first output's range, where two classes are told apart."""
+    first = rules.outputs[0]
+    if first.low is None or first.high is None:
+        raise ParameterError(f"The output {first.name!r} has no range, and --set threshold=NUMBER is needed.")
+    middle = float(first.low + first.high) / 2
+    if len(rules.outputs) == 1:
+        note(
+            f"The threshold between the classes is {middle:g}, the middle of the range of {first.name}; --set "
+            "threshold=NUMBER changes it."
+        )
+    return middle
+
+
+def _with_constraints(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with those that are fields of `Constraints` as one."""
+    from fuzzymil.training import Constraints
+
+    found = dict(settings)
+    limits = {field.name: found.pop(field.name) for field in dataclasses.fields(Constraints) if field.name in found}
+    return found | {"constraints": Constraints(**limits)} if limits else found
 
 
 def _kind(task: Task) -> Any:
@@ -200,15 +245,5 @@ def _kind(task: Task) -> Any:
 
 
 def _start(init: str) -> Any:
-    from fuzzymil.rules import RuleBase
-
     path = Path(init)
-    if not (path.suffix or path.exists()):
-        return init
-    rules = read_all_rules(path)[0]
-    if not isinstance(rules, RuleBase):
-        fail(  # not an error whose parameters would be written as options: this is Python
-            f"{init} holds Mamdani rules; --init needs rules with numeric conclusions. "
-            f"Train Mamdani rules in Python: MIMamdani(rules=read_rules({init!r}), max_epochs=100).fit(bags)."
-        )
-    return rules
+    return read_all_rules(path)[0] if path.suffix or path.exists() else init

@@ -143,8 +143,16 @@ def fit(
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")
         chosen |= given(positive=positive_label(positive, source.bags.labels, kind))
         model = new_estimator(kind, chosen, settings or (), init, seed)
-    options = dataclasses.replace(model.run or RunOptions(), checkpoint=checkpoint, distributed=processes is not None)
-    model.set_params(run=options)
+    if hasattr(model, "run"):
+        options = dataclasses.replace(
+            model.run or RunOptions(), checkpoint=checkpoint, distributed=processes is not None
+        )
+        model.set_params(run=options)
+    elif stream or checkpoint is not None or processes is not None:
+        raise ParameterError(
+            "Mamdani rules are trained in memory, by a single process and without checkpoints: omit --stream, "
+            "--checkpoint and --distributed."
+        )
     began = time.perf_counter()
     with kept_until_saved():
         interrupted = _train(
@@ -175,10 +183,15 @@ def _process_group() -> ProcessGroup:
 
 def _to_resume(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:
     """Return the model to continue, with the settings that may change."""
-    changes = {name: chosen[name] for name in ("max_epochs", "learning_rate") if name in chosen}
+    changes: dict[str, Any] = {name: chosen[name] for name in ("max_epochs", "learning_rate") if name in chosen}
     if settings or init is not None or len(chosen) > len(changes):
         raise ParameterError("--continue keeps the model's settings: only --max-epochs and --learning-rate can change.")
+    from fuzzymil.estimators import MIANFISClassifier, MIMamdani
+
     model, columns = read_model(path)
+    if isinstance(model, MIMamdani):  # starts from the rules it has now
+        changes = {"max_epochs": model.max_epochs or MIANFISClassifier.max_epochs} | changes
+        return model.set_params(inputs=None, outputs=None, rules=model.rules_, **changes), columns
     if not hasattr(model, "warm_start"):
         raise ParameterError(f"{path} holds a {type(model).__name__}, which cannot be trained.")
     return model.set_params(**changes, warm_start=True), columns
@@ -188,12 +201,21 @@ def _train(model: Any, bags: Any, *, verbose: bool) -> bool:
     """Fit the model and return whether Ctrl-C interrupted it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model.set_params(verbose=verbose).fit(bags, getattr(bags, "labels", None))  # a stream carries its labels
-    model.set_params(verbose=False, warm_start=False, run=None)  # not part of the result
+        _set(model, verbose=verbose).fit(bags, getattr(bags, "labels", None))  # a stream carries its labels
+    _set(model, verbose=False, warm_start=False, run=None)  # not part of the result
     for warning in caught:
         if warning.category is not InterruptedTrainingWarning:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return any(warning.category is InterruptedTrainingWarning for warning in caught)
+
+
+def _set(model: Any, **settings: Any) -> Any:
+    """Set those of the parameters that a model has: Mamdani rules have fewer."""
+    return model.set_params(**{name: value for name, value in settings.items() if hasattr(model, name)})
+
+
+def _n_epochs(model: Any) -> int:
+    return int(getattr(model, "n_iter_", len(getattr(model, "history_", {}).get("loss", ()))))
 
 
 def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: bool) -> dict[str, Any]:
@@ -207,10 +229,10 @@ def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: boo
         "n_features": model.n_features_in_,
         "n_rules": model.rules_.n_rules,
         "n_estimators": len(model.members_),
-        "n_epochs": model.n_iter_,
+        "n_epochs": _n_epochs(model),
         "seconds": round(seconds, 3),
         "score_on_training_bags": None if streamed else model.score(bags),
-        "at_a_bound": list(map(str, model.touched_)),
+        "at_a_bound": list(map(str, getattr(model, "touched_", ()))),
         "interrupted": interrupted,
     }
 
@@ -228,8 +250,8 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
         say(f"Chose {rules} in {seconds:.1f} s{'; the first' if len(model.members_) > 1 else ''}:\n")
         say(f"{_scorecard(model.rules_)}\n")
     else:
-        say(f"Learned {rules} in {seconds:.1f} s ({model.n_iter_} epochs).")
-    for entry in (touched := model.touched_)[:_MOST_RULES]:
+        say(f"Learned {rules} in {seconds:.1f} s ({_n_epochs(model)} epochs).")
+    for entry in (touched := getattr(model, "touched_", []))[:_MOST_RULES]:
         say(f"  {entry}")
     if len(touched) > _MOST_RULES:
         say(f"  ... and {len(touched) - _MOST_RULES} more at a bound")

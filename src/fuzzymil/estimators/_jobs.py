@@ -180,11 +180,16 @@ def warn_interrupted(results: Iterable[Result]) -> None:
     """Warn if Ctrl-C ended training early."""
     epochs = [int(result.n_epochs.max()) for result in results if result.interrupted]
     if epochs:
-        warn_user(
-            f"Training was interrupted (Ctrl-C) after {max(epochs)} epoch(s): the model keeps what it has learned so "
-            "far. Press Ctrl-C twice to stop the program.",
-            InterruptedTrainingWarning,
-        )
+        warn_stopped(max(epochs))
+
+
+def warn_stopped(n_epochs: int) -> None:
+    """Warn that Ctrl-C ended training after so many epochs."""
+    warn_user(
+        f"Training was interrupted (Ctrl-C) after {n_epochs} epoch(s): the model keeps what it has learned so far. "
+        "Press Ctrl-C twice to stop the program.",
+        InterruptedTrainingWarning,
+    )
 
 
 def _number_or_tuple(values: Any) -> float | tuple[float, ...]:

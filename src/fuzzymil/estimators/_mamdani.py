@@ -17,7 +17,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._clusters import clustered
 from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
-from fuzzymil.estimators._jobs import checked_weights
+from fuzzymil.estimators._jobs import checked_weights, warn_stopped
 from fuzzymil.estimators._mianfis import MIANFISClassifier
 from fuzzymil.estimators.inputs import (
     bag_labels,
@@ -282,6 +282,8 @@ class MIMamdani(ExpertSystem, ExplainableModel):
                 f"Use a smaller learning_rate (it was {self.learning_rate:g}).",
                 ConvergenceWarning,
             )
+        if found.interrupted:
+            warn_stopped(len(found.history["loss"]))
         self.initial_rules_, self.history_, self.touched_ = rules, found.history, found.touched
         return found.rules
 
