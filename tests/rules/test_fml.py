@@ -76,6 +76,50 @@ def test_systems_of_numbers_and_of_tsukamoto():
     assert MamdaniRules.from_fml(chosen.to_fml()) == chosen
 
 
+def s_shape_from_2_to_6(x):
+    share = np.clip((x - 2) / 4, 0, 1)
+    return np.where(share < 0.5, 2 * share**2, 1 - 2 * (1 - share) ** 2)
+
+
+EXCLUDED = [("trapezoidShape", [2, 2, 4, 4]), ("rectangularShape", [2, 4]), ("singletonShape", [4])]
+"""Sets that end with a step, at which they are still 1: no shape is their complement."""
+
+
+@pytest.mark.parametrize(
+    ("shape", "numbers", "expected"),
+    [
+        ("leftLinearShape", [2, 6], lambda x: np.clip((6 - x) / 4, 0, 1)),
+        ("rightLinearShape", [2, 6], lambda x: np.clip((x - 2) / 4, 0, 1)),
+        ("gaussianShape", [4, 1.5], lambda x: np.exp(-(((x - 4) / 1.5) ** 2) / 2)),
+        ("leftGaussianShape", [4, 1.5], lambda x: np.where(x <= 4, 1, np.exp(-(((x - 4) / 1.5) ** 2) / 2))),
+        ("rightGaussianShape", [4, 1.5], lambda x: np.where(x >= 4, 1, np.exp(-(((x - 4) / 1.5) ** 2) / 2))),
+        ("triangularShape", [1, 4, 6], lambda x: np.interp(x, [1, 4, 6], [0, 1, 0])),
+        ("trapezoidShape", [1, 2, 4, 6], lambda x: np.interp(x, [1, 2, 4, 6], [0, 1, 1, 0])),
+        ("trapezoidShape", [2, 2, 4, 4], lambda x: (x >= 2) & (x <= 4)),
+        ("rectangularShape", [2, 4], lambda x: (x >= 2) & (x <= 4)),
+        ("singletonShape", [4], lambda x: x == 4),
+        ("sShape", [2, 6], s_shape_from_2_to_6),
+        ("zShape", [2, 6], lambda x: 1 - s_shape_from_2_to_6(x)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("complement", [False, True])
+def test_shapes_and_their_complements(shape, numbers, expected, complement):
+    about = " ".join(f'param{n}="{value}"' for n, value in enumerate(numbers, start=1))
+    told = f'<fuzzyTerm name="rancid" complement="{str(complement).lower()}"><{shape} {about}/></fuzzyTerm>'
+    old = '<fuzzyTerm name="rancid" complement="false"><leftLinearShape param1="1" param2="3"/></fuzzyTerm>'
+    rules = MamdaniRules.from_fml(TIPPER.replace(old, told))
+    x = np.array([-3, 1, 1.5, 2, 2.5, 3, 4, 4.25, 5, 6, 7, 50.0])
+    degrees = np.asarray(expected(x), float)
+    found = rules.premises.variables[0].terms["rancid"]
+    np.testing.assert_allclose(found(x), 1 - degrees if complement else degrees, atol=1e-12)
+    if complement and (shape, numbers) in EXCLUDED:
+        with pytest.raises(ParameterError, match="formula"):
+            rules.to_fml()
+    else:
+        assert MamdaniRules.from_fml(rules.to_fml()) == rules
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -30,19 +30,8 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
-from fuzzymil.membership import (
-    Discrete,
-    Formula,
-    Gaussian,
-    MembershipFunction,
-    Ramp,
-    Rectangle,
-    Singleton,
-    SShape,
-    Trapezoidal,
-    Triangular,
-    ZShape,
-)
+from fuzzymil.membership import Discrete, Formula, MembershipFunction, Singleton
+from fuzzymil.rules._formats.fml_shapes import SHAPES, complement
 from fuzzymil.rules._formats.formulas import formula_of
 from fuzzymil.rules._formats.syntax import unused, whole
 from fuzzymil.rules._formats.system import Output, Statement, System, Term
@@ -71,23 +60,6 @@ ACCUMULATIONS = {**S_NORMS, "SUM": "sum"}
 DEFUZZIFIERS = {"COG": "centroid", "COA": "bisector", "MOM": "mom", "LM": "som", "RM": "lom"}
 MODIFIERS = {"not": "not", "very": "very", "more_or_less": "somewhat", "intensify": "extremely"}
 """Words for hedges; *extremely* is called contrast intensification elsewhere."""
-
-LEFT_GAUSSIAN, RIGHT_GAUSSIAN = "exp(-0.5*max(x, 0)^2)", "exp(-0.5*min(x, 0)^2)"
-
-SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
-    "triangularShape": (3, Triangular),
-    "trapezoidShape": (4, Trapezoidal),
-    "rectangularShape": (2, Rectangle),
-    "gaussianShape": (2, Gaussian),
-    "singletonShape": (1, Singleton),
-    "sShape": (2, SShape),
-    "zShape": (2, ZShape),
-    "leftLinearShape": (2, lambda start, end: Ramp(end, start)),
-    "rightLinearShape": (2, Ramp),
-    "leftGaussianShape": (2, lambda center, width: Formula(LEFT_GAUSSIAN, center, width)),
-    "rightGaussianShape": (2, lambda center, width: Formula(RIGHT_GAUSSIAN, center, width)),
-}
-"""Shapes: how many parameters they have, and the set that they mean."""
 
 _JOINS = {
     "MIN": "min({a}, {b})",
@@ -196,7 +168,7 @@ def _set(term: Element, where: str, known: Mapping[str, MembershipFunction]) -> 
     else:
         found = _made(Formula, [_joined(next(iter(joined), joined), where, known)], where)
     if term.get("complement", "false").lower() == "true":
-        return _made(Formula, [f"1 - ({formula_of(found)})"], where)
+        return _made(lambda: complement(found), (), where)
     return found
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import Discrete, Formula, MembershipFunction, Ramp, Singleton
+from fuzzymil.membership import Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.rules._formats import fml
+from fuzzymil.rules._formats.fml_shapes import is_shape, shape_of
 from fuzzymil.rules._formats.system import Output, Statement, System, Term
 from fuzzymil.rules._formats.words import word_for
 from fuzzymil.rules.language.printer import format_number
@@ -75,7 +76,7 @@ def changes(system: System) -> list[str]:
         term.text
         for variable in system.inputs
         for term in variable.terms.values()
-        if isinstance(term, Formula) and term.text not in (fml.LEFT_GAUSSIAN, fml.RIGHT_GAUSSIAN)
+        if isinstance(term, Formula) and not is_shape(term)
     }
     if formulas:
         found.append(f"The formulas {listed(sorted(formulas))} are not kept.")
@@ -117,8 +118,7 @@ def _add_terms(variable: Element, terms: Mapping[str, Term], *, tsk: bool = Fals
         else:
             assert isinstance(term, MembershipFunction)
             kind = "tsukamotoTerm" if variable.tag == "tsukamotoVariable" else "fuzzyTerm"
-            element = ElementTree.SubElement(variable, kind, {"name": name, "complement": "false"})
-            _add_shape(element, term)
+            _add_shape(ElementTree.SubElement(variable, kind, {"name": name}), term)
 
 
 def _add_shape(element: Element, term: MembershipFunction) -> None:
@@ -127,19 +127,8 @@ def _add_shape(element: Element, term: MembershipFunction) -> None:
         for x, y in term.points:
             ElementTree.SubElement(shape, "point", {"x": _number(x), "y": _number(y)})
         return
-    values = term.parameters
-    if isinstance(term, Ramp):
-        word = "rightLinearShape" if term.side > 0 else "leftLinearShape"
-        values = tuple(sorted(values))
-    elif isinstance(term, Formula) and term.text in (fml.LEFT_GAUSSIAN, fml.RIGHT_GAUSSIAN):
-        word = "leftGaussianShape" if term.text == fml.LEFT_GAUSSIAN else "rightGaussianShape"
-    else:
-        known = {
-            shape: make.name
-            for shape, (_, make) in fml.SHAPES.items()
-            if isinstance(make, type) and issubclass(make, MembershipFunction) and make is not Ramp
-        }
-        word = word_for("membership family", term.name, known, "FML")
+    word, values, turned = shape_of(term)
+    element.set("complement", "true" if turned else "false")
     ElementTree.SubElement(element, word, {f"param{n + 1}": _number(value) for n, value in enumerate(values)})
 
 
