@@ -136,7 +136,7 @@ class Activations(Strengths):
     @property
     def uncovered(self) -> Array:
         """Whether every rule is exactly zero on a bag, so that it got the default, shape (n_bags,)."""
-        return np.asarray(np.isneginf(self.log_firing).all(axis=1))
+        return _uncovered(self.log_firing)
 
 
 def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Activations:
@@ -212,8 +212,13 @@ def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) ->
     limit = max(_CHUNK_VALUES // max(n_values, n_rules * n_outputs), 1)
     for bounds in _chunks(bags.offsets, limit):
         *layers, output = infer_part(params, masks, operators, bags, *bounds)
-        uncovered = np.isneginf(layers[2]).all(axis=1, keepdims=True)
-        yield (*layers, np.where(uncovered, params.default, output))
+        uncovered = _uncovered(layers[2])
+        yield (*layers, np.where(uncovered[:, None], params.default, output) if uncovered.any() else np.array(output))
+
+
+def _uncovered(log_firing: Array) -> Array:
+    zero = log_firing == -np.inf
+    return np.asarray(zero.all(axis=1)) if zero.any() else np.zeros(len(zero), bool)  # most often there is none
 
 
 def _infer_part(

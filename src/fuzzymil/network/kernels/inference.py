@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.network.kernels.packed import grouping_of
-from fuzzymil.network.layers import Layers, Masks, Operators, Params, forward, layers_1_and_2
+from fuzzymil.network.layers import Masks, Operators, Params, forward, layers_1_and_2
 from fuzzymil.network.packing import pack
 
 __all__ = ["infer_part"]
@@ -29,9 +29,14 @@ def _compiled_rest(
     log_truth: jax.Array,
     bag_index: jax.Array | None,
     n_bags: int,
-) -> Layers:
+) -> tuple[jax.Array | None, ...]:
+    """Return the layers after the second; None for what is known outside, because the compiler would copy it."""
     grouping = grouping_of(bag_index, len(x), n_bags)
-    return forward(params, masks, operators, x, grouping, known=known, log_truth=log_truth)
+    layers = forward(params, masks, operators, x, grouping, known=known, log_truth=log_truth)
+    constant = params.coefs.shape[-1] == 1
+    return tuple(
+        None if values is log_truth or (constant and values is layers.rule_outputs) else values for values in layers[1:]
+    )
 
 
 def infer_part(
@@ -42,8 +47,11 @@ def infer_part(
     data = pack(bags.instances[start:stop], bags.offsets[first : last + 1] - start, np.float64)
     with jax.enable_x64():
         log_truth = _compiled_truth(params, masks, operators, data.x, data.known)
-        layers = _compiled_rest(
+        computed = _compiled_rest(
             params, masks, operators, data.x, data.known, log_truth, data.bag_index, n_bags=len(data.offsets) - 1
         )
-        log_truths, *per_bag = (np.asarray(values) for values in layers)
-    return (log_truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
+        truths, constants = np.asarray(log_truth), np.asarray(params.coefs)[..., 0]
+        # Of single instances, the degrees of bags are the truths; what is concluded may be constant.
+        known = (truths, truths, None, np.broadcast_to(constants, (data.n_bags, *constants.shape)), None)
+        per_bag = [np.asarray(own if values is None else values) for values, own in zip(computed, known, strict=True)]
+    return (truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
