@@ -57,6 +57,30 @@ def test_numpy_and_jax_agree_on_other_bags(bags):
     check(RuleBase.parse(TEXT.format(settings="alpha = 2")), bags)
 
 
+CONJUNCTIONS = """
+VARIABLE a: low = Triangular(-1, 0, 1), high = Trapezoidal(0, 1, 2, 2.5)
+VARIABLE b: low = Gaussian(0, 1), some = Triangular(-1, 0, 1)
+USING t_norm = min, aggregation = max, default = (7)
+IF a is low AND b is some THEN y = 1{slopes}
+IF a is high AND b is low THEN y = 2{weight}
+IF a is low THEN y = -1
+"""
+
+
+@pytest.mark.parametrize("slopes", ["", " + 2*a - b"])
+@pytest.mark.parametrize("weight", ["", " WITH 0.5"])
+@pytest.mark.parametrize("single", [True, False])
+def test_numpy_and_jax_agree_on_the_least_membership(slopes, weight, single):
+    rules, bags = RuleBase.parse(CONJUNCTIONS.format(slopes=slopes, weight=weight)), some_bags(False, single)
+    check(rules, bags)
+    with use_engine("jax"):
+        found = rules.infer(bags)
+    assert found.uncovered.any()
+    assert not found.uncovered.all()
+    assert (found.output[found.uncovered] == 7).all()
+    found.output[0] = 0  # an array of one's own
+
+
 QUANTIFIED = """
 VARIABLE a: low = Gaussian(0, 1), high = Sigmoid(1, 3)
 VARIABLE b: low = Triangular(-2, 0, 2)

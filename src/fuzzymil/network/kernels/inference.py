@@ -5,18 +5,38 @@ from __future__ import annotations
 import functools
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.network.kernels.packed import grouping_of
-from fuzzymil.network.layers import Masks, Operators, Params, forward, layers_1_and_2
+from fuzzymil.network.layers import Masks, Operators, Params, forward, layer1, layers_1_and_2
 from fuzzymil.network.packing import pack
 
 __all__ = ["infer_part"]
 
+_FEW_FEATURES = 32  # at most, for programs that spell out every feature
+
+
 # Two programs: in a single one, the compiler would recompute the truths wherever they are used.
-_compiled_truth = functools.partial(jax.jit, static_argnames=("operators",))(layers_1_and_2)
+@functools.partial(jax.jit, static_argnames=("operators",))
+def _compiled_truth(
+    params: Params, masks: Masks, operators: Operators, x: jax.Array, known: jax.Array | None
+) -> jax.Array:
+    if operators.t_norm == "min" and operators.premises is None and known is None and x.shape[1] <= _FEW_FEATURES:
+        return _least_membership(params, masks, x)
+    return layers_1_and_2(params, masks, operators, x, known)
+
+
+def _least_membership(params: Params, masks: Masks, x: jax.Array) -> jax.Array:
+    """Return the truths (i, r) under the minimum, taken feature by feature, so that rules are computed side by side."""
+
+    def of_feature(d: int) -> jax.Array:
+        sets = {name: tuple(values[:, d : d + 1] for values in numbers) for name, numbers in params.sets.items()}
+        return layer1(sets, {name: mask[:, d : d + 1] for name, mask in masks.items()}, x[:, d : d + 1], None)[..., 0]
+
+    return functools.reduce(jnp.minimum, map(of_feature, range(x.shape[1])))
 
 
 @functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
