@@ -11,6 +11,7 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.membership import Gaussian, Ramp
 from fuzzymil.network.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules._formats.fml_shapes import SHAPES, complement
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Or
 
@@ -103,17 +104,17 @@ EXCLUDED = [("trapezoidShape", [2, 2, 4, 4]), ("rectangularShape", [2, 4]), ("si
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-@pytest.mark.parametrize("complement", [False, True])
-def test_shapes_and_their_complements(shape, numbers, expected, complement):
+@pytest.mark.parametrize("turned", [False, True])
+def test_shapes_and_their_complements(shape, numbers, expected, turned):
     about = " ".join(f'param{n}="{value}"' for n, value in enumerate(numbers, start=1))
-    told = f'<fuzzyTerm name="rancid" complement="{str(complement).lower()}"><{shape} {about}/></fuzzyTerm>'
+    told = f'<fuzzyTerm name="rancid" complement="{str(turned).lower()}"><{shape} {about}/></fuzzyTerm>'
     old = '<fuzzyTerm name="rancid" complement="false"><leftLinearShape param1="1" param2="3"/></fuzzyTerm>'
     rules = MamdaniRules.from_fml(TIPPER.replace(old, told))
     x = np.array([-3, 1, 1.5, 2, 2.5, 3, 4, 4.25, 5, 6, 7, 50.0])
     degrees = np.asarray(expected(x), float)
     found = rules.premises.variables[0].terms["rancid"]
-    np.testing.assert_allclose(found(x), 1 - degrees if complement else degrees, atol=1e-12)
-    if complement and (shape, numbers) in EXCLUDED:
+    np.testing.assert_allclose(found(x), 1 - degrees if turned else degrees, atol=1e-12)
+    if turned and (shape, numbers) in EXCLUDED:
         with pytest.raises(ParameterError, match="formula"):
             rules.to_fml()
     else:
@@ -171,9 +172,11 @@ SETS = ["triangular", "trapezoidal", "rectangle", "gaussian", "s_shape", "z_shap
 def test_systems_come_back(data):
     draw = data.draw
     tame = st.floats(-9, 9).map(lambda value: round(value, 2))
-    inputs = tuple(
-        Variable(name, {term: draw(fuzzy_sets(tame, SETS)) for term in ("low", "high")}, -9, 9) for name in ("a", "b")
-    )
+    halves = [SHAPES[shape][1] for shape in ("leftGaussianShape", "rightGaussianShape")]
+    half = st.builds(lambda make, *numbers: make(*numbers), st.sampled_from(halves), tame, st.integers(1, 9))
+    turned = st.builds(complement, half | fuzzy_sets(tame, ["gaussian"]))
+    sets = fuzzy_sets(tame, SETS) | half | turned
+    inputs = tuple(Variable(name, {term: draw(sets) for term in ("low", "high")}, -9, 9) for name in ("a", "b"))
     norms = [name for name in DUAL if name != "dombi"]
     hedges = st.sampled_from([(), ("not",), ("very",), ("somewhat",), ("extremely",)])
     asked = tuple(Is(v.name, draw(st.sampled_from(["low", "high"])), draw(hedges)) for v in inputs)
@@ -188,7 +191,7 @@ def test_systems_come_back(data):
     premises = RuleBase(inputs, (Rule(first, [[0.0]], 0.5), Rule(asked[1], [[0.0]])), aggregation="max", **operators)
     rules = MamdaniRules(
         premises,
-        (Variable("y", {term: draw(fuzzy_sets(tame, SETS)) for term in ("s", "t")}, -9, 9),),
+        (Variable("y", {term: draw(sets) for term in ("s", "t")}, -9, 9),),
         ({"y": "s"}, {"y": "t"}),
         implication=draw(st.sampled_from(norms)),
         accumulation=draw(st.sampled_from([*map(DUAL.get, norms), "sum"])),
