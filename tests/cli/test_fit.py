@@ -224,6 +224,17 @@ def test_sets_of_mamdani_rules_are_trained(desk, tmp_path):
     assert further.rules_ != after
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_keeps_the_sets_so_far(desk, tmp_path):
+    rules, model = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
+    stopped = run("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, "-o", model)
+    assert stopped.exit_code == 130
+    assert "of 150 epochs" in stopped.stderr
+    assert f"--continue {model}" in stopped.stderr
+    assert 0 < len(load_model(model).history_["loss"]) < 150
+
+
 def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
     rules, target = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
     chosen = ["--positive", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
