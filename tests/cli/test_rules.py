@@ -1,6 +1,7 @@
 """``rules`` and ``explain``: what a model knows, and why it decided."""
 
 import json
+import re
 
 import pytest
 from runner import COLUMNS, bad, good, run, write
@@ -86,7 +87,10 @@ def test_models_that_were_not_trained(desk, tmp_path):
     arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--continue", tmp_path / "expert.json"]
     assert "MISugeno" in bad(*arguments, "-o", tmp_path / "x.json")
     MIMamdani(n_rules=2, random_state=0).fit(bags).save(tmp_path / "sets.json")
-    assert "VARIABLE weight" in good("rules", tmp_path / "sets.json").stdout
+    shown = good("rules", tmp_path / "sets.json", "--digits", "2").stdout
+    assert "\nweight: " in shown
+    assert not re.search(r"\d{4}", shown)
+    assert "VARIABLE weight" in good("rules", tmp_path / "sets.json", "--format", "rules").stdout
 
 
 def test_mamdani_models_are_models_like_others(desk, tmp_path):

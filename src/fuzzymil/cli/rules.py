@@ -148,18 +148,16 @@ def _losses(found: Any, format: RuleFormat) -> list[str]:
 
 
 def _written(found: Any, format: RuleFormat, max_terms: int, digits: int) -> str:
-    from fuzzymil.rules import RuleBase
-
     longest = 0
     if format in (RuleFormat.text, RuleFormat.markdown, RuleFormat.latex):
         longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
         if longest > max_terms:
             note(f"Showing up to {max_terms} of {longest} conditions per rule; --max-terms {longest} shows all.")
-    if format is RuleFormat.text and isinstance(found, RuleBase):
+    if format is RuleFormat.text:
         text = found.to_text(max_terms, digits)
         # The sets of conditions that are not shown would bury the rules.
         return text if longest > max_terms else f"{text}\n\nwith\n{found.describe_terms(digits=digits)}"
-    if format in (RuleFormat.text, RuleFormat.rules):  # Mamdani rules declare their sets in their source
+    if format is RuleFormat.rules:
         return str(found.to_source())
     if format is RuleFormat.json:
         return _saved(found)

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fuzzymil._utils.text import visible
 from fuzzymil.membership import MembershipFunction
 from fuzzymil.network.premises import HEDGES
 from fuzzymil.network.quantifiers import QUANTIFIERS
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
+from fuzzymil.rules.rule import Variable
 
 __all__ = [
     "concluded",
     "conclusion",
     "conclusions",
     "conditions",
+    "described",
     "escaped",
     "format_number",
     "format_set",
     "gaps",
     "is_quantifier_word",
     "keywords",
+    "own_terms",
     "premise_text",
     "quantifier",
     "quoted",
@@ -282,3 +285,29 @@ def format_number(value: float, digits: int | None) -> str:
     """
     text = f"{value:.{digits}g}" if digits is not None else repr(float(value)).removesuffix(".0")
     return "0" if text == "-0" else text
+
+
+def described(variables: Iterable[Variable], digits: int = 4) -> str:
+    """Return the definition of every term of these variables, one line per variable."""
+    return "\n".join(
+        f"{visible(variable.title)}: "
+        + ", ".join(
+            [
+                *(["one of " + ", ".join(map(visible, variable.categories))] if variable.categories else []),
+                *(f"{visible(term)} = {_described(variable, chosen, digits)}" for term, chosen in own_terms(variable)),
+            ]
+        )
+        for variable in variables
+        if variable.categories or own_terms(variable)
+    )
+
+
+def own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
+    """Return the terms that are declared: not categories, and not *missing*, which every variable has."""
+    return list(variable.asked_if_missing(False).declared_terms.items())
+
+
+def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
+    """Return a set with the date or time of day at which it is centered, if the variable is such."""
+    place = variable.shown(float(chosen.parameters[0])) if chosen.parameters else None
+    return format_set(chosen, digits) + (f" ({place})" if place else "")

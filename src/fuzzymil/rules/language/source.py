@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
-from fuzzymil._utils.text import visible
-from fuzzymil.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import cures, parser, printer
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
@@ -351,28 +349,7 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
     >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).describe_terms())
     x1: low = Gaussian(0, 0.3), high = Gaussian(1, 0.3)
     """
-    return "\n".join(
-        f"{visible(variable.title)}: "
-        + ", ".join(
-            [
-                *(["one of " + ", ".join(map(visible, variable.categories))] if variable.categories else []),
-                *(f"{visible(term)} = {_described(variable, chosen, digits)}" for term, chosen in _own_terms(variable)),
-            ]
-        )
-        for variable in base.variables
-        if variable.categories or _own_terms(variable)
-    )
-
-
-def _own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
-    """Return the terms that are declared: not categories, and not *missing*, which every variable has."""
-    return list(variable.asked_if_missing(False).declared_terms.items())
-
-
-def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
-    """Return a set with the date or time of day at which it is centered, if the variable is such."""
-    place = variable.shown(float(chosen.parameters[0])) if chosen.parameters else None
-    return printer.format_set(chosen, digits) + (f" ({place})" if place else "")
+    return printer.described(base.variables, digits)
 
 
 def to_source(base: RuleSet) -> str:
@@ -417,7 +394,8 @@ def declaration(kind: str, variable: Variable) -> str:
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
     text += printer.gaps(variable.gaps, variable.categories)
     terms = [
-        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in _own_terms(variable)
+        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}"
+        for term, chosen in printer.own_terms(variable)
     ]
     if variable.categories:
         terms = ["ONE OF " + ", ".join(map(printer.quoted_term, variable.categories)), *terms]

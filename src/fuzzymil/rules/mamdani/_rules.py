@@ -120,6 +120,22 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
             for r, rule in enumerate(self.rules)
         ]
 
+    def describe_terms(self, digits: int = 4) -> str:
+        """Return the definition of every term, one line per variable, the outputs last.
+
+        Examples
+        --------
+        >>> rules = MamdaniRules.parse('''
+        ... VARIABLE depth: shallow = Gaussian(0, 0.25)
+        ... OUTPUT risk FROM 0 TO 1: great = Triangular(0.5, 1, 1.5)
+        ... IF depth is shallow THEN risk is great
+        ... ''')
+        >>> print(rules.describe_terms())
+        depth: shallow = Gaussian(0, 0.25)
+        risk: great = Triangular(0.5, 1, 1.5)
+        """
+        return printer.described([*self.premises.variables, *self.outputs], digits)
+
     def concluded_text(self, rule: int) -> str:
         """Return the conclusion of a rule, counted from 0, as text: ``risk is great``."""
         return ", ".join(_concluded(name, said) for name, said in self.conclusions[rule].items())
