@@ -39,7 +39,7 @@ def test_the_demonstration_prints_its_address(opened):
 def test_rules_and_data(opened):
     good("studio", "shop.rules", "visits.csv", "--bag", "user", "--label", "bought", "--no-browser")
     session = opened[0].session
-    assert (session.name, session.data_name, session.bags.n_bags) == ("shop", "visits.csv", 4)
+    assert (session.context.name, session.context.data.name, session.bags.n_bags) == ("shop", "visits.csv", 4)
     assert session.case.decisions.tolist() == ["yes", "no", "no", "yes"]
 
 

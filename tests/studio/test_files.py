@@ -121,16 +121,59 @@ def test_without_a_folder_nothing_is_saved():
 
 
 def test_the_snippet_gets_the_same_answers(home, tmp_path, monkeypatch, capsys):
-    from fuzzymil.datasets import write_bags
+    rows = ["points,kind,x1,x2"]
+    bags = home.session.bags
+    for bag, label, instances in zip(bags.ids, bags.labels, bags, strict=True):
+        rows += [f"set {bag},{label},{x1!r},{x2!r}" for x1, x2 in instances.tolist()]
+    (tmp_path / "points.csv").write_text("\n".join(rows))
+    found = upload(home, "points.csv", "\n".join(rows))
+    assert home.get("open", upload=found["upload"], bag="points", label="kind")["fits"]
+    assert printed_decisions(home, tmp_path, monkeypatch, capsys) == home.get("bags")["decisions"]
 
-    write_bags(home.session.bags, tmp_path / "points.csv")
-    home.session.data_name = "points.csv"
-    script = base64.b64decode(home.get("export", format="snippet")["content"]).decode()
+
+def printed_decisions(page, folder, monkeypatch, capsys):
+    """Run the exported script next to the data, and return the last word of each line that it prints."""
+    script = base64.b64decode(page.get("export", format="snippet")["content"]).decode()
     ast.parse(script)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     exec(compile(script, "snippet.py", "exec"), {})
-    said = [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
-    assert said == home.get("bags")["decisions"]
+    return [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
+
+
+THREE = """VARIABLE x: low = Gaussian(0, 1), middle = Gaussian(2, 1), high = Gaussian(4, 1)
+IF x is low THEN cat = 1, dog = 0, owl = 0
+IF x is middle THEN cat = 0, dog = 1, owl = 0
+IF x is high THEN cat = 0, dog = 0, owl = 1
+"""
+
+
+def test_the_snippet_tells_three_classes_apart(tmp_path, monkeypatch, capsys):
+    table = "bag,label,x\na,cat,0\nb,dog,2.1\nc,owl,3.9\nd,dog,0.3\n"
+    (tmp_path / "animals.csv").write_text(table)
+    page = Page(Session(Document(THREE), name="animals"))
+    page.get("open", upload=upload(page, "animals.csv", table)["upload"])
+    said = printed_decisions(page, tmp_path, monkeypatch, capsys)
+    assert said == page.get("bags")["decisions"] == ["cat", "dog", "owl", "cat"]
+
+
+@pytest.mark.parametrize("format", ["model", "report"])
+def test_what_needs_labels_says_so_beforehand(format):
+    page = Page(Session(demo_document()))
+    assert "label" in page.refused("losses", "refused", format=format)["message"]
+
+
+def test_a_text_with_mistakes_is_for_the_editor(home):
+    text = "VARIABLE x: low = Gausian(0, 1)\nIF x is lwo THEN y = 1\n"
+    found = upload(home, "broken.rules", text)
+    assert (found["kind"], found["text"]) == ("text", text)
+    assert "2 mistakes" in found["summary"]
+    home.refused("open", "refused", upload=found["upload"])
+
+
+def test_a_text_stays_as_it_was_written(home):
+    text = "# why\n\nVARIABLE x1 :  low=Gaussian(0,1)   # cold\n\nIF x1 is low THEN y = 1\n"
+    home.get("open", upload=upload(home, "mine.rules", text)["upload"])
+    assert home.state["text"] == text
 
 
 def test_a_saved_model_predicts_as_the_studio_does(home, tmp_path):

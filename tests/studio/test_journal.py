@@ -13,9 +13,14 @@ import httpx
 import pytest
 from studio_page import Page
 
+from fuzzymil import Bags, MISugeno
+from fuzzymil.datasets import read_bags
 from fuzzymil.studio import Document, Session
+from fuzzymil.studio.context import Data
 from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.journal import FOLDER, Journal
+
+PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 0\nIF x1 is not low THEN y = 1\n"
 
 
 def opened(folder, document=None, **settings):
@@ -23,7 +28,7 @@ def opened(folder, document=None, **settings):
 
 
 def test_everything_is_there_after_a_restart(tmp_path):
-    page = opened(tmp_path, bags=demo_bags())
+    page = opened(tmp_path, data=demo_bags())
     page.get("set_term", variable="x1", term="left", handle="move", x=1 / 3)
     page.get("set_rule", number=1, on=False)
     page.get("name_version", name="Before the ward round")
@@ -34,7 +39,7 @@ def test_everything_is_there_after_a_restart(tmp_path):
     page.get("undo")
     state, history = page.state, page.get("history")
     page.session.close()
-    again = opened(tmp_path, bags=demo_bags())
+    again = opened(tmp_path, data=demo_bags())
     assert again.session.recovered["edits"] == 5
     assert again.get("history") == {**history, "revision": 0}
     for name in ("text", "rules", "variables", "threshold", "version", "undo", "redo", "reference"):
@@ -100,15 +105,110 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     page.get("set_rule", number=1, weight=0.5)
 
 
-def test_data_that_were_dropped_on_the_page_are_there_after_a_restart(tmp_path):
-    page = opened(tmp_path, bags=demo_bags())
-    table = b"bag,label,x1,x2\na,positive,0.5,0.5\nb,negative,1,0\n"
-    upload = page.get("preview", name="two.csv", content=base64.b64encode(table).decode())["upload"]
-    assert page.get("open", upload=upload)["fits"]
+TWO = b"bag,label,x1,x2\na,positive,0.5,0.5\nb,negative,1,0\n"
+THREE = b"who,said,x1,x2\na,positive,0.5,0.5\nb,negative,1,0\nc,negative,1.5,0\n"
+
+
+def open_file(page, name, content, **columns):
+    upload = page.get("preview", name=name, content=base64.b64encode(content).decode())["upload"]
+    return page.get("open", upload=upload, **columns)
+
+
+def n_bags(page):
+    return None if page.state["data"] is None else page.state["data"]["n_bags"]
+
+
+def test_opening_data_is_a_step_of_undo(tmp_path):
+    page = opened(tmp_path, data=Data(demo_bags(), "two concepts"))
+    page.get("set_rule", number=1, weight=0.5)
+    assert open_file(page, "two.csv", TWO)["fits"]
+    open_file(page, "three.csv", THREE, bag="who", label="said")
+    page.get("set_rule", number=1, weight=0.25)
+    assert [each["label"] for each in page.get("history")["versions"]][2:4] == ["Opened two.csv", "Opened three.csv"]
+    page.get("undo")
+    assert (n_bags(page), page.state["undo"]) == (3, "Opened three.csv")
+    page.get("undo")
+    assert (n_bags(page), page.state["data_name"]) == (2, "two.csv")
+    page.get("undo")
+    assert (n_bags(page), page.state["data_name"]) == (150, "two concepts")
+    assert page.state["rules"][0]["weight"] == 0.5  # rules are another step
+    page.get("redo")
+    assert n_bags(page) == 2
+    page.get("goto", version=4)
+    assert (n_bags(page), page.state["rules"][0]["weight"]) == (3, 0.25)
     page.session.close()
-    again = opened(tmp_path, bags=demo_bags())
-    assert again.state["data"]["n_bags"] == 2
-    assert again.state["data_name"] == "two.csv"
+
+
+def test_data_that_were_dropped_on_the_page_are_there_after_a_restart(tmp_path):
+    page = opened(tmp_path, data=demo_bags())
+    open_file(page, "two.csv", TWO)
+    open_file(page, "three.csv", THREE, bag="who", label="said")
+    page.session.close()
+    again = opened(tmp_path, data=demo_bags())
+    assert again.session.recovered["edits"] == 2
+    assert (n_bags(again), again.state["data_name"]) == (3, "three.csv")
+    again.get("undo")
+    assert (n_bags(again), again.state["data_name"]) == (2, "two.csv")
+    again.get("undo")
+    assert n_bags(again) == 150
+    again.session.close()
+
+
+def test_a_data_file_that_is_gone_is_named(tmp_path):
+    file = tmp_path / "elsewhere.csv"
+    file.write_bytes(THREE)
+    columns = {"bag": "who", "label": "said"}
+    page = opened(tmp_path, data=Data(read_bags(file, **columns), file.name, columns, file))
+    page.get("set_rule", number=1, weight=0.5)
+    page.session.close()
+    again = opened(tmp_path)  # without naming the file again
+    assert (n_bags(again), again.state["data_gone"]) == (3, None)
+    again.session.close()
+    file.unlink()
+    last = opened(tmp_path)
+    assert (n_bags(last), last.state["data_name"]) == (None, "elsewhere.csv")
+    assert str(file) in last.state["data_gone"]
+    open_file(last, "two.csv", TWO)
+    assert (n_bags(last), last.state["data_gone"]) == (2, None)
+    last.session.close()
+
+
+def test_data_of_the_command_line_come_before_those_of_the_last_session(tmp_path):
+    page = opened(tmp_path)
+    page.get("set_rule", number=1, weight=0.5)
+    open_file(page, "two.csv", TWO)
+    page.session.close()
+    for _ in range(2):  # the same command twice
+        again = opened(tmp_path, data=Data(demo_bags(), "two concepts"))
+        assert (n_bags(again), again.state["data_name"]) == (150, "two concepts")
+        assert again.state["rules"][0]["weight"] == 0.5
+        assert again.state["undo"] == "Opened two concepts"
+        again.session.close()
+
+
+def test_a_model_is_read_in_the_same_way_after_undo_and_after_a_restart(tmp_path):
+    labels = [0, 1, 0, 1, 1, 0]
+    bags = Bags.from_list(
+        [[[x, 0.5]] for x in (0.1, 0.9, 0.2, 1.5, 1.2, 0.3)], labels=labels, feature_names=["x1", "x2"]
+    )
+    model = MISugeno(rules=PLAIN, threshold=0.75).fit(bags)
+    model.save(tmp_path / "model.json")
+    page = opened(tmp_path, data=bags)
+    before = page.get("bags")["decisions"]
+    upload = page.get(
+        "preview", name="m.json", content=base64.b64encode((tmp_path / "model.json").read_bytes()).decode()
+    )
+    page.get("open", upload=upload["upload"])
+    expected = list(map(str, model.predict(bags)))
+    assert (page.state["threshold"], page.state["name"]) == (0.75, "m")
+    assert page.get("bags")["decisions"] == expected
+    page.get("undo")
+    assert (page.state["threshold"], page.state["name"], page.get("bags")["decisions"]) == (0, "demo", before)
+    page.get("redo")
+    page.session.close()
+    again = opened(tmp_path, data=bags)
+    assert (again.state["threshold"], again.state["name"]) == (0.75, "m")
+    assert again.get("bags")["decisions"] == expected
     again.session.close()
 
 

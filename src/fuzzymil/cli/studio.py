@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import emit, emit_json, note
 from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
 
 if TYPE_CHECKING:
-    from fuzzymil.studio import Session
+    from fuzzymil.studio import Document, Session
+    from fuzzymil.studio.context import Data
 
 __all__ = ["studio"]
 
@@ -85,42 +86,62 @@ def studio(
 
 def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns, format: str | None) -> Session:
     from fuzzymil.studio import Session
+    from fuzzymil.studio.context import Data
     from fuzzymil.studio.demo import demo_bags, demo_document
-    from fuzzymil.studio.document import Document
-    from fuzzymil.studio.start import starter
+    from fuzzymil.studio.start import salvaged, starter
 
     folder = Path.cwd()
     if demo or (rules is None and data is None):
-        return Session(demo_document(), demo_bags(), name="demo", data_name="two concepts", folder=folder, demo=True)
+        return Session(demo_document(), Data(demo_bags(), "two concepts"), name="demo", folder=folder, demo=True)
     if rules is not None and data is None and _holds_data(rules):
         rules, data = None, rules
-    found, reading, remembered = (None, None, None) if rules is None else _read(rules)
-    bags = None if data is None else _bags(data, columns, format, remembered)
-    if found is None:
+    documents, reading, remembered = ([], None, None) if rules is None else _read(rules)
+    opened = None if data is None else _data(data, columns, format, remembered)
+    bags = None if opened is None else opened.bags
+    draft = None
+    if documents is None:  # a text with mistakes
+        assert rules is not None
+        draft = rules.read_text(encoding="utf-8-sig")
+        documents = [salvaged(draft)]
+        note(f"{rules} has mistakes: they are marked in the Rules view, where you can mend them.")
+    elif not documents:
         assert bags is not None
-        document = starter(bags)
-    else:
-        document = Document.of(found)
+        documents = [starter(bags)]
     name = (rules or data or Path("untitled")).stem
-    return Session(document, bags, name=name, data_name="" if data is None else data.name, model=reading, folder=folder)
+    return Session(documents[0], opened, name=name, model=reading, members=documents, folder=folder, draft=draft)
 
 
 def _holds_data(path: Path) -> bool:
     return not holds_rules(path) and path.suffix.lower() != ".json"
 
 
-def _read(path: Path) -> tuple[Any, Any, Columns | None]:
-    """Return the rules of a file, how a model reads them, and the columns of its training data."""
+def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
+    """Return the rules of a file, how a model reads them, and the columns of its training data.
+
+    None instead of the rules if they are a text with mistakes.
+    """
+    from fuzzymil.rules.formats import ENDINGS
+    from fuzzymil.studio import Document
+
     if holds_rules(path):
-        return read_all_rules(path)[0], None, None
+        is_text = ENDINGS.get(path.suffix.lower()) == "rules"
+        try:
+            found = read_all_rules(path)[0]
+        except RuleSyntaxError:
+            if not is_text:
+                raise
+            return None, None, None
+        # A text stays as it was written, with its comments and blank lines.
+        return [Document(path.read_text(encoding="utf-8-sig")) if is_text else Document.of(found)], None, None
     model, columns = read_model(path, to_answer=True)
-    members = read_all_rules(path)
-    if len(members) > 1:
-        note(f"The model has {len(members)} rule bases; the studio shows the first.")
-    return members[0], model._class_reading(), columns
+    return list(map(Document.of, read_all_rules(path))), model._class_reading(), columns
 
 
-def _bags(path: Path, columns: Columns, format: str | None, remembered: Columns | None) -> Any:
+def _data(path: Path, columns: Columns, format: str | None, remembered: Columns | None) -> Data:
     from fuzzymil.cli._inputs import read_data
+    from fuzzymil.studio.context import Data
 
-    return read_data(path, columns, format, remembered=remembered).bags
+    found = read_data(path, columns, format, remembered=remembered)
+    read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": format}
+    told = {name: value for name, value in read_with.items() if value is not None}
+    return Data(found.bags, path.name, told, path.absolute())

@@ -19,9 +19,18 @@ from fuzzymil.rules import MamdaniActivations, RuleBase
 from fuzzymil.rules.editing import border_of
 from fuzzymil.studio.document import Document, Rules
 
-__all__ = ["Case", "classes_of", "class_text"]
+__all__ = ["Case", "Committee", "class_text", "classes_of"]
 
 _MOST_CLASSES = 20  # whole numbers with more values are quantities
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Committee:
+    """What the members of a committee say together: the mean of their outputs, and how it is read."""
+
+    output: Array
+    decisions: Array
+    probabilities: Array | None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,6 +43,8 @@ class Case:
     bags : Bags, optional
     model : ClassReading, optional
         How the model reads its output, if one was opened.
+    others : tuple of Document
+        The other members of a committee.
 
     Examples
     --------
@@ -46,6 +57,7 @@ class Case:
     document: Document
     bags: Bags | None
     model: ClassReading | None = None
+    others: tuple[Document, ...] = ()
 
     def __post_init__(self) -> None:
         n_classes = 0 if self.model is None else len(self.model.classes)
@@ -147,13 +159,36 @@ class Case:
             return None
         return np.array(labels, object) if self.classes is None else _texts(labels)
 
+    @functools.cached_property
+    def _from_others(self) -> Array:
+        """The outputs (m, b, k) of the other members."""
+        return np.array([each.active.infer(_with_gaps(self.given, each.base)).output for each in self.others])
+
+    @functools.cached_property
+    def outputs_of_members(self) -> Array:
+        """The outputs (m, b, k) of all members of a committee, this one first."""
+        return np.concatenate([self.found.output[None], self._from_others])
+
+    @functools.cached_property
+    def committee(self) -> Committee | None:
+        """What all members say together; None if there is only one, or if an edit left them with different outputs."""
+        if not self.others or any(Case(each, None).outputs != self.outputs for each in self.others):
+            return None
+        output = self.outputs_of_members.mean(axis=0)
+        if self.reading is None:
+            return Committee(output, output[:, 0], None)
+        return Committee(output, _texts(self.reading.labels(output)), self.reading.probability(output))
+
     def with_document(self, document: Document) -> Case:
         """Return the case of another document on the same bags."""
-        return Case(document, self.bags, self.model)
+        made = Case(document, self.bags, self.model, self.others)
+        if "_from_others" in vars(self):
+            vars(made)["_from_others"] = self._from_others  # a drag moves one member only
+        return made
 
     def of_bags(self, bags: Bags) -> Case:
         """Return the same rules on other bags, read in the same way."""
-        made = Case(self.document, bags, self.model)
+        made = Case(self.document, bags, self.model, self.others)
         vars(made)["classes"], vars(made)["reading"] = self.classes, self.reading
         return made
 

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import InputError, ParameterError, known_name
+from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.rules import json as rules_json
 from fuzzymil.rules.formats import ENDINGS, READERS, read_rules, rules_of_model, what_is_lost
-from fuzzymil.studio.case import Case
-from fuzzymil.studio.document import Rules
+from fuzzymil.studio.case import Case, class_text
+from fuzzymil.studio.context import Context
+from fuzzymil.studio.document import Document
 from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.text import checked_text
 
 __all__ = ["EXPORTS", "Upload", "content_of", "exported", "lost", "openable", "plain_name", "previewed", "read_data"]
 
@@ -68,7 +70,7 @@ class Upload:
     def __init__(self, name: str, content: bytes) -> None:
         self.name, self.content = name, content
         self.kind = ""
-        self.rules: Rules | None = None
+        self.documents: list[Document] = []  # one, or the members of a committee
         self.model: Any = None
 
     @contextlib.contextmanager
@@ -118,12 +120,32 @@ def previewed(upload: Upload) -> dict[str, Any]:
     with upload.as_file() as path, _unnamed(path):
         if ENDINGS.get(ending) == "json":
             return _from_json(upload, path)
+        if ENDINGS.get(ending) == "rules":
+            return _from_text(upload)
         if ending in ENDINGS:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
-                upload.kind, upload.rules = "rules", read_rules(path)
+                upload.kind, upload.documents = "rules", [Document.of(read_rules(path))]
             return {**_summary(upload), "losses": [str(each.message) for each in caught]}
         return _table(upload, path)
+
+
+def _from_text(upload: Upload) -> dict[str, Any]:
+    """Return what a text of rules says; one with mistakes can still be mended in the editor."""
+    try:
+        text = checked_text(upload.content.decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        raise InputError(f"{upload.name} is not UTF-8 text (byte {problem.start}): save it as UTF-8.") from None
+    document = Document(text)
+    try:
+        _ = document.rules
+    except RuleSyntaxError as problem:
+        upload.kind = "text"
+        n = max(1, len(problem.mistakes))
+        said = f"{n} mistake{'s' * (n != 1)}: they are marked in the text, where you can mend them."
+        return {"kind": "text", "summary": said, "text": text, "losses": []}
+    upload.kind, upload.documents = "rules", [document]
+    return {**_summary(upload), "losses": []}
 
 
 @contextlib.contextmanager
@@ -139,26 +161,26 @@ def _unnamed(path: Path) -> Iterator[None]:
 def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
     document = storage.read_document(path, {**rules_json.MODEL, **rules_json.VERSIONS})
     if document["format"] in rules_json.VERSIONS:
-        upload.kind, upload.rules = "rules", read_rules(path)
+        upload.kind, upload.documents = "rules", [Document.of(read_rules(path))]
         return {**_summary(upload), "losses": []}
     members = rules_of_model(document, upload.name)
     from fuzzymil.estimators import SavedNetwork, model_from_dict
 
     model = SavedNetwork.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
     reading = getattr(model, "_class_reading", None)
-    upload.kind, upload.rules = "model", members[0]
+    upload.kind, upload.documents = "model", list(map(Document.of, members))
     upload.model = None if reading is None else reading()
-    more = [f"The model has {len(members)} rule bases; only the first is opened."] if len(members) > 1 else []
-    return {**_summary(upload), "losses": more}
+    return {**_summary(upload), "losses": []}
 
 
 def _summary(upload: Upload) -> dict[str, Any]:
-    assert upload.rules is not None
-    n_rules, n_variables = upload.rules.n_rules, len(upload.rules.variables)
+    first, n_members = upload.documents[0], len(upload.documents)
+    n_rules, n_variables = first.rules.n_rules, len(first.rules.variables)
+    size = f"{n_rules} rule{'s' * (n_rules != 1)} over {n_variables} variable{'s' * (n_variables != 1)}"
     return {
         "kind": upload.kind,
-        "summary": f"{n_rules} rule{'s' * (n_rules != 1)} over {n_variables} variable{'s' * (n_variables != 1)}",
-        "text": upload.rules.to_source(),
+        "summary": size if n_members == 1 else f"a committee of {n_members} rule bases; the first has {size}",
+        "text": first.text,
     }
 
 
@@ -231,33 +253,41 @@ def _ending(format: object) -> str:
     return endings[str(format)]
 
 
-def lost(case: Case, format: object) -> list[str]:
+def lost(case: Case, context: Context, format: object) -> list[str]:
     """Return what a format does not keep; a format that cannot hold the rules raises."""
     _ending(format)
-    if format in ("svg", "png", "report", "snippet", "model"):
-        return ["Committees and training histories are not part of it."] if format == "model" else []
-    found = what_is_lost(case.rules, str(format))
+    found = []
+    if context.members and format != "snippet":
+        found = [f"Only the member that is shown, {context.member + 1} of {len(context.members)}, is written."]
+    if format in ("model", "report"):
+        if case.bags is None or case.bags.labels is None:
+            what = "fitted model" if format == "model" else "report"
+            raise InputError(f"A {what} needs labels: open a data file with a label column, or export the rules.")
+        return found if format == "report" else [*found, "The history of training is not part of it."]
+    if format in ("svg", "png", "snippet"):
+        return found
+    found += what_is_lost(case.rules, str(format))
     if case.document.off:
-        found = [*found, "Rules that are switched off have the weight 0."]
+        found += ["Rules that are switched off have the weight 0."]
     return found
 
 
-def exported(case: Case, name: str, data_name: str, message: Mapping[str, Any]) -> dict[str, Any]:
+def exported(case: Case, context: Context, message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file: its name, type and content, and what it does not keep."""
     format = message.get("format")
     ending = _ending(format)
-    losses = lost(case, format)
-    content = _content(case, name, data_name, str(format), message)
+    losses = lost(case, context, format)
+    content = _content(case, context, str(format), message)
     raw = content.encode("utf-8") if isinstance(content, str) else content
     return {
-        "name": plain_name(re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "_", name).lstrip(".~-") or "rules") + ending,
+        "name": plain_name(re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "_", context.name).lstrip(".~-") or "rules") + ending,
         "mime": _MIME.get(Path(ending).suffix, "text/plain"),
         "content": base64.b64encode(raw).decode("ascii"),
         "losses": losses,
     }
 
 
-def _content(case: Case, name: str, data_name: str, format: str, message: Mapping[str, Any]) -> str | bytes:
+def _content(case: Case, context: Context, format: str, message: Mapping[str, Any]) -> str | bytes:
     rules = case.rules
     if format == "rules":
         return case.document.text if not case.document.off else rules.to_source()
@@ -266,11 +296,11 @@ def _content(case: Case, name: str, data_name: str, format: str, message: Mappin
     if format == "model":
         return _saved(_model(case).save, "model.json")
     if format == "snippet":
-        return snippet(case, name, data_name)
+        return snippet(case, context)
     if format in ("svg", "png"):
         return _figure(case, format, message)
     if format == "report":
-        return _report(case, name)
+        return _report(case, context.name)
     found: str = getattr(rules, f"to_{format}")()
     return found
 
@@ -286,8 +316,6 @@ def _model(case: Case) -> Any:
     from fuzzymil.estimators import MIMamdani, MISugeno
     from fuzzymil.rules import RuleBase
 
-    if case.data.labels is None:
-        raise InputError("A fitted model needs labels: open a data file with a label column, or export the rules.")
     threshold = case.threshold if case.classes is not None else None
     positive = None
     if case.classes is not None and len(case.outputs) == 1:
@@ -334,29 +362,44 @@ def _report(case: Case, name: str) -> bytes:
         return path.read_bytes()
 
 
-def snippet(case: Case, name: str, data_name: str) -> str:
+def snippet(case: Case, context: Context) -> str:
     """Return a Python script that gets the same answers.
 
     Examples
     --------
-    >>> from fuzzymil.studio.document import Document
     >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> "parse_rules" in snippet(Case(document, None), "sky", "")
+    >>> "parse_rules" in snippet(Case(document, None), Context("sky"))
     True
     """
-    rules = case.rules.to_source()
-    quotes = "'''" if '"""' in rules else '"""'
-    text = rules.replace("\\", "\\\\").replace(quotes, "\\" + quotes)
-    lines = [f"# The rules {name!r:.80}, as in the studio.".replace("\n", " "), ""]
+    every = [case.rules, *(each.active for each in case.others)]
+    lines = [f"# The rules {context.name!r:.80}, as in the studio.".replace("\n", " "), ""]
+    lines += ["import numpy as np"] if len(every) > 1 or len(case.outputs) > 1 else []
     lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.formats import parse_rules", ""]
-    lines += [f"rules = parse_rules({quotes}", text.rstrip("\n"), f"{quotes})", ""]
-    lines += [f"bags = read_bags({data_name or 'data.csv'!r})" if data_name else 'bags = read_bags("data.csv")']
-    lines += ["found = rules.infer(bags)", ""]
-    if case.classes is not None and len(case.outputs) == 1:
-        names = [str(each) for each in case.classes]
-        positive, other = names[case.positive], names[1 - case.positive]
-        lines += ["for bag, output in zip(bags.ids, found.output[:, 0]):"]
-        lines += [f"    print(bag, output, {positive!r} if output > {case.threshold!r} else {other!r})"]
+    for number, rules in enumerate(every, start=1):
+        source = rules.to_source()
+        quotes = "'''" if '"""' in source else '"""'
+        text = source.replace("\\", "\\\\").replace(quotes, "\\" + quotes)
+        name = "rules" if len(every) == 1 else f"rules_{number}"
+        lines += [f"{name} = parse_rules({quotes}", text.rstrip("\n"), f"{quotes})", ""]
+    data = context.data
+    arguments = [repr(data.name if data is not None and data.name else "data.csv")]
+    arguments += [f"{name}={value!r}" for name, value in ({} if data is None else data.columns).items()]
+    lines += [f"bags = read_bags({', '.join(arguments)})"]
+    if len(every) == 1:
+        lines += ["outputs = rules.infer(bags).output", ""]
     else:
-        lines += ["for bag, output in zip(bags.ids, found.output):", "    print(bag, *output)"]
-    return "\n".join(lines) + "\n"
+        names = ", ".join(f"rules_{number}" for number in range(1, len(every) + 1))
+        lines += [f"outputs = np.mean([rules.infer(bags).output for rules in ({names})], axis=0)", ""]
+    return "\n".join([*lines, *_told(case)]) + "\n"
+
+
+def _told(case: Case) -> list[str]:
+    """Return the end of the script: it prints each bag with its output and, if there are classes, the decision."""
+    loop = "for bag, output in zip(bags.ids, outputs):"
+    if case.classes is None:
+        return [loop, "    print(bag, *output)"]
+    names = [class_text(each) for each in case.classes]
+    if len(case.outputs) > 1:
+        return [f"classes = {names!r}", loop, "    print(bag, *output, classes[np.argmax(output)])"]
+    positive, other = names[case.positive], names[1 - case.positive]
+    return [loop, f"    print(bag, output[0], {positive!r} if output[0] > {case.threshold!r} else {other!r})"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.studio.context import Context
 from fuzzymil.studio.document import Document
 
 __all__ = ["History", "Version"]
@@ -17,12 +18,13 @@ _PARSED = 64  # latest versions whose rules are kept parsed; older ones are pars
 
 @dataclasses.dataclass(frozen=True)
 class Version:
-    """One state: its number, what led to it, when, and its name if a person gave it one."""
+    """One state: its number, what led to it, when, the data and model next to it, and its name if it was given one."""
 
     number: int
     label: str
     when: str
     document: Document
+    context: Context
     name: str = ""
 
 
@@ -35,6 +37,10 @@ class History:
         The first version.
     label : str
         Where it came from.
+    when : str, optional
+        Default: now.
+    context : Context, optional
+        The data and model that were opened with it.
 
     Examples
     --------
@@ -46,8 +52,10 @@ class History:
     (True, 'Changed rule 1')
     """
 
-    def __init__(self, document: Document, label: str = "Opened", when: str | None = None) -> None:
-        self.versions = [Version(0, label, when or _now(), document)]
+    def __init__(
+        self, document: Document, label: str = "Opened", when: str | None = None, context: Context | None = None
+    ) -> None:
+        self.versions = [Version(0, label, when or _now(), document, context or Context())]
         self._done, self._undone = [0], list[int]()
 
     @property
@@ -65,9 +73,9 @@ class History:
         """What redo would do again; None if there is nothing."""
         return self.versions[self._undone[-1]].label if self._undone else None
 
-    def add(self, document: Document, label: str, when: str | None = None) -> Version:
+    def add(self, document: Document, label: str, when: str | None = None, context: Context | None = None) -> Version:
         """Add a version after the current one; what was undone leaves the path, but stays a version."""
-        made = Version(len(self.versions), label, when or _now(), document)
+        made = Version(len(self.versions), label, when or _now(), document, context or self.current.context)
         self.versions.append(made)
         self._done.append(made.number)
         self._undone.clear()

@@ -2,13 +2,15 @@
 
 A record is one line of JSON. It is written by one call and synchronized to disk; a line that was cut off by a crash
 is dropped when the journal is read, and everything before it stands. Of a text, what differs from the one before is
-stored.
+stored; so it is with the data and models that were opened. Files that were dropped on the page are kept next to the
+journal.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +19,9 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil.studio._json import decoded, encoded
+from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.document import Document
+from fuzzymil.studio.files import Upload, previewed
 from fuzzymil.studio.history import History
 
 try:
@@ -64,7 +68,7 @@ class Journal:
             if self._locked():
                 break
             os.close(self._file)
-        self._text = ""
+        self._text, self._context = "", Context()  # of the latest version
         self.draft: str | None = None
         self.records = list(self._read())
 
@@ -106,7 +110,7 @@ class Journal:
         with contextlib.suppress(OSError):
             self.path.with_suffix(".damaged").write_bytes(self.path.read_bytes())
         os.ftruncate(self._file, 0)
-        self._text, self.draft, self.records = "", None, []
+        self._text, self._context, self.draft, self.records = "", Context(), None, []
         self.append({"journal": _VERSION})
 
     def append(self, record: Mapping[str, Any]) -> None:
@@ -121,21 +125,13 @@ class Journal:
             os.ftruncate(self._file, size)  # half a line would end the journal
             raise
 
-    def keep_file(self, name: str, content: bytes, options: Mapping[str, Any]) -> None:
-        """Keep a data file next to the journal, so that it is there after a restart; only the latest one is kept."""
-        kept = self.path.with_suffix(f".data{''.join(Path(name).suffixes)[-20:]}")
-        storage.write_atomically(kept, content)
-        self.append({"data": name, "kept": kept.name, "options": dict(options)})
-
-    def kept_file(self) -> tuple[str, bytes, dict[str, Any]] | None:
-        """Return the data file that was opened last: its name, content and options."""
-        last = next((record for record in reversed(self.records) if "data" in record), None)
-        if last is None:
-            return None
-        try:
-            return last["data"], (self.folder / Path(last["kept"]).name).read_bytes(), last["options"]
-        except OSError:
-            return None
+    def keep_file(self, name: str, content: bytes) -> Path:
+        """Keep a file that was opened next to the journal, so that it is there after a restart, and return its path."""
+        ending = "".join(Path(name).suffixes)[-20:]
+        kept = self.path.with_suffix(f".{hashlib.sha256(content).hexdigest()[:16]}{ending}")
+        if not kept.exists():
+            storage.write_atomically(kept, content)
+        return kept
 
     def close(self) -> None:
         """Let another process write the journal."""
@@ -151,20 +147,18 @@ class Journal:
 
     # ------------------------------------------------------------------ documents
 
-    def keep(self, document: Document, label: str, when: str, *, opened: bool = False) -> None:
-        """Write a new version."""
-        self.append(
-            {
-                "opened" if opened else "done": label,
-                "when": when,
-                "text": self._difference(document.text),
-                "off": sorted(document.off),
-                "frozen": sorted(map(list, document.frozen)),
-                "threshold": document.threshold,
-                "positive": document.positive,
-            }
-        )
-        self._text = document.text
+    def keep(self, document: Document, label: str, when: str, context: Context, *, given: str = "") -> None:
+        """Write a new version; ``given`` says whether "rules" or "data" came with the start of the program."""
+        record = {
+            "done": label,
+            **({"given": given} if given else {}),
+            "when": when,
+            "text": self._difference(document.text),
+            **_marks(document),
+        }
+        changed = self._changes(context)
+        self.append({**record, "context": changed} if changed else record)
+        self._text, self._context = document.text, context
 
     def keep_draft(self, text: str | None) -> None:
         """Write a text that has not become a version; None if there is none any more."""
@@ -182,29 +176,83 @@ class Journal:
             raise ValueError("The journal does not fit together.")
         return str(self._text[:start] + middle + self._text[len(self._text) - end :])
 
-    def _document(self, record: Mapping[str, Any]) -> Document:
-        self._text = self._joined(record["text"])
-        return Document(
-            self._text,
-            frozenset(record["off"]),
-            frozenset((variable, term) for variable, term in record["frozen"]),
-            record["threshold"],
-            record["positive"],
-        )
+    def _changes(self, context: Context) -> dict[str, Any]:
+        """Return what distinguishes a context from that of the latest version."""
+        old, found = self._context, dict[str, Any]()
+        if context.name != old.name:
+            found["name"] = context.name
+        if context.data is not old.data:
+            found["data"] = None if context.data is None else self._data_facts(context.data)
+        if context.model is not old.model:
+            found["model"] = None if context.model is None else self._stored(context.model_file)
+        if context.members is not old.members:
+            known = dict(enumerate(old.members))
+            changed = {n: each for n, each in enumerate(context.members) if known.get(n) is not each}
+            found["members"] = [
+                len(context.members),
+                {n: {"text": each.text, **_marks(each)} for n, each in changed.items()},
+            ]
+        if context.member != old.member:
+            found["member"] = context.member
+        return found
 
-    def restored(self) -> tuple[History, Document] | None:
-        """Return the history that the records tell, and what was opened last; None for a new journal."""
+    def _data_facts(self, data: Data) -> dict[str, Any]:
+        return {"name": data.name, "columns": data.columns, "file": self._stored(data.path)}
+
+    def _stored(self, path: Path | None) -> str:
+        """Return a path as text: of a kept file its name, of no file nothing."""
+        return "" if path is None else path.name if path.parent == self.folder else str(path.absolute())
+
+    def _found(self, stored: str) -> Path | None:
+        return self.folder / stored if stored else None  # a path from the root stays one
+
+    def _restored_context(self, facts: Mapping[str, Any], given: Context) -> Context:
+        """Return the context that differs from the latest one by these facts.
+
+        What was given when the program was started is taken from there, if it is the same as it was then.
+        """
+        found: dict[str, Any] = {"name": str(facts.get("name", self._context.name))}
+        found |= {"member": facts.get("member", self._context.member)}
+        if "data" in facts:
+            told = facts["data"]
+            data = told and Data(None, told["name"], told["columns"], self._found(told["file"]))
+            found["data"] = given.data if data and data.is_same_file(given.data) else data or None
+        if "model" in facts:
+            file = self._found(facts["model"] or "")
+            found |= {"model_file": file, "model": _model_in(file) if file else given.model}
+            if facts["model"] is None:
+                found["model"] = None
+        if "members" in facts:
+            n, changed = facts["members"]
+            known = dict(enumerate(self._context.members)) | {int(k): _marked(**each) for k, each in changed.items()}
+            found["members"] = tuple(known[place] for place in range(n))
+        return self._context.replaced(**found)
+
+    def restored(self, given: Context) -> tuple[History, Document, Context] | None:
+        """Return the history that the records tell, and the rules and data that the program was last started with.
+
+        None for a new journal.
+
+        Parameters
+        ----------
+        given : Context
+            What the program was started with this time.
+        """
         history: History | None = None
-        opened: Document | None = None
+        rules: Document | None = None
+        around = self._context
         for record in self.records:
             if "text" in record:
-                document, self.draft = self._document(record), None
-                label = record.get("opened") or record.get("done") or ""
-                opened = document if "opened" in record else opened
+                self._text = self._joined(record["text"])
+                document, self.draft = _marked(**{**record, "text": self._text}), None
+                if "context" in record:
+                    self._context = self._restored_context(record["context"], given)
+                rules = document if record.get("given") == "rules" else rules
+                around = self._context if "given" in record else around
                 if history is None:
-                    history = History(document, label, record["when"])
+                    history = History(document, record["done"], record["when"], self._context)
                 else:
-                    history.add(document, label, record["when"])
+                    history.add(document, record["done"], record["when"], self._context)
             elif history is None:
                 continue
             elif "draft" in record:
@@ -215,7 +263,32 @@ class Journal:
                 history.redo()
             elif "name" in record:
                 history.name(*record["name"])
-        return None if history is None or opened is None else (history, opened)
+        return None if history is None or rules is None else (history, rules, around)
+
+
+def _marks(document: Document) -> dict[str, Any]:
+    """Return what a document has besides its text."""
+    return {
+        "off": sorted(document.off),
+        "frozen": sorted(map(list, document.frozen)),
+        "threshold": document.threshold,
+        "positive": document.positive,
+    }
+
+
+def _marked(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, **_: Any) -> Document:
+    """Return the document with a text and what `_marks` returned."""
+    return Document(text, frozenset(off), frozenset((variable, term) for variable, term in frozen), threshold, positive)
+
+
+def _model_in(file: Path) -> Any:
+    """Return how a model that was kept reads its output; None if it is gone."""
+    upload = Upload(file.name, file.read_bytes() if file.is_file() else b"")
+    try:
+        previewed(upload)
+    except (ValueError, OSError):
+        return None
+    return upload.model
 
 
 def _n_common(first: str, second: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.studio import describe, sets
+from fuzzymil.studio._json import encoded
 from fuzzymil.studio.case import Case
+from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
-from fuzzymil.studio.files import EXPORTS, Upload, openable, read_data
-from fuzzymil.studio.history import History
+from fuzzymil.studio.files import EXPORTS, openable
+from fuzzymil.studio.history import History, Version
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
 from fuzzymil.studio.text import check, checked_text, complete, mistakes_of
@@ -63,17 +65,19 @@ class Session:
     Parameters
     ----------
     document : Document
-    bags : Bags, optional
+    data : Bags or Data, optional
     name : str
         What the rules are called: the name of their file without its ending.
-    data_name : str
-        What the data are called.
     model : ClassReading, optional
         How the model reads its output, if one was opened.
+    members : sequence of Document
+        All rule bases of a committee, of which ``document`` is the first.
     folder : Path, optional
         Where files are saved. None: nowhere.
     demo : bool
         Whether the page offers its guided start.
+    draft : str, optional
+        A text with mistakes to go on with.
 
     Examples
     --------
@@ -87,16 +91,16 @@ class Session:
     def __init__(
         self,
         document: Document,
-        bags: Bags | None = None,
+        data: Bags | Data | None = None,
         *,
         name: str = "untitled",
-        data_name: str = "",
         model: ClassReading | None = None,
+        members: Sequence[Document] = (),
         folder: Path | None = None,
         demo: bool = False,
+        draft: str | None = None,
     ) -> None:
-        self.name, self.data_name, self.folder, self.demo = name, data_name, folder, demo
-        self.bags, self.model = bags, model
+        self.folder, self.demo = folder, demo
         self.revision = 0
         self.lock = threading.RLock()
         self.windows: list[Window] = []
@@ -113,18 +117,22 @@ class Session:
         self._reference: Case | None = None
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
-        self.history = History(checked_document(document), f"Opened {name}")
+        given = Data(data) if isinstance(data, Bags) else data
+        context = Context(name, given, model, members=tuple(map(checked_document, members)))
+        self.history = History(checked_document(document), f"Opened {name}", context=context)
         if folder is not None:
             self._recover(folder)
+        if draft is not None and self.draft is None and self.recovered is None:
+            self.draft = encoded({"text": draft, "base": self.document.text})  # as the page keeps it
 
     def _recover(self, folder: Path) -> None:
-        """Go on where an earlier session of this name ended; if the file changed since, that is one more version."""
+        """Go on where an earlier session of this name ended; if its files changed since, that is one more version."""
         opened = self.history.current
-        found: tuple[History, Document] | None = None
+        found: tuple[History, Document, Context] | None = None
         try:
-            self._journal = Journal(folder, self.name)
+            self._journal = Journal(folder, opened.context.name)
             try:
-                found = self._journal.restored()
+                found = self._journal.restored(opened.context)
                 if found is not None:
                     checked_document(found[0].current.document)
             except (ValueError, KeyError, TypeError, IndexError, AttributeError):
@@ -134,33 +142,34 @@ class Session:
             self.autosave = f"Edits cannot be kept in {problem.filename}: {problem.strerror}."
             return
         if found is None:
-            self._journal.keep(opened.document, opened.label, opened.when, opened=True)
+            self._journal.keep(opened.document, opened.label, opened.when, opened.context, given="rules")
             return
-        self.history, before = found
+        self.history, before, around = found
         self.draft = self._journal.draft
         n_edits = len(self.history.versions) - 1
+        last, data = self.history.current, opened.context.data
         if before.text != opened.document.text:
-            made = self.history.add(opened.document, f"Opened {self.name} again")
-            self._journal.keep(made.document, made.label, made.when, opened=True)
-        elif n_edits or self._journal.kept_file() is not None:
-            self.recovered = {"edits": n_edits, "when": self.history.current.when}
-            self._recover_data()
+            context = opened.context.replaced(data=data or last.context.data)
+            self._reopen("rules", opened.document, f"Opened {context.name} again", context)
+        elif data is not None and not data.is_same_file(around.data):
+            self._reopen("data", last.document, f"Opened {data.name}", last.context.replaced(data=data))
+        elif n_edits:
+            self.recovered = {"edits": n_edits, "when": last.when}
 
-    def _recover_data(self) -> None:
-        """Open the data file that was dropped on the page of the earlier session, if there was one."""
-        assert self._journal is not None
-        kept = self._journal.kept_file()
-        if kept is None:
-            return
-        name, content, options = kept
+    def _reopen(self, given: str, document: Document, label: str, context: Context) -> None:
+        """Add a version with what the program was started with this time."""
+        made = self.history.add(document, label, context=context)
+        self._journaled(lambda journal: journal.keep(document, label, made.when, context, given=given))
+
+    def keep_file(self, name: str, content: bytes) -> Path | None:
+        """Keep a file that was opened for the next session; None if that is not possible."""
+        if self._journal is None:
+            return None
         try:
-            self.bags, self.data_name = read_data(Upload(name, content), options)[0], name
-        except ValueError as problem:
-            self.autosave = f"{name}, which was opened in an earlier session, cannot be read: {problem}"
-
-    def keep_data(self, upload: Upload, options: Mapping[str, Any]) -> None:
-        """Keep a data file for the next session."""
-        self._journaled(lambda journal: journal.keep_file(upload.name, upload.content, options))
+            return self._journal.keep_file(name, content)
+        except OSError as problem:
+            self.autosave = f"{name} could not be kept on disk for the next session: {problem.strerror or problem}."
+            return None
 
     def keep_draft(self, text: str | None) -> None:
         """Keep a text with mistakes for the next session."""
@@ -191,24 +200,42 @@ class Session:
         return self.history.current.document
 
     @property
+    def context(self) -> Context:
+        """The data and the model next to it."""
+        return self.history.current.context
+
+    @property
+    def bags(self) -> Bags | None:
+        """The current bags."""
+        return self.context.bags
+
+    @property
     def case(self) -> Case:
         """The current document on the bags; its inference is shared by all views."""
         with self.lock:
-            shown = (self.document, self.bags, self.model)
+            shown = (self.document, self.context)
             if self._case is None or any(old is not new for old, new in zip(self._shown, shown, strict=True)):
-                self._case, self._shown = Case(*shown), shown
+                self._case, self._shown = self.case_of(self.history.current), shown
             return self._case
+
+    def case_of(self, version: Version) -> Case:
+        """Return a version on the current bags."""
+        context = version.context
+        return Case(version.document, self.bags, context.model, context.others)
 
     def state(self) -> dict[str, Any]:
         """Return the state that every window shows."""
         with self.lock:
-            history = self.history
+            history, context = self.history, self.context
+            data = context.data
             return {
                 **describe.state_of(self.case),
                 "revision": self.revision,
                 "version": history.current.number,
-                "name": self.name,
-                "data_name": self.data_name,
+                "name": context.name,
+                "data_name": "" if data is None else data.name,
+                "data_gone": None if data is None else data.problem,
+                "committee": {"n": len(context.members), "member": context.member} if context.members else None,
                 "undo": history.undo_label,
                 "redo": history.redo_label,
                 "reference": {
@@ -269,7 +296,7 @@ class Session:
             return None
         known = self._reference
         if known is None or known.document is not reference.document or known.bags is not self.bags:
-            known = self._reference = Case(reference.document, self.bags, self.model)
+            known = self._reference = self.case_of(reference)
         try:
             _ = known.found
         except ValueError:  # other variables than those of the data
@@ -293,13 +320,14 @@ class Session:
             document, label = EDITS[kind](self.case, message)
             return self.commit(checked_document(document), label)
 
-    def commit(self, document: Document, label: str) -> dict[str, Any]:
-        """Make a document the current one, and tell all windows."""
+    def commit(self, document: Document, label: str, context: Context | None = None) -> dict[str, Any]:
+        """Make a document the current one, with other data or another model if there are, and tell all windows."""
         with self.lock:
-            if document == self.document:
+            around = context or self.context
+            if document == self.document and around is self.context:
                 return {"changed": False}
-            made = self.history.add(document, label)
-            self._journaled(lambda journal: journal.keep(document, label, made.when))
+            made = self.history.add(document, label, context=around)
+            self._journaled(lambda journal: journal.keep(document, label, made.when, around))
             self.draft = None
             self.changed(label)
             return {"changed": True, "version": self.history.current.number}
@@ -308,6 +336,8 @@ class Session:
         """Count a change and push the new state to all windows."""
         with self.lock:
             self.revision += 1
+            if self.proposal is not None and self.proposal["member"] != self.context.member:
+                self.proposal = None  # it is about other rules
             self.push({"type": "changed", "what": label, **self.state()})
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Where to start without rules: from the data alone."""
+"""Where to start without rules: from the data alone, or from a text with mistakes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.rules import Rule, RuleBase, Variable
+from fuzzymil.rules.language import parser
 from fuzzymil.studio.case import class_text
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.sets import quantile_terms
 
-__all__ = ["starter", "variables_from"]
+__all__ = ["salvaged", "starter", "variables_from"]
 
 
 def variables_from(bags: Bags) -> list[Variable]:
@@ -80,3 +81,20 @@ def starter(bags: Bags) -> Document:
     shares = _shares(bags)
     rule = Rule({}, [[round(share, 4)] for share in shares.values()])
     return Document.of(RuleBase(tuple(variables_from(bags)), (rule,), tuple(shares), aggregation="max"))
+
+
+def salvaged(text: str) -> Document:
+    r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag.
+
+    Examples
+    --------
+    >>> print(salvaged("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
+    Rule 1: IF anything THEN sky = 0
+    """
+    found = parser.read(text)
+    variables = tuple(found.variables.values()) or (Variable("x"),)
+    outputs = tuple(name for name in found.outputs if name not in found.variables)[:1] or ("y",)
+    try:
+        return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), outputs))
+    except ValueError:
+        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),), ("y",)))

@@ -6,6 +6,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.membership import Gaussian
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.studio import Document, Session
+from fuzzymil.studio.context import Data
 from fuzzymil.studio.demo import demo_bags, demo_document
 
 pytestmark = pytest.mark.slow
@@ -159,7 +160,7 @@ def test_hostile_names_only_appear(opened):
         ids=[HOSTILE, "i" * 10_000],
         feature_names=names,
     )
-    window = opened(Session(Document.of(rules), bags, name=HOSTILE, data_name=BACKWARD))
+    window = opened(Session(Document.of(rules), Data(bags, BACKWARD), name=HOSTILE))
     page = window.page
     for view in VIEWS:
         window.open(view)

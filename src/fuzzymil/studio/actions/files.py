@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import ParameterError
-from fuzzymil.bags import Bags
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.rules.inference import matched
 from fuzzymil.studio import files
-from fuzzymil.studio.document import Document
+from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.edits import checked_document
 from fuzzymil.studio.files import Upload
 from fuzzymil.studio.session import Refused, Session, action
@@ -43,44 +42,71 @@ def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         upload = _uploads(session).get(str(message.get("upload")))
         if upload is None:
             raise ParameterError("This file is no longer at hand: drop it again.")
+        if upload.kind == "text":
+            raise ParameterError("The text has mistakes: mend them in the editor.")
+        path = session.keep_file(upload.name, upload.content) if upload.kind != "rules" else None
         if upload.kind == "data":
             bags, losses = files.read_data(upload, message)
-            session.keep_data(upload, {name: message[name] for name in ("bag", "label") if message.get(name)})
-            return _opened_data(session, bags, upload.name, losses, message)
-        assert upload.rules is not None
-        made = checked_document(Document.of(upload.rules))
-        session.model, session.name = upload.model, upload.name.rsplit(".", 1)[0]
-        found = session.commit(made, f"Opened {upload.name}")
-        if not found["changed"]:  # the same rules, but maybe with classes and a threshold of their own
-            session.changed(f"Opened {upload.name}")
-        return found
+            columns = {name: message[name] for name in ("bag", "label") if message.get(name)}
+            return {**_opened_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
+        documents = list(map(checked_document, upload.documents))
+        context = Context(
+            upload.name.rsplit(".", 1)[0], session.context.data, upload.model, path, members=tuple(documents)
+        )
+        return session.commit(documents[0], f"Opened {upload.name}", context)
 
 
-def _opened_data(
-    session: Session, bags: Bags, name: str, losses: list[str], message: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Show other bags; unless the rules fit them, or if that is asked for, rules to start with come from them."""
-    session.bags, session.data_name = bags, name
-    fits = True
+def _opened_data(session: Session, data: Data, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show other bags; if that is asked for, rules to start with come from them."""
+    context = session.context.replaced(data=data)
+    if message.get("start"):
+        return _started(session, context, f"Started from {data.name}")
+    found = session.commit(session.document, f"Opened {data.name}", context)
     try:
         matched(session.case.base, session.case.data)
     except ValueError:
-        fits = False
-    if message.get("start"):
-        session.model = None
-        return {**session.commit(checked_document(starter(bags)), f"Started from {name}"), "losses": losses}
-    session.changed(f"Opened {name}")
-    return {"changed": True, "fits": fits, "losses": losses}
+        return {**found, "fits": False}
+    return {**found, "fits": True}
+
+
+def _started(session: Session, context: Context, label: str) -> dict[str, Any]:
+    """Begin anew with the variables of the data and one rule about every bag."""
+    if context.bags is None:
+        raise InputError("There are no bags yet: open a data file.")
+    found = checked_document(starter(context.bags))
+    return session.commit(found, label, Context(context.name, context.data))
+
+
+@action("start")
+def _start(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        return _started(session, session.context, "Started from the data")
+
+
+@action("show_member")
+def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show another rule base of the committee; what was changed in this one stays in its place."""
+    with session.lock:
+        session.check_revision(message)
+        if session.training is not None and session.training["running"]:
+            raise Refused("busy", "Training is under way: stop it first.")
+        member = message.get("member")
+        if member == session.context.member:
+            return {"changed": False}
+        context, document = session.context.showing(member, session.document)
+        n_members = len(context.members)
+        return session.commit(document, f"Showed member {context.member + 1} of {n_members}", context)
 
 
 @action("losses")
 def _losses(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return {"losses": files.lost(session.case, message.get("format"))}
+    return {"losses": files.lost(session.case, session.context, message.get("format"))}
 
 
 @action("export")
 def _export(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return files.exported(session.case, session.name, session.data_name, message)
+    return files.exported(session.case, session.context, message)
 
 
 @action("save")
@@ -89,7 +115,7 @@ def _save(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     if session.folder is None:
         raise ParameterError("There is no folder to save into: export the file instead.")
     version = session.history.current.number
-    made = files.exported(session.case, session.name, session.data_name, message)
+    made = files.exported(session.case, session.context, message)
     name = files.plain_name(message.get("name") or made["name"])
     path = session.folder / name
     if path.is_symlink() or (path.exists() and not path.is_file()):

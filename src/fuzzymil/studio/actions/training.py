@@ -32,6 +32,7 @@ class Trainer:
         self._began = 0.0
         self._loss: list[tuple[int, float]] = []
         self._case: Case | None = None
+        self._member = 0
         self._folds: list[list[int]] | None = None
         session.closers.append(self.worker.close)
 
@@ -49,7 +50,7 @@ class Trainer:
         with session.lock:
             if session.training is not None and session.training["running"]:
                 raise Refused("busy", "Training is under way: stop it first.")
-            self._case = session.case
+            self._case, self._member = session.case, session.context.member
             self._folds = training.parts_of(self._case, message.get("k", 5)) if message["type"] == "folds" else None
             job, bags = training.job_of(self._case, message)
             self._loss, self._began = [], time.monotonic()
@@ -105,8 +106,13 @@ class Trainer:
             document = kept.with_rules(_as_before(rules, kept))
         now |= {"running": False, "loss": training.thinned(loss), "message": " ".join(result["warnings"])}
         now |= {"epoch": len(loss)} if loss else {}
+        if self._member != session.context.member:
+            now |= {"message": f"This was about member {self._member + 1}, which is no longer shown."}
+            self._push()
+            return
         session.proposal = {
             "document": checked_document(document),
+            "member": self._member,
             "loss": [loss[0][1], loss[-1][1]] if loss else None,
             "touched": result["touched"],
         }

@@ -31,13 +31,13 @@ def _goto(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
         session.check_revision(message)
         found = session.history.version(message.get("version"))
-        return session.commit(found.document, f"Went back to {found.name or found.label}")
+        return session.commit(found.document, f"Went back to {found.name or found.label}", found.context)
 
 
 @action("compare")
 def _compare(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     old, new = (session.history.version(message.get(side)) for side in ("old", "new"))
-    cases = [session.case.with_document(each.document) for each in (old, new)]
+    cases = [session.case_of(each) for each in (old, new)]
     sides = {
         side: {"version": each.number, "label": each.name or each.label} for side, each in (("old", old), ("new", new))
     }

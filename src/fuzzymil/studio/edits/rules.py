@@ -20,7 +20,6 @@ from fuzzymil.studio.edits._registry import (
     variable_of,
 )
 from fuzzymil.studio.layout import merged_text
-from fuzzymil.studio.start import starter
 from fuzzymil.studio.text import checked_text
 
 
@@ -39,13 +38,6 @@ def write_text(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     if joined is None:
         raise ConflictError("The same lines were changed elsewhere meanwhile: compare them with your text.")
     return document.with_text(joined), "Edited the text"
-
-
-@edit_message
-def start(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
-    """Begin anew with the variables of the data and one rule about every bag."""
-    del message
-    return starter(case.given), "Started from the data"
 
 
 def _place(document: Document, message: Mapping[str, Any], field: str = "number") -> int:

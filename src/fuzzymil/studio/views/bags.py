@@ -10,9 +10,9 @@ import numpy as np
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain import explain
-from fuzzymil.studio.case import Case
+from fuzzymil.studio.case import Case, class_text
 
-__all__ = ["bags", "explanation", "place_of"]
+__all__ = ["bags", "committee_on", "explanation", "place_of"]
 
 
 def bags(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,7 +33,10 @@ def bags(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "strongest": case.found.strongest,
         "n_changed": 0,
         "before": None,
+        "committee": None,
     }
+    if case.committee is not None:
+        found["committee"] = {"decisions": case.committee.decisions, "outputs": case.committee.output}
     if reading is not None:
         chances = reading.probability(case.found.output)
         found["probabilities"] = chances[:, reading.positive] if chances.shape[1] == 2 else chances.max(axis=1)
@@ -62,6 +65,28 @@ def place_of(data: Bags, bag: Any) -> int:
     raise ParameterError(f"There is no bag {bag!r:.60}: expected a place from 0 to {data.n_bags - 1}, or an ID.")
 
 
+def committee_on(case: Case, place: int = 0) -> dict[str, Any] | None:
+    """Return what a committee says about a bag: together, and each of its members, the shown one first."""
+    together = case.committee
+    if together is None:
+        return None
+    single = [output[place : place + 1] for output in case.outputs_of_members]
+    return {
+        "output": together.output[place],
+        "decision": together.decisions[place],
+        "probability": None
+        if together.probabilities is None or case.classes is None
+        else dict(zip(map(class_text, case.classes), together.probabilities[place], strict=True)),
+        "members": [
+            {
+                "output": output[0],
+                "decision": output[0, 0] if case.reading is None else class_text(case.reading.labels(output)[0]),
+            }
+            for output in single
+        ],
+    }
+
+
 def explanation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return why a bag got its answer, and the answer without each of its instances."""
     place = place_of(case.data, request.get("bag"))
@@ -72,6 +97,7 @@ def explanation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "bag_id": str(case.data.ids[place]),
         "explanation": found.to_dict(),
         "text": found.to_text(),
+        "committee": committee_on(case, place),
         "without": _without_each(case, one),
     }
 

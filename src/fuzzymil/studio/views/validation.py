@@ -105,7 +105,9 @@ def _spoken_for(case: Case, labels: Any, names: list[str]) -> list[dict[str, Any
 
 def score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the few numbers that are always on the screen; ``before`` is a case to compare with."""
-    found: dict[str, Any] = dict.fromkeys(("n", "right", "accuracy", "auc", "rmse", "uncovered", "changed"))
+    found: dict[str, Any] = dict.fromkeys(
+        ("n", "right", "accuracy", "auc", "rmse", "uncovered", "changed", "committee")
+    )
     if case.bags is None:
         return found
     before: Case | None = request.get("before")
@@ -118,10 +120,15 @@ def score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     if case.reading is None:
         if np.asarray(case.bags.labels).dtype.kind not in "iufb":
             return found
-        errors = case.found.output[:, 0] - numbers_of(case)
-        return {**found, "rmse": float(np.sqrt((errors**2).mean()))}
+        labels = numbers_of(case)
+        found["rmse"] = float(np.sqrt(((case.found.output[:, 0] - labels) ** 2).mean()))
+        if case.committee is not None:
+            found["committee"] = float(np.sqrt(((case.committee.output[:, 0] - labels) ** 2).mean()))
+        return found
     right = case.decisions == case.labels
     found |= {"right": int(right.sum()), "accuracy": float(right.mean())}
+    if case.committee is not None:
+        found["committee"] = float((case.committee.decisions == case.labels).mean())
     if case.classes is not None and len(case.classes) == 2:
         found["auc"] = _auc(case)
     return found

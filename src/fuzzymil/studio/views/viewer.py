@@ -18,7 +18,7 @@ from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.describe import condition_columns, values_of
 from fuzzymil.studio.sets import axis_of
-from fuzzymil.studio.views.bags import place_of
+from fuzzymil.studio.views.bags import committee_on, place_of
 
 __all__ = ["viewer"]
 
@@ -58,6 +58,7 @@ def viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         else dict(zip(map(class_text, found.classes or ()), found.probability, strict=False)),
         "uncovered": bool(np.isneginf(own.found.log_firing[0]).all()),
         "joined": None if found.joined is None else found.joined.to_dict(),
+        "committee": committee_on(own),
     }
 
 
