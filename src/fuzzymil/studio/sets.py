@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,9 @@ PARTITIONS = {
 """Names of the terms of automatic partitions."""
 
 _POINTS = 121  # of a curve
-_FLANK = 2.0  # widths from its location at which a slope is dragged: a membership of 0.88
+_FLANK = 2.0  # widths from its location at which a slope is dragged
+_SHOULDER = 1 / (1 + math.exp(-_FLANK))  # the membership there, 0.88, at which exponents are dragged, too
+_EXPONENTS = (0.1, 50.0)  # what a drag reaches; others can be typed
 
 
 def families() -> list[dict[str, Any]]:
@@ -120,6 +122,8 @@ def handles(chosen: MembershipFunction) -> list[dict[str, Any]]:
         elif role in ("width", "steepness"):
             anchor, side = _anchor(chosen, name)
             found.append((name, role, anchor + (side * value if role == "width" else _FLANK / value)))
+        elif role == "shape":
+            found.append((name, role, _shoulder(chosen)))
     return [
         {"name": name, "title": name.replace("_", " "), "role": role, "x": x, "y": float(chosen(x))}
         for name, role, x in found
@@ -139,6 +143,39 @@ def _anchor(chosen: MembershipFunction, name: str) -> tuple[float, int]:
     return float(getattr(chosen, names[nearest])), -1 if name.startswith("left") else 1
 
 
+def _crossing(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function changes its sign; SciPy, which would take long to load, is not needed for that."""
+    sign = math.copysign(1.0, function(low))
+    while low < (middle := (low + high) / 2) < high:  # until there is no number between them
+        low, high = (middle, high) if sign * function(middle) > 0 else (low, middle)
+    return middle
+
+
+def _shoulder(chosen: MembershipFunction) -> float:
+    """Return the place to the left of its peak where a set has left its top."""
+    kind = type(chosen)
+    peak, reach = (float(f(*chosen.parameters)) for f in (kind.peak, kind.spread))
+    while chosen(peak - reach) > _SHOULDER:
+        reach *= 2
+    return peak - _crossing(lambda distance: float(chosen(peak - distance)) - _SHOULDER, 0.0, reach)
+
+
+def _with_shoulder(chosen: MembershipFunction, name: str, x: float) -> MembershipFunction:
+    """Return a set with the exponent that puts its shoulder at ``x``, or as near as a drag can."""
+    peak = float(type(chosen).peak(*chosen.parameters))
+    place = peak - abs(x - peak)
+
+    def excess(log_exponent: float) -> float:
+        return float(dataclasses.replace(chosen, **{name: math.exp(log_exponent)})(place)) - _SHOULDER
+
+    ends = [math.log(each) for each in _EXPONENTS]
+    low, high = map(excess, ends)
+    if low * high < 0:
+        return dataclasses.replace(chosen, **{name: math.exp(_crossing(excess, *ends))})
+    farthest = [dataclasses.replace(chosen, **{name: each}) for each in _EXPONENTS]
+    return min(farthest, key=lambda made: abs(_shoulder(made) - place))
+
+
 def moved_to(chosen: MembershipFunction, handle: str, x: float) -> MembershipFunction:
     """Return the set with a handle dragged to ``x``.
 
@@ -156,6 +193,8 @@ def moved_to(chosen: MembershipFunction, handle: str, x: float) -> MembershipFun
     known_name("handle", handle, [each["name"] for each in handles(chosen)], f"of a {type(chosen).__name__}")
     if roles[handle] == "location":
         return dataclasses.replace(chosen, **{handle: float(x)})
+    if roles[handle] == "shape":
+        return _with_shoulder(chosen, handle, float(x))
     anchor, _ = _anchor(chosen, handle)
     distance = abs(x - anchor)
     if distance == 0:
@@ -184,7 +223,8 @@ def in_family(chosen: MembershipFunction, name: str) -> MembershipFunction:
     # Families with a side open away from zero: put the peak on the wanted side of it, and move the set back.
     toward = float(chosen.side or 1) * 10.0 * spread
     made = kind.around(np.float64(toward), np.float64(spread))
-    return kind(*map(float, kind.moved(peak - toward, 1.0, *made)))
+    # Moving there and back costs the last digits, which nobody wrote.
+    return kind(*(float(f"{value:.12g}") for value in kind.moved(peak - toward, 1.0, *made)))
 
 
 def quantile_terms(values: Array, n_terms: int, names: Sequence[str] | None = None) -> dict[str, MembershipFunction]:

@@ -93,7 +93,8 @@ def salvaged(text: str) -> Document:
     """
     found = parser.read(text)
     variables = tuple(found.variables.values()) or (Variable("x"),)
-    outputs = tuple(name for name in found.outputs if name not in found.variables)[:1] or ("y",)
+    concluded = [name for rule in found.rules for name in rule.conclusions if name not in found.variables]
+    outputs = tuple(concluded[:1]) or ("y",)
     try:
         return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), outputs))
     except ValueError:

@@ -126,3 +126,26 @@ def test_a_click_right_after_typing_counts(opened):
     window.page.locator("[data-key='lock-left'][aria-pressed=true]").wait_for()
     assert left(window.session).center == 0.66
     assert window.session.document.frozen == {("x1", "left")}
+
+
+def test_the_slope_of_a_bell_is_dragged_and_moved_by_keys(opened):
+    window = opened()
+    window.edited(lambda: window.key("family-left").select_option("bell"))
+    before = left(window.session)
+    assert before.center == 0.7  # without the rounding of the move
+    handle = window.key("handle-left-slope")
+    box = handle.locator(".handle-mark").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    mouse = window.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x - 15, y + 3, steps=4)  # away from the center: a flatter top and steeper flanks
+    window.edited(mouse.up)
+    steeper = left(window.session)
+    assert steeper.slope > before.slope
+    assert (steeper.center, steeper.width) == (before.center, before.width)
+    handle.focus()
+    window.edited(lambda: window.page.keyboard.press("ArrowRight"))
+    assert before.slope < left(window.session).slope < steeper.slope
+    window.edited(lambda: window.page.keyboard.press("Control+z"))
+    assert left(window.session) == steeper

@@ -125,7 +125,7 @@ def test_nothing_is_lost_when_the_server_is_killed(opened, tmp_path):
         window.complaints.clear()  # that the connection was lost
         again = opened(address=started())
         assert again.key("parameter-left-0").input_value() == "0.62"
-        again.page.locator(".toast", has_text="2 changes are back").wait_for()
+        again.page.locator(".toast", has_text="2 changes").wait_for()
         again.page.keyboard.press("Control+z")
         again.page.wait_for_function("() => document.querySelector(\"[data-key='parameter-left-0']\").value === '0.61'")
     finally:

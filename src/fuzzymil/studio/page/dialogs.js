@@ -88,6 +88,8 @@ export class Toasts {
    * @param {{label: string, run: () => void}} [look.action]
    */
   show(message, { kind = "note", advice = "", action } = {}) {
+    if (kind === "error") // several parts of the page may find the same
+      for (const old of [...this.element.children]) if (old.querySelector("b")?.textContent === message) old.remove();
     const close = () => toast.remove();
     const toast = h(
       "div",

@@ -43,6 +43,7 @@ export class Editor {
    */
   constructor({ label, changed, complete }) {
     this.complete = complete;
+    this.offers = true;
     /** @type {import("./highlight.js").Words} */
     this.words = { keywords: new Set(), quantifiers: new Set(), variables: new Set(), terms: new Set() };
     /** @type {Mistake[]} */
@@ -139,7 +140,8 @@ export class Editor {
     this.draw();
     this.changed(this.text);
     const before = this.text.slice(0, this.area.selectionStart);
-    if (/[\p{L}_]$/u.test(before) || /\b(?:is|and|or|not|if|some|all|most)\s$/iu.test(before)) void this.offer();
+    if (!this.offers) this.close();
+    else if (/[\p{L}_]$/u.test(before) || /\b(?:is|and|or|not|if|some|all|most)\s$/iu.test(before)) void this.offer();
     else this.close();
   }
 
@@ -148,14 +150,17 @@ export class Editor {
    * @param {number} from
    * @param {number} to
    * @param {string} text
+   * @param {{offer?: boolean}} [then] whether to offer words that may follow
    */
-  put(from, to, text) {
+  put(from, to, text, { offer = true } = {}) {
+    this.offers = offer;
     this.area.focus();
     this.area.setSelectionRange(from, to);
     if (!document.execCommand("insertText", false, text)) {
       this.area.setRangeText(text, from, to, "end");
       this.typed();
     }
+    this.offers = true;
   }
 
   /** @param {Mistake} mistake */

@@ -4,6 +4,7 @@ import { signedBar } from "./chart.js";
 import { h } from "./dom.js";
 import { clipped } from "./fields.js";
 import { counted, degree, extent, show, signed } from "./numbers.js";
+import { said } from "./viewer_parts.js";
 
 /**
  * @param {import("./studio.js").Studio} studio
@@ -38,6 +39,13 @@ export function explanation(studio, answer) {
         why.is_uncovered ? "; no rule fires, so the default decides." : ".",
       ),
     ),
+    answer.committee &&
+      h(
+        "p",
+        { class: "why-head" },
+        h("b", null, `The ${said(studio, answer.committee)}.`),
+        h("span", { class: "soft" }, ` Here is why member ${(studio.state.committee?.member ?? 0) + 1} decides so:`),
+      ),
     h(
       "ul",
       { class: "sums", "aria-label": "What adds up to the score" },
@@ -55,7 +63,7 @@ export function explanation(studio, answer) {
         { class: "total" },
         h("span", { class: "number amount" }, signed(why.score, 4)),
         h("span"),
-        h("b", null, why.scale),
+        h("b", null, why.classes ? why.scale : clipped(why.outputs[why.target], 40)),
       ),
     ),
     without(studio, answer),

@@ -3,7 +3,7 @@
 import { h, replace, s } from "./dom.js";
 import { guide } from "./guide.js";
 import { icon } from "./icons.js";
-import { clipped } from "./fields.js";
+import { choice, clipped } from "./fields.js";
 import { counted, percent, show } from "./numbers.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
@@ -196,6 +196,7 @@ export function frame(studio) {
               : "no bags",
           ].join(" · "),
         ),
+        state.committee && members(studio, state.committee),
       );
     },
 
@@ -213,7 +214,17 @@ export function frame(studio) {
           h(
             "div",
             null,
-            h("dt", null, problem ? "The rules cannot read the bags" : studio.state.data ? "No labels" : "No bags yet"),
+            h(
+              "dt",
+              null,
+              problem
+                ? "The rules cannot read the bags"
+                : studio.state.data
+                  ? "No labels"
+                  : studio.state.data_gone
+                    ? "The data are gone"
+                    : "No bags yet",
+            ),
           ),
         );
         return;
@@ -231,6 +242,8 @@ export function frame(studio) {
           ),
         score.right !== null && text("bags", `${score.right} of ${score.n}`),
         score.auc !== null && text("AUC", score.auc.toFixed(3)),
+        score.committee !== null &&
+          text("committee", score.accuracy === null ? show(score.committee, 3) : percent(score.committee)),
         score.uncovered > 0 && text("no rule fires", String(score.uncovered), "high"),
         score.changed > 0 && text("changed", String(score.changed), "high"),
       );
@@ -270,6 +283,28 @@ export function frame(studio) {
     },
   };
 }
+
+/**
+ * Which member of a committee is shown.
+ * @param {Studio} studio
+ * @param {{n: number, member: number}} committee
+ */
+const members = (studio, { n, member }) =>
+  h(
+    "label",
+    {
+      class: "row tight small members",
+      title: `The model averages ${n} rule bases. You see and change one of them; the others stay as they are.`,
+    },
+    h("span", { class: "soft" }, "Member"),
+    choice({
+      label: "Member of the committee that is shown",
+      key: "member",
+      value: String(member),
+      options: Array.from({ length: n }, (_, place) => ({ value: String(place), text: `${place + 1} of ${n}` })),
+      changed: (place) => studio.edit("show_member", { member: Number(place) }),
+    }),
+  );
 
 /** @param {Studio} studio */
 function shortcuts(studio) {

@@ -41,7 +41,7 @@ export function lossChart(progress, width) {
       "p",
       { class: "small soft", role: "status" },
       values.length
-        ? `Epoch ${progress.epoch} of ${progress.epochs ?? "?"}, loss ${show(values.at(-1), 4)}, ${show(progress.seconds, 2)} s${progress.running ? "" : ": finished"}`
+        ? `Epoch ${progress.epoch} of ${progress.epochs ?? "?"}, loss ${show(values.at(-1), 4)}, ${show(progress.seconds, 2)} s${progress.running ? "" : progress.epoch < progress.epochs ? ": stopped" : ": finished"}`
         : "Preparing …",
     ),
   ];

@@ -142,8 +142,8 @@ export class SetChart {
   }
 
   /**
-   * The handles of a term. A single location only moves the set, as the first handle does, and is left out. A width is
-   * the same on both sides: if its handle lies beyond the axis, it is shown on the other side.
+   * The handles of a term. A single location only moves the set, as the first handle does, and is left out. A width or
+   * an exponent is the same on both sides: if its handle lies beyond the axis, it is shown on the other side.
    * @param {Term} term
    */
   needed(term) {
@@ -154,7 +154,7 @@ export class SetChart {
     return term.handles
       .filter((each) => each.role !== "location")
       .map((each) =>
-        each.role === "width" && beyond(each.x) && !beyond(2 * center - each.x)
+        ["width", "shape"].includes(each.role) && beyond(each.x) && !beyond(2 * center - each.x)
           ? { ...each, x: 2 * center - each.x }
           : each,
       );

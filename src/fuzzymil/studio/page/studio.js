@@ -143,12 +143,14 @@ export class Studio {
     this.adopt(hello.state);
     if (first) {
       const fresh = !location.hash; // a page that is loaded again goes on where it was
-      this.open(this.views.some((view) => view.name === location.hash.slice(1)) ? location.hash.slice(1) : "sets");
-      if (keptDraft(this)) this.views.find((view) => view.name === "rules")?.update(); // marks what is not applied
+      const draft = keptDraft(this) !== null;
+      const known = this.views.some((view) => view.name === location.hash.slice(1));
+      this.open(known ? location.hash.slice(1) : draft ? "rules" : "sets");
+      if (draft) this.views.find((view) => view.name === "rules")?.update(); // marks what is not applied
+      if (hello.state.data_gone) this.toasts.show(hello.state.data_gone, { kind: "error" });
       if (hello.recovered)
-        this.toasts.show(`Your last ${counted(hello.recovered.edits, "change")} are back.`, {
-          advice:
-            "The studio was closed without saving; everything was kept in its journal. History shows all versions.",
+        this.toasts.show(`Back where you stopped: ${counted(hello.recovered.edits, "change")}.`, {
+          advice: "History lists them.",
         });
       else if (hello.demo && fresh && !wasGuided()) guide(this);
     }
@@ -307,6 +309,18 @@ export class Studio {
 
   redo() {
     return this.edit("redo");
+  }
+
+  /**
+   * Go on with a text of rules in the editor.
+   * @param {string} text
+   */
+  write(text) {
+    const rules = /** @type {View & {receive: (text: string) => void}} */ (
+      this.views.find((view) => view.name === "rules")
+    );
+    this.open("rules");
+    rules.receive(text);
   }
 
   /** @param {Parameters<typeof ask>[1]} content */

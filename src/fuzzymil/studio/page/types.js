@@ -56,7 +56,7 @@
  * @property {Record<string, number>} labels
  * @property {string | null} problem what keeps the rules from reading the data
  */
-/** @typedef {{accuracy: number | null, right: number | null, n: number, auc: number | null, rmse: number | null, uncovered: number, changed: number}} Score */
+/** @typedef {{accuracy: number | null, right: number | null, n: number, auc: number | null, rmse: number | null, uncovered: number, changed: number, committee: number | null}} Score */
 /**
  * @typedef {object} State
  * @property {number} revision
@@ -77,6 +77,8 @@
  * @property {string | null} redo
  * @property {number} version
  * @property {string} data_name
+ * @property {string | null} data_gone why data of an earlier session are not there
+ * @property {{n: number, member: number} | null} committee
  * @property {{version: number, name: string}} reference the version that changes are counted from
  * @property {{file: string, version: number} | null} saved the last file written
  * @property {any} training as in the push of that name, or null

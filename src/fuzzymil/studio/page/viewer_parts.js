@@ -33,9 +33,23 @@ export function verdict(studio, answer, changed) {
     ),
     chance !== null && chance !== undefined && h("span", { class: "soft number" }, `probability ${degree(chance)}`),
     answer.uncovered && h("span", { class: "tag high" }, "no rule fires: the default decides"),
+    answer.committee && h("span", { class: "tag", "data-key": "committee-says", title: "What all members say together, with its probability" }, said(studio, answer.committee)),
     changed && h("span", { class: "tag high" }, "what if: not as in the data"),
     h("span", { class: "soft small" }, counted(answer.instances.length, "instance")),
   ];
+}
+
+/**
+ * What a committee says about a bag, in a few words.
+ * @param {import("./studio.js").Studio} studio
+ * @param {any} committee
+ */
+export function said(studio, { output, decision, probability, members }) {
+  const classes = studio.state.data ? studio.state.classes : null;
+  if (!classes) return `committee of ${members.length}: ${show(output[0], 5)}`;
+  const agree = members.filter((/** @type {any} */ each) => each.decision === decision).length;
+  const chance = probability ? ` ${degree(probability[decision])}` : "";
+  return `committee ${clipped(String(decision), 30)}${chance}, ${agree} of ${members.length} agree`;
 }
 
 /**

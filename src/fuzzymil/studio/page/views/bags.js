@@ -17,6 +17,7 @@ import { unreadable } from "../unreadable.js";
  * @property {number | null} probability
  * @property {string | number} decision
  * @property {boolean | null} right
+ * @property {string | number | null} committee the decision of all members together
  * @property {number | null} error of a number, by which the score is above its label
  * @property {number} n
  * @property {boolean} uncovered
@@ -88,6 +89,20 @@ export function bagsView(studio) {
       },
     },
     {
+      key: "committee",
+      title: "Committee",
+      width: "m",
+      sort: (row) => row.committee,
+      hint: () => "What all members decide together",
+      cell: (row) => {
+        if (typeof row.committee !== "string") return show(row.committee, 4);
+        const text = clipped(row.committee, 30);
+        if (row.right === null) return text;
+        const right = row.committee === String(row.label);
+        return h("span", { class: right ? "" : "bad strong" }, `${right ? "✓" : "✗"} ${text}`);
+      },
+    },
+    {
       key: "error",
       title: "Error",
       width: "m",
@@ -114,6 +129,7 @@ export function bagsView(studio) {
   ];
   /** @type {boolean | null} whether the rules tell classes apart; null: not known yet */
   let classes = null;
+  let together = false; // whether there is a committee
   const table = new Table({
     label: "Bags",
     id: (/** @type {Row} */ row) => row.place,
@@ -183,11 +199,16 @@ export function bagsView(studio) {
   /** Show the columns and filters that make sense for classes, or for numbers. */
   function suit() {
     const now = studio.state.classes !== null;
-    if (now === classes) return;
+    if (now === classes && together === (studio.state.committee !== null)) return;
     classes = now;
+    together = studio.state.committee !== null;
     if (!classes && only === "wrong") only = "all";
-    const senseless = classes ? ["error"] : ["probability", "decision"];
-    table.divide(columns.filter((column) => !senseless.includes(column.key)));
+    const senseless = [
+      ...(classes ? ["error"] : ["probability", "decision"]),
+      ...(together ? ["probability", "n"] : ["committee"]), // the explanation has both
+    ];
+    const sensible = columns.filter((column) => !senseless.includes(column.key));
+    table.divide(sensible.map((column) => (column.key === "committee" ? { ...column, numeric: !classes } : column)));
     drawTools();
   }
 
@@ -203,6 +224,7 @@ export function bagsView(studio) {
       probability: answer.probabilities?.[at] ?? null,
       decision: answer.decisions[at],
       right: answer.right?.[at] ?? null,
+      committee: answer.committee?.decisions[at] ?? null,
       error: typeof answer.labels?.[at] === "number" ? answer.scores[at] - answer.labels[at] : null,
       n: answer.n_instances[at],
       uncovered: answer.uncovered[at],
@@ -243,8 +265,9 @@ export function bagsView(studio) {
         nothing,
         empty(
           icon("bags"),
-          "No bags yet",
-          "Open a CSV file with one row per instance: a column names the bag, another its label.",
+          studio.state.data_gone ? "The data are gone" : "No bags yet",
+          clipped(studio.state.data_gone ?? "", 400) ||
+            "Open a CSV file with one row per instance: a column names the bag, another its label.",
           h("button", { type: "button", class: "primary", onclick: () => studio.open("files") }, "Open data"),
         ),
       );

@@ -84,8 +84,10 @@ export function filesView(studio) {
         "Data",
         state.data
           ? `${clipped(state.data_name || "data", 100)}: ${counted(state.data.n_bags, "bag")}, ${counted(state.data.n_instances, "instance")}, ${counted(state.data.n_features, "feature")}`
-          : "none",
+          : clipped(state.data_gone ?? "none", 400),
       ),
+      state.committee &&
+        fact("Committee", `member ${state.committee.member + 1} of ${state.committee.n} is shown and exported`),
       state.data?.problem && fact("Problem", clipped(state.data.problem, 400)),
       fact(
         "Saved",
@@ -270,6 +272,11 @@ export function filesView(studio) {
       options,
       changed: () => {},
     });
+    if (preview.kind === "text") return correct(file.name, preview);
+    // Rules that ask for other columns cannot read the table: then new ones are offered.
+    const asked = studio.state.variables.filter((each) => each.input && each.used_by.length).map((each) => each.name);
+    const lacking = columns.length ? asked.filter((name) => !columns.includes(name)) : [];
+    const anew = h("input", { type: "checkbox", checked: lacking.length > 0, "data-key": "start-from" });
     const undecided = columns.length > 0 && !preview.bag;
     const summary = undecided
       ? `A table with ${counted(columns.length, "column")}. Choose the column that names the bag: all rows of a user, molecule or image, for example.`
@@ -304,22 +311,52 @@ export function filesView(studio) {
           ),
         columns.length > 0 &&
           h("p", { class: "soft small" }, "Rows with the same name belong to one bag and share its label."),
+        columns.length > 0 &&
+          h("label", { class: "check" }, anew, h("span", null, "Start new rules from these columns")),
+        lacking.length > 0 &&
+          h(
+            "p",
+            { class: "soft small" },
+            `The rules that are open ask for ${clipped(lacking.slice(0, 3).join(", "), 120)}${lacking.length > 3 ? " and more" : ""}, which this table does not have.`,
+          ),
       ],
       confirm: "Open",
       read: () => {
         bag.setCustomValidity(columns.length && !bag.value ? "Choose the column that names the bag." : "");
-        return bag.reportValidity() ? { bag: bag.value || null, label: label.value || null } : undefined;
+        const chosen = { bag: bag.value || null, label: label.value || null, start: anew.checked };
+        return bag.reportValidity() ? chosen : undefined;
       },
     });
     if (!answer) return;
     const done = await studio.edit("open", { upload: preview.upload, ...(columns.length ? answer : {}) });
-    if (done)
-      studio.toasts.show(
-        `Opened ${clipped(file.name, 60)}.`,
-        preview.kind === "data"
-          ? { action: { label: "Look at the bags", run: () => studio.open("bags") } }
-          : { action: { label: "Look at the rules", run: () => studio.open("rules") } },
-      );
+    if (!done) return;
+    const title = `Opened ${clipped(file.name, 60)}.`;
+    if (done.fits === false)
+      studio.toasts.show(title, {
+        kind: "error",
+        advice: "The rules cannot read these bags.",
+        action: { label: "Start new rules", run: () => void studio.edit("start") },
+      });
+    else if (preview.kind === "data")
+      studio.toasts.show(title, { action: { label: "Look at the bags", run: () => studio.open("bags") } });
+    else studio.toasts.show(title, { action: { label: "Look at the rules", run: () => studio.open("rules") } });
+  }
+
+  /**
+   * Hand a text with mistakes over to the editor.
+   * @param {string} name
+   * @param {{summary: string, text: string}} preview
+   */
+  async function correct(name, { summary, text }) {
+    const sure = await studio.ask({
+      title: `Open ${clipped(name, 60)}`,
+      body: [
+        h("p", null, h("span", { class: "tag bad" }, "rules"), " ", clipped(summary, 300)),
+        h("p", { class: "soft small" }, "Until the last one is gone, the rules stay as they are now."),
+      ],
+      confirm: "Open in the editor",
+    });
+    if (sure) studio.write(text);
   }
 
   return { name: "files", title: "Files", element, update, receive };

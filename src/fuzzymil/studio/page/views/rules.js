@@ -156,7 +156,7 @@ export function rulesView(studio) {
                 onclick: () => {
                   const fix = /** @type {NonNullable<typeof mistake.fix>} */ (mistake.fix);
                   const from = unit(fix.from);
-                  editor.put(from, unit(fix.to), fix.text);
+                  editor.put(from, unit(fix.to), fix.text, { offer: false });
                   editor.changed.now();
                 },
               },
@@ -259,6 +259,16 @@ export function rulesView(studio) {
     editor.changed(kept.text);
   }
 
+  /** @param {string} text to go on with */
+  function receive(text) {
+    if (draft === null) base = studio.state.text;
+    draft = text;
+    editor.area.setAttribute("data-draft", "");
+    editor.text = text;
+    editor.changed(text);
+    editor.changed.now();
+  }
+
   function update() {
     const { state } = studio;
     words();
@@ -289,5 +299,5 @@ export function rulesView(studio) {
     );
   }
 
-  return { name: "rules", title: "Rules", element, update, leave: () => editor.changed.now() };
+  return { name: "rules", title: "Rules", element, update, receive, leave: () => editor.changed.now() };
 }

@@ -96,8 +96,13 @@ export function setsView(studio) {
 
   function askForHistograms() {
     const { state } = studio;
-    if (!state.data || state.data.problem) return;
+    if (!state.data || state.data.problem) {
+      known = "";
+      counts = new Map();
+      return;
+    }
     const now = JSON.stringify([
+      state.data_name,
       state.data.n_instances,
       state.data.labels,
       state.variables.map((each) => [each.name, each.axis]),

@@ -6,6 +6,7 @@ import { icon } from "../icons.js";
 import { show } from "../numbers.js";
 import { sliceChart } from "../slice_chart.js";
 import { SurfaceMap, scaleBar } from "../surface_map.js";
+import { unreadable } from "../unreadable.js";
 
 /** @typedef {import("../types.js").Variable} Variable */
 
@@ -55,8 +56,10 @@ export function surfaceView(studio) {
     const all = inputs();
     const used = [...all.filter((each) => each.used_by.length), ...all.filter((each) => !each.used_by.length)];
     const names = all.map((each) => each.name);
-    content.hidden = used.length < 2;
-    nothing.hidden = used.length >= 2;
+    const problem = studio.state.data?.problem;
+    content.hidden = Boolean(problem) || used.length < 2;
+    nothing.hidden = !content.hidden;
+    if (problem) return replace(nothing, unreadable(studio, "surface"));
     if (used.length < 2) {
       replace(
         nothing,

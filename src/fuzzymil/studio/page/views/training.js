@@ -121,6 +121,10 @@ export function trainingView(studio) {
     studio.look("proposal", "proposal", ticked, (answer) => {
       const before = proposal;
       proposal = answer.proposal;
+      if (!proposal) {
+        waits = false; // it was about rules that are not shown any more
+        studio.frame.badge("training", "");
+      }
       if (proposal && JSON.stringify(before?.rules) !== JSON.stringify(proposal.rules)) {
         accepted = new Set(numbers());
         withDefault = true;
@@ -391,11 +395,12 @@ export function trainingView(studio) {
     proposal = null;
     drawResult();
     studio.frame.badge("training", "");
-    studio.toasts.show(type === "accept" ? "The rules have changed." : "Your rules are as they were.", {
+    const changed = type === "accept" && done.changed;
+    studio.toasts.show(changed ? "The rules have changed." : "Your rules are as they were.", {
       advice: done.split?.length
         ? `Terms that accepted and rejected rules shared were split: ${clipped(done.split.map(String).join(", "), 200)}.`
         : "",
-      ...(type === "accept" ? { action: { label: "Undo", run: () => void studio.undo() } } : {}),
+      ...(changed ? { action: { label: "Undo", run: () => void studio.undo() } } : {}),
     });
   }
 

@@ -20,6 +20,8 @@ export function viewerView(studio) {
   /** @type {string[]} */
   let ids = [];
   let known = "";
+  /** what the drawing was fitted to, and by how much its variables are narrower for that */
+  let [fitted, spare] = ["", 0];
 
   const picker = h("div", { class: "row" });
   const said = h("div", { class: "verdict row" });
@@ -73,7 +75,7 @@ export function viewerView(studio) {
     }
     if (!state.data && !extra.length)
       extra = [state.variables.filter((each) => each.input).map((each) => (each.axis[0] + each.axis[1]) / 2)];
-    const now = `${state.data_name}/${state.data?.n_bags}`;
+    const now = `${state.data_name}/${state.data?.n_bags}/${state.data?.n_instances}`;
     if (now !== known) {
       known = now;
       ids = [];
@@ -127,7 +129,7 @@ export function viewerView(studio) {
         h(
           "p",
           { class: "soft" },
-          "No bags are open: you see one instance to play with. Open data in Files to see bags.",
+          `${clipped(studio.state.data_gone ?? "No bags are open.", 300)} You see one instance to play with. Open data in Files to see bags.`,
         ),
       );
       return;
@@ -210,7 +212,15 @@ export function viewerView(studio) {
     if (chosen === null) chosen = answer.rows.find((/** @type {any} */ row) => row.witness !== null)?.witness ?? 0;
     reset.hidden = !changed();
     replace(said, verdict(studio, answer, changed()));
-    replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth, k()));
+    const room = `${grid.clientWidth}/${answer.columns}/${studio.state.kind}/${studio.state.additive}`;
+    if (room !== fitted) [fitted, spare] = [room, 0];
+    const walk = () => replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth - spare, k()));
+    walk();
+    const over = grid.scrollWidth - grid.clientWidth;
+    if (over > 0 && spare === 0) {
+      spare = over; // numbers are wider than expected: variables get narrower
+      walk();
+    }
     replace(
       rows,
       instanceTable(answer, chosen, { choose, remove, set: (row, variable, value) => move(row, variable, value) }),
