@@ -1,13 +1,18 @@
 """``fuzzymil studio``: what it opens, without serving it."""
 
+import json
+from pathlib import Path
+
 import pytest
 from runner import bad, good  # type: ignore[import-not-found]
 
 pytest.importorskip("starlette", reason="needs starlette, uvicorn and websockets")
 
+from fuzzymil import Bags, load_model
 from fuzzymil.studio import server
 
 RULES = "VARIABLE pages: many = Sigmoid(9, 2)  IF SOME pages is many THEN yes = 1  IF anything THEN yes = 0 WITH 0.2"
+TABLE_BAGS = Bags.from_list([[[3], [12]], [[1]], [[2]], [[18]]], feature_names=["pages"])
 TABLE = "user,bought,pages\na,yes,3\na,yes,12\nb,no,1\nc,no,2\nd,yes,18\n"
 
 
@@ -54,6 +59,38 @@ def test_a_model_brings_its_columns_and_threshold(opened):
     session = opened[0].session
     assert session.bags.n_bags == 4
     assert session.case.classes.tolist() == ["no", "yes"]
+
+
+def test_a_committee_is_opened_as_a_whole(opened):
+    fit = ["fit", "visits.csv", "--bag", "user", "--label", "bought", "-o", "model.json", "--set", "n_rules=1"]
+    good(*fit, "--n-estimators", "2")
+    good("studio", "model.json", "visits.csv", "--no-browser")
+    assert len(opened[0].session.context.members) == 2
+    assert opened[0].session.case.committee.decisions.tolist() == load_model("model.json").predict(TABLE_BAGS).tolist()
+
+
+def test_a_text_is_shown_as_it_was_written(opened):
+    Path("mine.rules").write_text(f"# mine\n\n{RULES}   # so far\n")
+    good("studio", "mine.rules", "--no-browser")
+    assert opened[0].session.document.text == Path("mine.rules").read_text()
+
+
+def test_a_text_with_mistakes_can_be_mended_on_the_page(opened):
+    broken = RULES.replace("many THEN", "mny THEN")
+    Path("broken.rules").write_text(broken)
+    assert "broken.rules" in good("studio", "broken.rules", "visits.csv", "--bag", "user", "--no-browser").stderr
+    hello = opened[0].session.answer({"type": "hello"})
+    assert json.loads(hello["draft"])["text"] == broken
+    assert [each["name"] for each in hello["state"]["variables"]] == ["pages"]
+    assert hello["state"]["outputs"] == ["yes"]
+    assert hello["state"]["data"]["n_bags"] == 4
+
+
+def test_the_data_are_found_again(opened):
+    """The second start does not name them."""
+    good("studio", "shop.rules", "visits.csv", "--bag", "user", "--label", "bought", "--no-browser")
+    good("studio", "shop.rules", "--no-browser")
+    assert opened[1].session.bags.labels.tolist() == ["yes", "no", "no", "yes"]
 
 
 @pytest.mark.parametrize(

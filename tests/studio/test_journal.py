@@ -19,6 +19,7 @@ from fuzzymil.studio import Document, Session
 from fuzzymil.studio.context import Data
 from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.journal import FOLDER, Journal
+from fuzzymil.studio.start import starter
 
 PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 0\nIF x1 is not low THEN y = 1\n"
 
@@ -184,6 +185,19 @@ def test_data_of_the_command_line_come_before_those_of_the_last_session(tmp_path
         assert again.state["rules"][0]["weight"] == 0.5
         assert again.state["undo"] == "Opened two concepts"
         again.session.close()
+
+
+def test_rules_that_began_with_data_survive_new_rows(tmp_path):
+    file = tmp_path / "ward.csv"
+    for n, content in ((2, TWO), (3, TWO + b"c,positive,0,0\n")):
+        file.write_bytes(content)
+        bags = read_bags(file)
+        page = opened(tmp_path, starter(bags), data=Data(bags, "ward.csv", path=file), provisional=True)
+        assert n_bags(page) == n
+        if n == 2:
+            page.get("write_text", text=PLAIN)
+        assert page.state["text"] == PLAIN
+        page.session.close()
 
 
 def test_a_model_is_read_in_the_same_way_after_undo_and_after_a_restart(tmp_path):

@@ -107,8 +107,16 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
     elif not documents:
         assert bags is not None
         documents = [starter(bags)]
-    name = (rules or data or Path("untitled")).stem
-    return Session(documents[0], opened, name=name, model=reading, members=documents, folder=folder, draft=draft)
+    return Session(
+        documents[0],
+        opened,
+        name=(rules or data or Path("untitled")).stem,
+        model=reading,
+        members=documents,
+        folder=folder,
+        draft=draft,
+        provisional=rules is None,
+    )
 
 
 def _holds_data(path: Path) -> bool:
@@ -144,4 +152,5 @@ def _data(path: Path, columns: Columns, format: str | None, remembered: Columns 
     found = read_data(path, columns, format, remembered=remembered)
     read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": format}
     told = {name: value for name, value in read_with.items() if value is not None}
-    return Data(found.bags, path.name, told, path.absolute())
+    is_stored = path.is_file() or path.is_dir()  # what came through a pipe cannot be read again
+    return Data(found.bags, path.name, told, path.absolute() if is_stored else None)

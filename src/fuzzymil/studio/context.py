@@ -55,7 +55,7 @@ class Data:
             return self._given, None
         if self.path is None:
             return None, f"{self.name or 'The data'} of an earlier session came from no file: open a data file."
-        if not self.path.is_file():
+        if not (self.path.is_file() or self.path.is_dir()):
             gone = f"is no longer there ({self.path}): open it again."
             return None, f"{self.name} was open in an earlier session, but {gone}"
         from fuzzymil.datasets import read_bags

@@ -78,6 +78,8 @@ class Session:
         Whether the page offers its guided start.
     draft : str, optional
         A text with mistakes to go on with.
+    provisional : bool
+        Whether the document was only made up from the data: then rules of an earlier session come first.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Session:
         folder: Path | None = None,
         demo: bool = False,
         draft: str | None = None,
+        provisional: bool = False,
     ) -> None:
         self.folder, self.demo = folder, demo
         self.revision = 0
@@ -121,11 +124,11 @@ class Session:
         context = Context(name, given, model, members=tuple(map(checked_document, members)))
         self.history = History(checked_document(document), f"Opened {name}", context=context)
         if folder is not None:
-            self._recover(folder)
+            self._recover(folder, provisional)
         if draft is not None and self.draft is None and self.recovered is None:
             self.draft = encoded({"text": draft, "base": self.document.text})  # as the page keeps it
 
-    def _recover(self, folder: Path) -> None:
+    def _recover(self, folder: Path, provisional: bool) -> None:
         """Go on where an earlier session of this name ended; if its files changed since, that is one more version."""
         opened = self.history.current
         found: tuple[History, Document, Context] | None = None
@@ -148,7 +151,7 @@ class Session:
         self.draft = self._journal.draft
         n_edits = len(self.history.versions) - 1
         last, data = self.history.current, opened.context.data
-        if before.text != opened.document.text:
+        if before.text != opened.document.text and not provisional:
             context = opened.context.replaced(data=data or last.context.data)
             self._reopen("rules", opened.document, f"Opened {context.name} again", context)
         elif data is not None and not data.is_same_file(around.data):
