@@ -417,30 +417,3 @@ def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
             session.draft = text
             session.keep_draft(text)
     return {}
-
-
-@action("undo")
-def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        label = session.history.undo_label
-        session.history.undo()
-        session.note({"undo": True})
-        session.changed(f"Undid: {label}")
-        return {"version": session.history.current.number}
-
-
-@action("redo")
-def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        session.history.redo()
-        session.note({"redo": True})
-        session.changed(f"Redid: {session.history.current.label}")
-        return {"version": session.history.current.number}
-
-
-@action("history")
-def _history(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
-    return {"versions": list(session.history.listed())}

@@ -70,7 +70,7 @@ def test_a_member_of_a_committee_is_chosen(opened):
     window.open("bags")
     shown = window.page.locator("#view-bags tbody tr[data-place] td:nth-child(5)").all_text_contents()
     assert [each[2:] for each in shown] == decided[: len(shown)].tolist()
-    assert window.page.locator("#view-bags .why-head", has_text=f"committee {decided[0]}").count() == 1
+    assert window.page.locator("#view-bags .why-head", has_text=f"committee says {decided[0]}").count() == 1
     window.open("viewer")
     assert decided[0] in window.key("committee-says").text_content()
     window.edited(lambda: window.key("member").select_option(label="3 of 3"))

@@ -126,7 +126,9 @@ def test_the_keyboard_suffices(opened):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_view_has_a_serious_accessibility_violation(opened, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    window = opened(color_scheme=theme)
+    members = [demo_document(), Document(demo_document().text.replace("0.7", "0.6"))]
+    session = Session(members[0], demo_bags(), name="demo", members=members)
+    window = opened(session, color_scheme=theme)
     assert window.page.locator(".studio").get_attribute("data-theme") == theme
     # The themes differ in colors alone, so the second one is only asked about them.
     rules = {} if theme == "light" else {"runOnly": ["color-contrast"]}
@@ -141,6 +143,37 @@ def test_no_view_has_a_serious_accessibility_violation(opened, theme):
                 nodes = [node["html"][:160] for node in problem["nodes"][:3]]
                 serious.append(f"{view}: {problem['id']}: {problem['help']}: {nodes}")
     assert serious == []
+
+
+@pytest.mark.parametrize("width", [800, 1280])
+def test_every_view_fits_into_the_window(opened, width):
+    members = [demo_document(), Document(demo_document().text.replace("0.7", "0.6"))]
+    session = Session(members[0], demo_bags(), name="demo", members=members)
+    window = opened(session, viewport={"width": width, "height": 720})
+    page = window.page
+    for view in VIEWS:
+        window.open(view)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        tab = page.locator(f"#tab-{view}")
+        assert tab.get_attribute("title") == page.get_by_role("tab", selected=True).text_content()
+    window.open("viewer")
+    assert page.locator(".walk").evaluate("node => node.scrollWidth <= node.clientWidth")
+    window.open("bags")
+    name = page.locator("#view-bags tbody tr[data-place] td").first
+    assert name.evaluate("node => node.clientWidth > 60 && node.scrollWidth <= node.clientWidth")
+    assert page.locator(".scoreboard .figure").is_visible()
+    window.open("sets")
+    window.key("delete-left").click()
+    box = page.locator(".toast.error").bounding_box()
+    assert box["width"] > 140
+    assert box["x"] >= 0
+
+
+def test_numbers_of_rules_that_average_fit_beside_the_variables(opened):
+    text = demo_document().text.replace("Default: positive = -3\n", "").replace("+= 5", "= 0.123456")
+    window = opened(Session(Document(text), demo_bags(), name="demo"))
+    window.open("viewer")
+    assert window.page.locator(".walk").evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 def test_hostile_names_only_appear(opened):

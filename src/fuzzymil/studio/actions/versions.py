@@ -16,6 +16,33 @@ def _diagnose(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     return {"findings": diagnosis.findings(session.case)}
 
 
+@action("undo")
+def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        label = session.history.undo_label
+        session.history.undo()
+        session.note({"undo": True})
+        session.changed(f"Undid: {label}")
+        return {"version": session.history.current.number}
+
+
+@action("redo")
+def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        session.history.redo()
+        session.note({"redo": True})
+        session.changed(f"Redid: {session.history.current.label}")
+        return {"version": session.history.current.number}
+
+
+@action("history")
+def _history(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del message
+    return {"versions": list(session.history.listed())}
+
+
 @action("name_version")
 def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:

@@ -109,7 +109,8 @@ def delete_term(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     users = used_by(document.rules, name, term)
     if users:
         raise ParameterError(
-            f"{name}.{term} is used by rule{'s' * (len(users) > 1)} {listed(users)}: change them first."
+            f"{name}.{term} is used by rule{'s' * (len(users) > 1)} {listed(users)}: "
+            f"change {'them' if len(users) > 1 else 'it'} first."
         )
     if term in variable.categories:
         raise ParameterError(f"{name}.{term} is a category of the data: it cannot be removed.")

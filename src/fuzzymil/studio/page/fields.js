@@ -4,6 +4,12 @@ import { h } from "./dom.js";
 import { show, typed } from "./numbers.js";
 
 /**
+ * A number that fits into a field; whole ones keep all their digits.
+ * @param {number} value
+ */
+const short = (value) => show(value, Number.isInteger(value) && Math.abs(value) < 1e15 ? 16 : 5);
+
+/**
  * A field for a number: Enter or leaving takes it over, Escape brings back the old one, arrow keys change it a little.
  * @param {object} given
  * @param {string} given.label
@@ -28,7 +34,7 @@ export function numberField({
   const full = value === null ? "" : String(value);
   const field = h("input", {
     class: "number-field",
-    value: value === null ? "" : show(value, 6),
+    value: value === null ? "" : short(value),
     inputmode: "decimal",
     "aria-label": label,
     "data-key": key,

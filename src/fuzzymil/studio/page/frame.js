@@ -94,6 +94,7 @@ export function frame(studio) {
           "aria-controls": `view-${view.name}`,
           "aria-selected": "false",
           tabindex: "-1",
+          title: view.title,
           onclick: () => studio.open(view.name),
         },
         icon(view.name),
@@ -293,7 +294,7 @@ const members = (studio, { n, member }) =>
   h(
     "label",
     {
-      class: "row tight small members",
+      class: "members",
       title: `The model averages ${n} rule bases. You see and change one of them; the others stay as they are.`,
     },
     h("span", { class: "soft" }, "Member"),

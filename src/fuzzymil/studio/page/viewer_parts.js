@@ -46,10 +46,10 @@ export function verdict(studio, answer, changed) {
  */
 export function said(studio, { output, decision, probability, members }) {
   const classes = studio.state.data ? studio.state.classes : null;
-  if (!classes) return `committee of ${members.length}: ${show(output[0], 5)}`;
+  if (!classes) return `committee says ${show(output[0], 5)}`;
   const agree = members.filter((/** @type {any} */ each) => each.decision === decision).length;
-  const chance = probability ? ` ${degree(probability[decision])}` : "";
-  return `committee ${clipped(String(decision), 30)}${chance}, ${agree} of ${members.length} agree`;
+  const chance = probability ? ` (${degree(probability[decision])})` : "";
+  return `committee says ${clipped(String(decision), 30)}${chance}, ${agree} of ${members.length} agree`;
 }
 
 /**

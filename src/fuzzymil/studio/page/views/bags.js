@@ -46,6 +46,7 @@ export function bagsView(studio) {
     {
       key: "id",
       title: "Bag",
+      width: "m",
       sort: (row) => row.id,
       cell: (row) => clipped(row.id, 60),
       hint: (row) => clipped(row.id, 300),
