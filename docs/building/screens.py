@@ -109,8 +109,8 @@ def settle(page: Page) -> None:
 def photograph(page: Page, name: str) -> None:
     """Write the page in both themes, in few colors."""
     settle(page)
-    page.mouse.move(640, 20)
     for _ in range(2):
+        page.mouse.move(640, 20)  # away from what it would highlight
         theme = page.locator(".studio").get_attribute("data-theme")
         page.wait_for_timeout(200)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
