@@ -39,8 +39,8 @@ EXPORTS = [
     ("python", "Rules as Python code", ".py"),
     ("c", "Rules as C code", ".c"),
     ("snippet", "Python script that does the same", ".py"),
-    ("svg", "Figure of the sets (SVG)", ".svg"),
-    ("png", "Figure of the sets (PNG)", ".png"),
+    ("svg", "Figure (SVG)", ".svg"),
+    ("png", "Figure (PNG)", ".png"),
     ("report", "Report (HTML)", ".html"),
 ]
 """What can be exported: format, title, ending."""
@@ -142,7 +142,8 @@ def _from_text(upload: Upload) -> dict[str, Any]:
     except RuleSyntaxError as problem:
         upload.kind = "text"
         n = max(1, len(problem.mistakes))
-        said = f"{n} mistake{'s' * (n != 1)}: they are marked in the text, where you can mend them."
+        what = "1 mistake, which is" if n == 1 else f"{n} mistakes, which are"
+        said = f"{what} marked in the text, where you can mend {'it' if n == 1 else 'them'}."
         return {"kind": "text", "summary": said, "text": text, "losses": []}
     upload.kind, upload.documents = "rules", [document]
     return {**_summary(upload), "losses": []}

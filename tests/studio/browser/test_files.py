@@ -61,6 +61,37 @@ def test_a_text_with_mistakes_is_mended_in_the_editor(opened):
     assert window.text == BROKEN.decode().replace("Gausian", "Gaussian")
 
 
+def test_a_text_with_mistakes_can_be_given_up(opened):
+    window = opened()
+    drop(window, "broken.rules", BROKEN)
+    window.page.locator("dialog .primary").click()
+    window.page.locator(".mistakes li").wait_for()
+    window.key("discard").click()
+    window.settle()
+    assert window.page.locator("textarea").input_value() == window.text == demo_document().text
+    assert window.page.locator(".status", has_text="All changes saved").count() == 1
+    assert not window.key("discard").is_visible()
+
+
+def test_new_rules_are_offered_for_a_table_of_other_columns(opened):
+    window = opened(Session(Document("VARIABLE word  IF anything THEN y = 0.5"), name="words"))
+    drop(window, "ward.csv", OTHER)
+    assert window.key("start-from").is_checked()
+    assert window.page.locator("dialog", has_text="about word").count() == 1
+
+
+def test_a_figure_is_of_the_sets_or_of_a_bag(opened):
+    window = opened()
+    window.open("bags")
+    window.open("files")
+    window.key("format").select_option("svg")
+    for of in ("sets", "bag"):
+        window.key("figure-of").select_option(of)
+        with window.page.expect_download() as download:
+            window.key("download").click()
+        assert ("witness" in download.value.path().read_text(encoding="utf-8")) == (of == "bag")
+
+
 def test_a_member_of_a_committee_is_chosen(opened):
     bags = demo_bags()
     model = MIANFISClassifier(n_rules=2, n_estimators=3, max_epochs=2, random_state=0).fit(bags)

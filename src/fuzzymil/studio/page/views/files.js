@@ -10,6 +10,7 @@ import { StudioError } from "../connection.js";
 /** @param {import("../studio.js").Studio} studio */
 export function filesView(studio) {
   let format = "";
+  let whole = true; // whether a figure is of the sets, not of the chosen bag
   const input = h("input", {
     type: "file",
     class: "unseen",
@@ -109,10 +110,27 @@ export function filesView(studio) {
           options: formats.map((each) => ({ value: each.format, text: `${each.title} (${each.ending})` })),
           changed: (value) => {
             format = value;
-            askForLosses();
+            update();
           },
         }),
       ),
+      pictures() &&
+        studio.bag !== null &&
+        field(
+          "Of",
+          choice({
+            label: "What the figure shows",
+            key: "figure-of",
+            value: whole ? "sets" : "bag",
+            options: [
+              { value: "sets", text: "the sets of all variables" },
+              { value: "bag", text: `the explanation of bag ${studio.bag}` },
+            ],
+            changed: (value) => {
+              whole = value === "sets";
+            },
+          }),
+        ),
       h(
         "div",
         { class: "row" },
@@ -191,8 +209,11 @@ export function filesView(studio) {
     );
   }
 
+  const pictures = () => ["svg", "png"].includes(format);
+  const request = () => ({ format, ...(pictures() && !whole && studio.bag !== null ? { bag: studio.bag } : {}) });
+
   async function fetchFile() {
-    const answer = await studio.request("export", { format, ...(studio.bag === null ? {} : { bag: studio.bag }) });
+    const answer = await studio.request("export", request());
     if (answer) download(studio.element, answer);
   }
 
@@ -221,9 +242,8 @@ export function filesView(studio) {
     try {
       const done = await studio.connection.request("save", {
         name,
-        format,
         overwrite,
-        ...(studio.bag === null ? {} : { bag: studio.bag }),
+        ...request(),
       });
       studio.state.saved = { file: done.name ?? name, version: studio.state.version };
       update();
@@ -273,9 +293,11 @@ export function filesView(studio) {
       changed: () => {},
     });
     if (preview.kind === "text") return correct(file.name, preview);
-    // Rules that ask for other columns cannot read the table: then new ones are offered.
-    const asked = studio.state.variables.filter((each) => each.input && each.used_by.length).map((each) => each.name);
-    const lacking = columns.length ? asked.filter((name) => !columns.includes(name)) : [];
+    // Rules that ask for other columns cannot read the table, and those that are about other ones make no use of it.
+    const inputs = studio.state.variables.filter((each) => each.input);
+    const asked = inputs.filter((each) => each.used_by.length);
+    const absent = (asked.length ? asked : inputs).map((each) => each.name).filter((name) => !columns.includes(name));
+    const lacking = columns.length && (asked.length || absent.length === inputs.length) ? absent : [];
     const anew = h("input", { type: "checkbox", checked: lacking.length > 0, "data-key": "start-from" });
     const undecided = columns.length > 0 && !preview.bag;
     const summary = undecided
@@ -317,7 +339,7 @@ export function filesView(studio) {
           h(
             "p",
             { class: "soft small" },
-            `The rules that are open ask for ${clipped(lacking.slice(0, 3).join(", "), 120)}${lacking.length > 3 ? " and more" : ""}, which this table does not have.`,
+            `The rules that are open are about ${clipped(lacking.slice(0, 3).join(", "), 120)}${lacking.length > 3 ? " and more" : ""}, which this table does not have.`,
           ),
       ],
       confirm: "Open",

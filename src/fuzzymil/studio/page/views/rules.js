@@ -32,6 +32,18 @@ export function rulesView(studio) {
   });
   const problems = h("ul", { class: "mistakes", "aria-label": "Mistakes in the text", hidden: true });
   const status = h("span", { class: "small soft", role: "status" });
+  const abandon = h(
+    "button",
+    {
+      type: "button",
+      class: "small",
+      "data-key": "discard",
+      title: "Go back to the text of the rules as they are",
+      hidden: true,
+      onclick: () => discard(),
+    },
+    "Discard my text",
+  );
   const notice = h("div", { class: "notice", hidden: true });
   const findings = h("div", { class: "findings" });
   const count = h("span", { class: "small soft" });
@@ -51,6 +63,7 @@ export function rulesView(studio) {
           null,
           h("h3", null, "Text"),
           status,
+          abandon,
           h("span", { class: "keys" }, h("kbd", null, "Ctrl+Space"), " completes"),
         ),
         notice,
@@ -186,6 +199,7 @@ export function rulesView(studio) {
     status.className = mistakes.length ? "small bad" : "small soft";
     studio.frame.pending(mistakes.length);
     studio.frame.badge("rules", mistakes.length ? String(mistakes.length) : "", true);
+    abandon.hidden = clash || draft === null || mistakes.length === 0;
     notice.hidden = !clash;
     if (clash)
       replace(
