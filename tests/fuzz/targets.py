@@ -4,6 +4,7 @@ A target makes some valid files, mutates one, reads it and checks what came out.
 are told about; anything else that is raised is a bug, and so is an accepted file whose content is not what it says.
 """
 
+import base64
 import contextlib
 import dataclasses
 import gzip
@@ -21,8 +22,9 @@ from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
 from fuzzymil.rules.formats import read_rules
 from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.studio import Session
-from fuzzymil.studio.demo import demo_document
+from fuzzymil.studio import Document, Session
+from fuzzymil.studio.context import Data
+from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.journal import FOLDER
 
 TESTS = Path(__file__).parent.parent
@@ -344,8 +346,15 @@ def _zipped(seeds):
 
 
 def _journal(folder):
-    session = Session(demo_document(), name="seed", folder=folder)
+    table = base64.b64encode(b"bag,x1,x2\na,0,1\nb,1,1\n").decode()
+    other = Document(demo_document().text.replace("0.7", "0.6"))
+    session = Session(
+        demo_document(), Data(demo_bags(), "demo"), name="seed", members=(demo_document(), other), folder=folder
+    )
+    upload = session.answer({"type": "preview", "name": "two.csv", "content": table})["upload"]
     for message in (
+        {"type": "show_member", "member": 1},
+        {"type": "open", "upload": upload, "bag": "bag"},
         {"type": "set_rule", "number": 1, "weight": 0.5},
         {"type": "freeze", "variable": "x1", "term": "left"},
         {"type": "name_version", "name": "mine"},
