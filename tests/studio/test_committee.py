@@ -76,6 +76,16 @@ def test_members_are_chosen_edited_and_kept(page, bags, tmp_path):
     again.session.close()
 
 
+def test_changes_are_counted_from_the_same_member(page):
+    page.get("show_member", member=1)
+    assert page.get("score")["changed"] == 0
+    page.get("set_threshold", threshold=-0.5)
+    page.get("set_rule", number=1, weight=0.1)
+    before = np.array(page.get("bags")["before"]["scores"])
+    page.get("set_rule", number=1, weight=1.0)
+    assert np.array(page.get("bags")["scores"]) == pytest.approx(before)
+
+
 def test_a_drag_moves_the_committee_along(page, bags):
     page.get("bags")
     moved = {"variable": "x", "term": "low", "handle": "move", "x": 1.5}

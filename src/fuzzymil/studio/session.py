@@ -293,13 +293,19 @@ class Session:
         return {**request, "before": self.reference_case()}
 
     def reference_case(self) -> Case | None:
-        """Return the last named version, or the first one, on the bags; None if that is the current one."""
-        reference = self.history.reference
-        if reference.number == self.history.current.number or self.bags is None:
+        """Return the last named version, or the first one, on the bags; None if that is the current one.
+
+        Of a committee, it is the member that is shown now, as it was then.
+        """
+        reference, place = self.history.reference, self.context.member
+        document, context = reference.document, reference.context
+        if place != context.member and place < len(context.members):
+            document = context.members[place]
+        if document == self.document or self.bags is None:
             return None
         known = self._reference
-        if known is None or known.document is not reference.document or known.bags is not self.bags:
-            known = self._reference = self.case_of(reference)
+        if known is None or known.document is not document or known.bags is not self.bags:
+            known = self._reference = Case(document, self.bags, context.model)
         try:
             _ = known.found
         except ValueError:  # other variables than those of the data

@@ -44,7 +44,7 @@ export function explanation(studio, answer) {
         "p",
         { class: "why-head" },
         h("b", null, `The ${said(studio, answer.committee)}.`),
-        h("span", { class: "soft" }, ` Here is why member ${(studio.state.committee?.member ?? 0) + 1} decides so:`),
+        h("span", { class: "soft" }, ` Here is why member ${(studio.state.committee?.member ?? 0) + 1} says so:`),
       ),
     h(
       "ul",
