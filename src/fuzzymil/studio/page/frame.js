@@ -103,6 +103,7 @@ export function frame(studio) {
       ),
     );
     view.element.classList.add("view");
+    view.element.prepend(h("h2", { class: "unseen" }, view.title)); // between the page and its panes
     view.element.id = `view-${view.name}`;
     view.element.setAttribute("role", "tabpanel");
     view.element.setAttribute("aria-labelledby", `tab-${view.name}`);

@@ -13,7 +13,7 @@ export function historyView(studio) {
   let compared = [];
   const list = h("ol", { class: "versions", "aria-label": "Versions" });
   const heading = h("h3", null, "Compare");
-  const result = h("div", { class: "body scroll grow" });
+  const result = h("div", { class: "body scroll grow", tabindex: "0", role: "region", "aria-label": "Differences" });
   const element = h(
     "section",
     null,
