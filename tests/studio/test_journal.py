@@ -200,6 +200,19 @@ def test_rules_that_began_with_data_survive_new_rows(tmp_path):
         page.session.close()
 
 
+def test_another_label_column_starts_anew(tmp_path):
+    file = tmp_path / "ward.csv"
+    file.write_bytes(b"bag,cured,left,x1\na,yes,no,1\nb,no,yes,2\n")
+    for label in ("cured", "left"):
+        columns = {"bag": "bag", "label": label}
+        bags = read_bags(file, **columns)
+        page = opened(tmp_path, starter(bags), data=Data(bags, "ward.csv", columns, file), provisional=True)
+        assert page.session.document.text == starter(bags).text
+        assert page.session.bags.labels.tolist() == bags.labels.tolist()
+        page.get("set_rule", number=1, weight=0.5)
+        page.session.close()
+
+
 def test_a_model_is_read_in_the_same_way_after_undo_and_after_a_restart(tmp_path):
     labels = [0, 1, 0, 1, 1, 0]
     bags = Bags.from_list(

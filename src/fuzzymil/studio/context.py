@@ -78,8 +78,8 @@ class Data:
         return self._read[1]
 
     def is_same_file(self, other: Data | None) -> bool:
-        """Return whether two data came from the same place, whatever was in it at the time."""
-        return other is not None and (self.name, self.path) == (other.name, other.path)
+        """Return whether two data came from the same place, read in the same way, whatever was there at the time."""
+        return other is not None and (self.name, self.path, self.columns) == (other.name, other.path, other.columns)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -151,10 +151,11 @@ class Session:
         self.draft = self._journal.draft
         n_edits = len(self.history.versions) - 1
         last, data = self.history.current, opened.context.data
-        if before.text != opened.document.text and not provisional:
+        is_same = data is None or data.is_same_file(around.data)
+        if before.text != opened.document.text and not (provisional and is_same and n_edits):
             context = opened.context.replaced(data=data or last.context.data)
             self._reopen("rules", opened.document, f"Opened {context.name} again", context)
-        elif data is not None and not data.is_same_file(around.data):
+        elif data is not None and not is_same:
             self._reopen("data", last.document, f"Opened {data.name}", last.context.replaced(data=data))
         elif n_edits:
             self.recovered = {"edits": n_edits, "when": last.when}
