@@ -140,10 +140,20 @@ def test_new_data_is_encoded_as_the_old_was():
     assert new.columns[1].categories == ("email", "fax", "web", "post")
     alone = Bags.from_frame(frame, "user", categorical=["channel"])
     np.testing.assert_array_equal(alone.aligned(old.columns).instances, new.instances)
-    with pytest.raises(InputError, match=r"no column 'channel'.*feature"):
-        Bags.from_frame(frame.drop(columns="channel"), "user", columns=old.columns)
+    with pytest.raises(InputError, match=r"no column 'pages'.*feature"):
+        Bags.from_frame(frame[["user"]].assign(other=1.0), "user", columns=old.columns)
     with pytest.raises(InputError, match=r"'channel' was a category in training, but is a number here"):
         Bags.from_frame(frame.assign(channel=1.0), "user").aligned(old.columns)
+
+
+def test_features_whose_column_is_absent_are_left_out_with_a_warning():
+    old = Bags.from_frame(visits(channel=["web", "fax", "web", "email"]), "user", categorical=["channel"])
+    with pytest.warns(UserWarning, match=r"channel \(it is not in this table\)"):
+        new = Bags.from_frame(visits(), "user", columns=old.columns)
+    assert new.feature_names == ("pages",)
+    with pytest.raises(InputError, match=r"no feature 'channel'"):
+        new.aligned(old.columns)
+    np.testing.assert_array_equal(new.aligned(old.columns, optional=["channel"]).instances[:, 1], [np.nan] * 4)
 
 
 def test_joined_bags_share_their_codes():

@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from runner import bad, good
 
@@ -129,6 +130,48 @@ def test_new_data_may_have_other_columns_categories_and_orders(messy, tmp_path):
     assert (
         sum(a.split(",")[:2] == b.split(",")[:2] for a, b in zip(before, result.stdout.splitlines(), strict=True)) > 145
     )
+
+
+def without(name, source, target):
+    """Write a table without one of its columns."""
+    with source.open(newline="") as file, target.open("w", newline="") as new:
+        rows = list(csv.DictReader(file))
+        writer = csv.DictWriter(new, [column for column in rows[0] if column != name], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return target
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_that_no_rule_reads_need_not_be_there(messy, tmp_path, ending):
+    full = EXAMPLES / "customers_later.csv"
+    partial = without("customer_since", full, tmp_path / "partial.csv")
+    if ending == "parquet":
+        pd.read_csv(partial).to_parquet(tmp_path / "partial.parquet")
+        partial = tmp_path / "partial.parquet"
+    found = good("predict", messy / "model.json", partial)
+    assert found.stdout == good("predict", messy / "model.json", full).stdout
+    assert found.stderr.count("customer_since") == 1
+    assert "no rule reads it" in found.stderr
+    why = good("explain", messy / "model.json", partial, "--id", "K-1007").stdout
+    assert "minutes is high AND channel is support" in why
+    needed = without("channel", full, tmp_path / "needed.csv")
+    for command in (("predict",), ("explain", "--id", "K-1007")):
+        message = bad(command[0], messy / "model.json", needed, *command[1:])
+        assert "no column 'channel'" in message
+        assert "minutes" in message
+        assert "customer_since, channel" not in message  # what is needed
+    assert "no column 'customer_since'" in bad("report", messy / "model.json", partial, "-o", tmp_path / "page.html")
+
+
+def test_parts_of_a_file_may_lack_what_no_rule_reads(tmp_path):
+    table = pd.read_csv(EXAMPLES / "visits.csv").rename(columns={"user": "bag", "converted": "label"})
+    table.to_parquet(tmp_path / "all.parquet")
+    table.drop(columns="hour").to_parquet(tmp_path / "some.parquet")
+    good("fit", tmp_path / "all.parquet", "-o", tmp_path / "model.json")
+    found = good("predict", tmp_path / "model.json", tmp_path / "some.parquet")
+    assert found.stdout == good("predict", tmp_path / "model.json", tmp_path / "all.parquet").stdout
+    assert found.stderr.count("hour") == 1
 
 
 def test_columns_can_be_said_otherwise(messy, tmp_path):

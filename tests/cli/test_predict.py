@@ -125,7 +125,7 @@ def test_a_lack_of_memory_is_a_sentence(desk, monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("fuzzymil.cli._inputs.Source.usable", fails)
+    monkeypatch.setattr("fuzzymil.cli._inputs.Source.readable", fails)
     result = run("predict", desk / "model.json", desk / "boxes.csv")
     assert result.exit_code == 1
     assert "not enough memory" in result.stderr

@@ -7,7 +7,7 @@ all instances, and offsets that mark where each bag begins. Real bags vary widel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -192,7 +192,8 @@ class Bags(Packed):
             No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
         columns : Columns, optional
             Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
-            name, and a category that was not there fits no condition that names a category.
+            name, and a category that was not there fits no condition that names a category. Features whose column the
+            table does not have are left out, with a warning; a model accepts such bags if its rules do not read them.
 
         Examples
         --------
@@ -211,10 +212,9 @@ class Bags(Packed):
         return _frames.read(cls.from_long, frame, bag, label, instance_label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Return a data frame with one row per instance: bag, label (where known), and the columns.
+        """Return a data frame with one row per instance: bag, label (where known), and all columns, features or not.
 
-        Categories and dates are written as such, and the columns that are no features are there, too, so that
-        `from_frame` makes the same bags of it.
+        Categories and dates are written as such, so that `from_frame` makes the same bags of it.
 
         Parameters
         ----------
@@ -318,16 +318,18 @@ class Bags(Packed):
         kept = {name: getattr(self, name) for name in ("ids", "labels", "instance_labels", "source")}
         return Bags(instances, self.offsets, columns=columns, **kept)
 
-    def aligned(self, columns: Columns) -> Bags:
+    def aligned(self, columns: Columns, optional: Collection[str] = ()) -> Bags:
         """Return bags with the features of others, in their order and with their codes of categories.
 
-        Other features are left out; categories that are not known get codes after all that are. Bags that do not
-        say what their features mean are returned as they are.
+        Other features are left out; unknown categories get codes after all known ones. Bags that do not say what their
+        features mean are returned as they are.
 
         Parameters
         ----------
         columns : Columns
             ``bags.columns`` or ``model.columns_``.
+        optional : collection of str
+            Features that these bags need not have; their values are then missing.
 
         Examples
         --------
@@ -342,7 +344,7 @@ class Bags(Packed):
         """
         if self.columns is None or self.columns == columns:
             return self
-        return self.with_features(*columns.recoded(self.instances, self.columns))
+        return self.with_features(*columns.recoded(self.instances, self.columns, optional))
 
     def with_bag_features(self, values: npt.ArrayLike, feature_names: Iterable[str] | None = None) -> Bags:
         """Return bags with features of the bags themselves beside those of the instances.

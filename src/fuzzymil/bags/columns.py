@@ -7,7 +7,7 @@ category has the same code wherever it is met.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -186,7 +186,7 @@ class Columns(tuple[Column, ...]):
             found.append(known)
         return np.column_stack(values), Columns(found)
 
-    def recoded(self, instances: Array, own: Columns) -> tuple[Array, Columns]:
+    def recoded(self, instances: Array, own: Columns, optional: Collection[str] = ()) -> tuple[Array, Columns]:
         """Return instances with these features, in this order and with these codes of categories.
 
         Parameters
@@ -194,6 +194,8 @@ class Columns(tuple[Column, ...]):
         instances : array of shape (n_instances, n_features)
         own : Columns
             What the features of the instances mean; features that are not among these are left out.
+        optional : collection of str
+            Features that the instances need not have; their values are then missing.
 
         Returns
         -------
@@ -204,6 +206,10 @@ class Columns(tuple[Column, ...]):
         places = {name: d for d, name in enumerate(own.names)}
         values, found = [], []
         for column in self:
+            if column.name not in places and column.name in optional:
+                values.append(np.full(len(instances), np.nan))
+                found.append(column)
+                continue
             if column.name not in places:
                 raise InputError(
                     f"The bags have no feature {column.name!r}, which was there in training; their features are "

@@ -160,6 +160,10 @@ def understood(
             why = f": {unused_in_words(unused)}" if unused else "."
             raise InputError(f"There are no feature columns{why}")
         columns = Columns(found)
+    else:
+        there = Columns(column for column in columns if column.source in table)
+        unused = [Unused(name, "it is not in this table") for name in columns.sources if name not in table]
+        columns = there or columns  # without any, an error says what is needed
     instances, met = columns.encode(table, bag_of_row)
     plain = {column.source for column in columns if column.kind in ("number", "category")}
     extra = {

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import shlex
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from fuzzymil.cli._models import Columns, read_model
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
+    from fuzzymil.bags import Columns as Features
     from fuzzymil.datasets import Guess
 
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
@@ -37,11 +38,8 @@ class Source:
         known = getattr(model, "feature_names_in_", None)
         names = self.bags.feature_names
         if hasattr(model, "columns_") and self.bags.columns is not None:
-            extra = () if self.bags.source is None else self.bags.source.extra
-            known = {*model.columns_.sources, *self.columns.seen}
-            spare = [name for name in extra if name not in known]
-            if spare:
-                note(_IGNORED.format(listed(spare)))
+            self._report_spare(model.columns_)
+            self._check_absent(model.columns_, model.columns_.names, "the model was trained on")
             return self.bags.aligned(model.columns_)
         if known is None or names is None or tuple(known) == names:
             return self.bags  # the model itself reports what is wrong with them
@@ -57,12 +55,50 @@ class Source:
         places = [names.index(name) for name in known]
         return self.bags.map_instances(lambda instances: instances[:, places], [*map(str, known)])
 
-    def usable(self, model: Any) -> Bags:
-        """Return the `matched` bags; raise on missing values if the model does not accept any."""
-        bags = self.matched(model)
-        if getattr(model, "missing", "ignore") == "error":
-            bags.require_complete("Fill it in, or fit the model with --set missing=median.")
-        return bags
+    def readable(self, model: Any, *, quiet: bool = False) -> Bags:
+        """Return the bags for a model to answer; unlike `matched`, they may lack features that no rule reads.
+
+        What they lack is reported unless this is ``quiet``.
+        """
+        from fuzzymil.estimators.inputs import trained_on
+
+        known = trained_on(model)
+        if known is None or self.bags.columns is None or not hasattr(model, "used_features_"):
+            return self.matched(model)
+        absent = dict.fromkeys(each.source for each in known if each.name not in self.bags.names)
+        if not absent:
+            return self.matched(model)
+        self._check_absent(known, model.used_features_, "rules read")
+        if not quiet:
+            self._report_spare(known)
+            note(f"{self.name} has no column {listed(absent)}; no rule reads {'it' if len(absent) == 1 else 'them'}.")
+        return self.bags
+
+    def _report_spare(self, known: Features) -> None:
+        there = [*(self.bags.columns or known).sources, *(() if self.bags.source is None else self.bags.source.extra)]
+        spare = [name for name in dict.fromkeys(there) if name not in {*known.sources, *self.columns.seen}]
+        if spare:
+            note(_IGNORED.format(listed(spare)))
+
+    def _check_absent(self, columns: Features, needed: Collection[str], why: str) -> None:
+        """Raise if the file has no column for a feature that is needed."""
+        names = self.bags.names
+        for column in columns:
+            if column.name in needed and column.name not in names:
+                every = dict.fromkeys(each.source for each in columns if each.name in needed)
+                extra = () if self.bags.source is None else self.bags.source.extra
+                has = list(dict.fromkeys([*(each.source for each in self.bags.columns or ()), *extra]))
+                raise InputError(
+                    f"{self.name} has no column {column.source!r}, which {why}. The model needs {listed(every)}; the "
+                    f"file has {listed(has)}.{did_you_mean(column.source, has)}"
+                )
+
+
+def complete(bags: Bags, model: Any) -> Bags:
+    """Return bags; raise on missing values if the model does not accept any."""
+    if getattr(model, "missing", "ignore") == "error":
+        bags.require_complete("Fill it in, or fit the model with --set missing=median.")
+    return bags
 
 
 def summary(bags: Any) -> str:
@@ -128,7 +164,7 @@ def read_data(
         seen = used.seen or tuple(_header(file, guess))
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
-    _report(name, guess, used, None if brief else bags)
+    _report(name, guess, used, None if brief else bags, model)
     return Source(name, bags, guess, dataclasses.replace(used, bag=guess.bag, label=guess.label, seen=seen))
 
 
@@ -145,7 +181,7 @@ def read_both(
     check_apart(model, data)
     fitted, remembered = read_model(model, to_answer=to_answer)
     source = read_data(data, columns, format, remembered=remembered, model=fitted, labels=labels)
-    return fitted, source, source.usable(fitted)
+    return fitted, source, complete(source.readable(fitted) if to_answer else source.matched(fitted), fitted)
 
 
 def check_apart(model: Path, data: Path) -> None:
@@ -179,6 +215,8 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
     Parameters are those of `read_data`, and the fitted model.
     """
     from fuzzymil._utils.prefetch import prefetch
+    from fuzzymil.bags import Column
+    from fuzzymil.bags import Columns as Features
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
 
     with local_copy(path) as file:
@@ -195,11 +233,13 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
         parts: Iterable[Bags] = (
             [_read(file, used, guess, model)] if table is None else prefetch(table.part, range(table.n_parts))
         )
-        _report(_shown(path), guess, used, parts[0] if isinstance(parts, list) else table)
+        _report(_shown(path), guess, used, parts[0] if isinstance(parts, list) else table, model)
         if spare:
             note(_IGNORED.format(listed(spare)))
-        for bags in parts:
-            yield Source(_shown(path), bags, guess, used).usable(model)
+        for number, bags in enumerate(parts):
+            numbers = bags if table is None else bags.with_features(bags.instances, Features(map(Column, bags.names)))
+            found = Source(_shown(path), numbers, guess, used).readable(model, quiet=number > 0)
+            yield complete(found, model)
 
 
 def read_stream(
@@ -266,7 +306,7 @@ def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
         return read_bags(file, format=guess.format, bag=used.bag, label=used.label, **wishes)
 
 
-def _report(name: str, guess: Guess, used: Columns, bags: Any) -> None:
+def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None) -> None:
     if bags is not None:
         note(f"{name}: {summary(bags)} ({guess}).")
     roles = [role for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None]
@@ -274,7 +314,7 @@ def _report(name: str, guess: Guess, used: Columns, bags: Any) -> None:
         options = " and ".join(f"--{role}" for role in roles)
         note(f"Guessed the {' and '.join(roles)} column{'s' if len(roles) > 1 else ''}; override with {options}.")
     unused = getattr(getattr(bags, "source", None), "unused", ())
-    if unused and not used.exclude_text:
+    if unused and not used.exclude_text and model is None:  # `Source` says what a model lacks
         from fuzzymil.bags.tables import unused_in_words
 
         note(unused_in_words(unused, _said))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array, is_missing
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil.bags import Bags, Column, Columns, as_bags
 
 __all__ = [
     "MISSING",
@@ -23,6 +23,7 @@ __all__ = [
     "output_names",
     "positive_class",
     "record_features",
+    "trained_on",
     "warn_if_worse_than_chance",
 ]
 
@@ -55,13 +56,25 @@ def record_features(estimator: Any, bags: Bags) -> None:
         del estimator.feature_names_in_
 
 
+def trained_on(estimator: Any) -> Columns | None:
+    """Return what the features of a fitted estimator mean; plain numbers if only their names are known."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return getattr(estimator, "columns_", None if names is None else Columns(map(Column, names)))
+
+
 def compare_features(estimator: Any, bags: Bags) -> Bags:
     """Return bags with the features that the estimator was fitted on; raise `InputError` if they have others.
 
-    If it is known what the features mean, they are found by their names, and so are categories.
+    If it is known what the features mean, they are found by their names, and so are categories. Features that no rule
+    reads may then be absent.
     """
-    if hasattr(estimator, "columns_"):
-        bags = bags.aligned(estimator.columns_)
+    columns = trained_on(estimator)
+    if columns is not None and bags.columns is not None:
+        absent = {*columns.names} - {*bags.columns.names}
+        if hasattr(estimator, "columns_") or absent:
+            # The rules are only asked if something is absent: naming the sets of many features takes a while.
+            unread = absent and absent - {*getattr(estimator, "used_features_", absent)}
+            bags = bags.aligned(columns, optional=unread)
     kind = getattr(estimator, "kind", type(estimator).__name__)  # a saved model answers for another
     known = getattr(estimator, "feature_names_in_", None)
     names = bags.feature_names

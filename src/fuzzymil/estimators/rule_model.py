@@ -18,10 +18,12 @@ from fuzzymil._utils.colors import class_mark
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators.inputs import compare_features, complete_bags
 from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
+from fuzzymil.explain.coverage import used_features
 from fuzzymil.network.engines.numpy import sigmoid
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.cards import rule_cards
 from fuzzymil.rules.inference import asked_of_instances, infer_output
+from fuzzymil.rules.mamdani import numeric_view
 from fuzzymil.training.losses import LOSSES
 
 __all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
@@ -229,6 +231,14 @@ class ExplainableModel(RuleModel):
         # predicting must not set attributes.
         self._members[:] = made
         return made
+
+    @property
+    def used_features_(self) -> tuple[str, ...]:
+        """Names of the features that rules read in conditions or conclusions; predictions depend on no others."""
+        read: dict[str, None] = {}
+        for rules in map(numeric_view, self.members_):
+            read |= dict.fromkeys(rules.feature_names[d] for d in used_features([rules]))
+        return tuple(read)
 
     def _n_outputs(self) -> int:
         return len(self.members_[0].outputs)

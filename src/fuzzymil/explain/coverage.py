@@ -21,6 +21,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.storage import decode_number, encode_number
 from fuzzymil.bags import Bags
+from fuzzymil.membership import Formula
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import printer
 
@@ -286,7 +287,7 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
     Parameters
     ----------
     members : iterable of RuleBase
-        With the same features.
+        With the same features; Mamdani rules as `numeric_view`.
 
     Examples
     --------
@@ -296,6 +297,13 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
     used: set[int] = set()
     for rules in members:
         asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
+        asked |= {
+            name
+            for output in getattr(getattr(rules, "mamdani", None), "outputs", ())
+            for term in output.terms.values()
+            if isinstance(term, Formula)
+            for name in term.names
+        }
         used |= {d for d, name in enumerate(rules.feature_names) if name in asked}
         used |= set(np.flatnonzero((rules.coefs[:, :, 1:] != 0).any(axis=(0, 1))).tolist())
     return sorted(used)

@@ -213,7 +213,7 @@ class DataFile:
         except DataFileError:
             raise
         except InputError as problem:
-            raise self.error(f"does not contain valid bags. {str(problem).removesuffix('.')}") from None
+            raise self.problem(str(problem).removesuffix(".")) from None
 
 
 def bare_name(path: Path) -> str:
