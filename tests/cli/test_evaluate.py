@@ -220,7 +220,29 @@ def test_bags_of_one_group_are_not_divided(tmp_path, monkeypatch):
     people = bags.per_bag("person")
     assert len(splits) == 6
     assert not any(set(people[train]) & set(people[test]) for train, test in splits)
-    assert "no column 'persons'" in bad("evaluate", data, "--bag", "visit", "--label", "bought", "--group", "persons")
+    message = bad("evaluate", data, "--bag", "visit", "--label", "bought", "--group", "persons")
+    assert "no column 'persons'" in message
+    assert "Did you mean 'person'?" in message
+
+
+def test_groups_are_reported(tmp_path):
+    data = _people(tmp_path)
+    arguments = ("evaluate", data, "--bag", "visit", "--label", "bought", "--folds", "2", "--compare", "majority")
+    assert "same person stay in one fold (9 groups)" in good(*arguments, "--group", "person").stdout
+    assert json.loads(good(*arguments, "--group", "person", "--json").stdout)["groups"] == {
+        "column": "person",
+        "n_groups": 9,
+    }
+    assert json.loads(good(*arguments, "--drop", "person", "--json").stdout)["groups"] is None
+
+
+def test_a_report_keeps_groups_together(tmp_path):
+    data, model, page = _people(tmp_path), tmp_path / "model.json", tmp_path / "page.html"
+    good("fit", data, "--bag", "visit", "--label", "bought", "--drop", "person", "-o", model)
+    found = good("report", model, data, "--group", "person", "--folds", "2", "-o", page, "--json")
+    assert json.loads(found.stdout)["group"] == "person"
+    assert "with the same <em>person</em> stay in one fold, 9 groups" in page.read_text()
+    assert "Did you mean 'person'?" in bad("report", model, data, "--group", "persn", "-o", page)
 
 
 def _people(folder, *, gap=False):

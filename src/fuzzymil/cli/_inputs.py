@@ -76,7 +76,8 @@ class Source:
 
     def _report_spare(self, known: Features) -> None:
         there = [*(self.bags.columns or known).sources, *(() if self.bags.source is None else self.bags.source.extra)]
-        spare = [name for name in dict.fromkeys(there) if name not in {*known.sources, *self.columns.seen}]
+        expected = {*known.sources, *self.columns.seen, *self.columns.keep}
+        spare = [name for name in dict.fromkeys(there) if name not in expected]
         if spare:
             note(_IGNORED.format(listed(spare)))
 
@@ -160,8 +161,14 @@ def read_data(
         used, guess = _understood(file, columns, format, remembered)
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
             raise InputError(_UNLABELED.format(name, _candidates(file, guess)))
+        names = _header(file, guess)
+        for wanted in used.keep:
+            if names and wanted not in names:
+                raise InputError(
+                    f"{name} has no column {wanted!r}; it has {listed(names)}.{did_you_mean(wanted, names)}"
+                )
         bags = _read(file, used, guess, model)
-        seen = used.seen or tuple(_header(file, guess))
+        seen = used.seen or tuple(names)
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
     _report(name, guess, used, None if brief else bags, model)
@@ -285,7 +292,9 @@ def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: s
         with contextlib.suppress(ValueError):
             guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
             names = _header(file, guess)
-            drop = tuple(name for name in (*remembered.drop, *columns.drop) if name in names)
+            drop = tuple(
+                name for name in (*remembered.drop, *columns.drop) if name in names and name not in columns.keep
+            )
             return dataclasses.replace(columns, bag=attempt.bag, label=attempt.label, drop=drop, seen=remembered.seen)
     return columns
 
@@ -299,7 +308,7 @@ def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
 
     wishes = used.wishes()
     if FORMATS[guess.format].takes_options and hasattr(model, "columns_"):
-        wishes = {"drop": used.drop, "columns": model.columns_}
+        wishes = {"drop": used.drop, "keep": used.keep, "columns": model.columns_}
     slow = file.is_file() and file.stat().st_size >= _LARGE
     with working(f"Reading {file.name}", quick=not slow), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedColumnsWarning)  # `_report` says it

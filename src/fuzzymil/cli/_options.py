@@ -66,6 +66,16 @@ ModelLabelColumn = Annotated[
 ]
 
 
+Group = Annotated[
+    str | None,
+    _column(
+        "group",
+        "Column of what bags belong to, such as a person: bags of one group are never both trained and tested on. It "
+        "is no feature.",
+    ),
+]
+
+
 def _columns(name: str, help: str) -> Any:
     return typer.Option(f"--{name}", metavar="COLUMNS", help=help, rich_help_panel="Data")
 

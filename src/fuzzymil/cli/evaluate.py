@@ -63,15 +63,7 @@ def evaluate(
     categorical: _options.Categorical = None,
     date: _options.Date = None,
     exclude_text: _options.ExcludeText = False,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of what bags belong to, such as a person: bags of one group are never both trained and tested "
-            "on. It is no feature.",
-            rich_help_panel="Data",
-        ),
-    ] = None,
+    group: _options.Group = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
@@ -132,7 +124,8 @@ def evaluate(
     finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
     some = any(trial.results for trial in trials)
     if some or as_json:
-        _show(trials, source.bags, n_folds, repeats, as_json=as_json)
+        kept = None if groups is None else {"column": group, "n_groups": len(set(groups.tolist()))}
+        _show(trials, source.bags, n_folds, repeats, kept, as_json=as_json)
     if finished:
         failures = [f"{trial.title} failed: {trial.failure}" for trial in trials if trial.failure is not None]
         for words in failures:
@@ -299,7 +292,9 @@ def _shown(measures: Iterable[str]) -> list[str]:
     return [name for name in measures if name != "Brier"]
 
 
-def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_json: bool) -> None:
+def _show(
+    trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, groups: dict[str, Any] | None, *, as_json: bool
+) -> None:
     found = [(trial, _summary(trial.results)) for trial in trials]
     comparisons = [_compared(trials[0], other, n_folds) for other in trials[1:]]
     if as_json:
@@ -308,6 +303,7 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
                 "n_bags": bags.n_bags,
                 "n_folds": n_folds,
                 "n_repeats": n_repeats,
+                "groups": groups,
                 "methods": [
                     {
                         "method": trial.title,
@@ -335,6 +331,8 @@ def _show(trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, *, as_j
     ]
     emit_table(["method", *names, "folds", "s/fit"], rows)
     emit(f"Mean ± standard deviation over the test folds ({n_repeats} x {n_folds}-fold, {bags.n_bags} bags).")
+    if groups is not None:
+        emit(f"Bags with the same {groups['column']} stay in one fold ({groups['n_groups']:,} groups).")
     verdicts = [comparison.verdict for comparison in comparisons if comparison is not None]
     for words in verdicts:
         emit(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,7 @@ def report(
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
+    group: _options.Group = None,
     format: _options.DataFormat = None,
     positive: Annotated[
         str | None,
@@ -52,7 +54,10 @@ def report(
     if output == STANDARD:
         raise InputError("The report cannot be written to standard output: name a file with -o.")
     check_target(output, model, data)
-    fitted, _, bags = read_both(model, data, Columns.from_options(bag, label), format)
+    columns = Columns.from_options(bag, label)
+    if group is not None:
+        columns = dataclasses.replace(columns, keep=(group,))
+    fitted, _, bags = read_both(model, data, columns, format)
     from fuzzymil.report import write_report
 
     with progress() as show:
@@ -66,7 +71,8 @@ def report(
             held_out=held_out,
             progress=show,
             positive=positive,
+            groups=group,
         )
     note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
     if as_json:
-        emit_json({"report": output, "bytes": output.stat().st_size, "n_bags": bags.n_bags})
+        emit_json({"report": output, "bytes": output.stat().st_size, "n_bags": bags.n_bags, "group": group})

@@ -22,9 +22,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
 from fuzzymil._utils.statistics import brier_score
 from fuzzymil.estimators import Fold as TrainedFold
-from fuzzymil.estimators import cross_validate
+from fuzzymil.estimators import cross_validate, splitter
 from fuzzymil.report import _figures
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import label
@@ -37,6 +38,31 @@ class Basis(enum.Enum):
     REFITTED = "models trained on the other folds"
     UNSEEN = "this model, on bags that it was not trained on"
     SEEN = "this model, on bags that it may have been trained on"
+
+
+@dataclasses.dataclass(frozen=True)
+class Groups:
+    """What bags belong to, such as a person: bags of one group stay in one fold.
+
+    Attributes
+    ----------
+    of_bags : array of shape (n_bags,)
+    name : str
+        The column that they come from; empty if it is not known.
+
+    Examples
+    --------
+    >>> Groups(np.array(["Ann", "Ann", "Bob"]), "person").count
+    2
+    """
+
+    of_bags: Array
+    name: str = ""
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return len(np.unique(self.of_bags))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +99,8 @@ class Performance:
         Names of the outputs.
     positive : label or None
         Of two classes, the one that curves are about; None means the second, which rules speak for.
+    groups : Groups or None
+        What bags that stay in one fold have in common.
 
     Examples
     --------
@@ -89,6 +117,7 @@ class Performance:
     classes: tuple[Any, ...] | None
     outputs: tuple[str, ...]
     positive: Any = None
+    groups: Groups | None = None
 
     @property
     def n_bags(self) -> int:
@@ -97,11 +126,12 @@ class Performance:
 
     @functools.cached_property
     def measures(self) -> dict[str, Array]:
-        """Each measure's value on each fold, shape (n_folds,); the one to quote comes first."""
+        """Each measure's value on the folds that it is defined on; the one to quote comes first."""
         by_fold = [
             self._of_classes(fold) if self.classes is not None else self._of_numbers(fold) for fold in self.folds
         ]
-        return {name: np.array([each[name] for each in by_fold]) for name in by_fold[0]}
+        names = dict.fromkeys(name for each in by_fold for name in each)
+        return {name: np.array([each[name] for each in by_fold if name in each]) for name in names}
 
     @property
     def confusion(self) -> Array:
@@ -113,7 +143,8 @@ class Performance:
     def roc_curve(self) -> bytes:
         """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
-        return _figures.roc([(fold.truth, fold.scores) for fold in self.folds], self.classes, self.positive)
+        pairs = [(fold.truth, fold.scores) for fold in self.folds if self._has_all_classes(fold)]
+        return _figures.roc(pairs, self.classes, self.positive)
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
@@ -135,10 +166,13 @@ class Performance:
         folds = self.folds
         return np.concatenate([fold.truth for fold in folds]), np.concatenate([fold.predicted for fold in folds])
 
+    def _has_all_classes(self, fold: Fold) -> bool:
+        return self.classes is not None and len(set(fold.truth.tolist())) == len(self.classes)
+
     def _of_classes(self, fold: Fold) -> dict[str, float]:
         assert self.classes is not None
         found = {"Accuracy": float(accuracy_score(fold.truth, fold.predicted))}
-        if len(set(fold.truth.tolist())) == len(self.classes):  # others need bags of every class
+        if self._has_all_classes(fold):  # others need bags of every class
             found["Balanced accuracy"] = float(recall_score(fold.truth, fold.predicted, average="macro"))
             if len(self.classes) == 2:
                 area = roc_auc_score(fold.truth == self.classes[1], fold.scores)
@@ -178,7 +212,9 @@ def _column(fold: Fold, k: int) -> Array:
 # ---------------------------------------------------------------------- measuring
 
 
-def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -> Performance:
+def measured(
+    answers: Answers, n_folds: int, random_state: Any, *, seen: bool, groups: Groups | None = None
+) -> Performance:
     """Measure the model as it is; the folds only show how much the numbers vary.
 
     Parameters
@@ -190,12 +226,14 @@ def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -
     random_state : int, RandomState or None
     seen : bool
         Whether the model may have been trained on these bags.
+    groups : Groups, optional
+        Bags of one group stay in one fold.
     """
     assert answers.truth is not None
     classifies, likely = answers.classes is not None, answers.reading.probability
     scores = _about_second(answers, answers.model._decision(answers.output)) if classifies else None
     probabilities = likely(answers.output) if classifies and likely is not None else None
-    splits = _splits(answers, n_folds, check_random_state(random_state))
+    splits = _splits(answers, n_folds, check_random_state(random_state), groups)
     parts = [test for _, test in splits] or [np.arange(answers.bags.n_bags)]
     folds = tuple(
         Fold(
@@ -206,10 +244,13 @@ def measured(answers: Answers, n_folds: int, random_state: Any, *, seen: bool) -
         )
         for part in parts
     )
-    return Performance(Basis.SEEN if seen else Basis.UNSEEN, folds, answers.classes, answers.rules.outputs)
+    basis = Basis.SEEN if seen else Basis.UNSEEN
+    return Performance(basis, folds, answers.classes, answers.rules.outputs, groups=groups)
 
 
-def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> tuple[Performance, list[TrainedFold]] | None:
+def cross_validated(
+    answers: Answers, n_folds: int, random_state: Any, groups: Groups | None = None
+) -> tuple[Performance, list[TrainedFold]] | None:
     """Train models with the same parameters on all folds but one, and measure each on the fold left out.
 
     Parameters
@@ -220,6 +261,8 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> tuple[
         At most; fewer if a class has fewer bags. Folds are stratified by class.
     random_state : int, RandomState or None
         For the folds, and for the seeds of the models.
+    groups : Groups, optional
+        Bags of one group stay in one fold.
 
     Returns
     -------
@@ -230,7 +273,7 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> tuple[
     if isinstance(start, RuleBase) and start == answers.rules:  # as `with_rules` leaves it: refitting would cheat
         return None
     rng = check_random_state(random_state)
-    splits = _splits(answers, n_folds, rng)
+    splits = _splits(answers, n_folds, rng, groups)
     if not splits:
         return None
     seeds = rng.randint(2**31 - 1, size=len(splits)).tolist()
@@ -246,7 +289,7 @@ def cross_validated(answers: Answers, n_folds: int, random_state: Any) -> tuple[
         )
         for fold in found
     )
-    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs), found
+    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs, groups=groups), found
 
 
 def _order(answers: Answers) -> list[int]:
@@ -260,21 +303,31 @@ def _about_second(answers: Answers, decisions: Array) -> Array:
     return -decisions if _order(answers) == [1, 0] else decisions
 
 
-def _splits(answers: Answers, n_folds: int, rng: Any) -> Sequence[tuple[Array, Array]]:
-    """Return training and test bags of each fold; none if there are too few bags for two folds."""
+def _splits(answers: Answers, n_folds: int, rng: Any, groups: Groups | None = None) -> Sequence[tuple[Array, Array]]:
+    """Return training and test bags of each fold; none if there are too few bags, or groups, for two folds."""
     assert answers.truth is not None
-    n_bags = answers.bags.n_bags
-    if answers.classes is None:
-        possible = min(n_folds, n_bags // 2)  # R² needs two bags in a fold
-        kind = KFold
-        groups = np.zeros(n_bags, int)
+    n_bags, classifies = answers.bags.n_bags, answers.classes is not None
+    units = np.arange(n_bags) if groups is None else groups.of_bags
+    if classifies:
+        _, strata = np.unique(answers.truth, return_inverse=True)
+        counts = [len(np.unique(units[strata == k])) for k in range(strata.max() + 1)]
+        possible = min(n_folds, *counts) if len(counts) > 1 else 0
     else:
-        _, groups, counts = np.unique(answers.truth, return_inverse=True, return_counts=True)
-        possible = min(n_folds, int(counts.min())) if len(counts) > 1 else 0
-        kind = StratifiedKFold
+        strata = np.zeros(n_bags, int)
+        possible = min(n_folds, n_bags // 2 if groups is None else groups.count)  # R² needs two bags in a fold
     if possible < 2:
         return []
-    return list(kind(possible, shuffle=True, random_state=rng).split(np.zeros(n_bags), groups))
+    if groups is None:
+        kind = StratifiedKFold if classifies else KFold
+        return list(kind(possible, shuffle=True, random_state=rng).split(np.zeros(n_bags), strata))
+    cv = splitter(possible, strata, units, classifies=classifies, random_state=rng.randint(2**31 - 1))
+    found = list(cv.split(np.zeros(n_bags), strata, units))
+    if any(len(np.unique(strata[train])) < strata.max() + 1 for train, _ in found):
+        raise InputError(
+            f"With {possible} folds that keep the {groups.count} groups together, a class would have no training bags: "
+            "use fewer folds, or leave out the groups."
+        )
+    return found
 
 
 # ---------------------------------------------------------------------- the section
@@ -304,6 +357,7 @@ def performance_facts(quoted: Performance | None, own: Performance | None, reaso
         "reason": reason,
         "n_bags": quoted.n_bags,
         "n_folds": len(quoted.folds),
+        "groups": quoted.groups,
         "classes": quoted.classes,
         "about": quoted.about,
         "headline": {"name": name, "value": values},

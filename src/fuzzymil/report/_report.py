@@ -8,7 +8,8 @@ import os
 from typing import Any, Self
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil._utils.arrays import as_array
+from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.estimators import Fold, MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
@@ -18,7 +19,7 @@ from fuzzymil.report._data import data_facts
 from fuzzymil.report._format import counted
 from fuzzymil.report._health import health_facts
 from fuzzymil.report._importance import Matters, importance_facts, what_matters
-from fuzzymil.report._performance import Performance, cross_validated, measured, performance_facts
+from fuzzymil.report._performance import Groups, Performance, cross_validated, measured, performance_facts
 from fuzzymil.report._rules import RuleCard, rule_cards, rules_facts
 from fuzzymil.report._settings import settings_facts
 from fuzzymil.rules.editing import Diagnosis
@@ -86,14 +87,15 @@ class Report:
         random_state: Any = 0,
         progress: Progress | None = None,
         positive: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Compute a report; see `write_report` for the parameters."""
         _check(n_folds, max_bags)
         step = progress or (lambda name, done, total: None)
         answers = answers_of(model, bags, y)
-        about = _positive(answers, positive)
+        about, kept = _positive(answers, positive), _groups(answers, groups)
         step("performance", 0, 1)
-        measures = _performance(answers, cross_validate, n_folds, held_out, random_state)
+        measures = _performance(answers, cross_validate, n_folds, held_out, random_state, kept)
         performance, own = (each and dataclasses.replace(each, positive=about) for each in measures[:2])
         reason = measures[2]
         step("performance", 1, 1)
@@ -150,6 +152,7 @@ def write_report(
     random_state: Any = 0,
     progress: Progress | None = None,
     positive: Any = None,
+    groups: Any = None,
 ) -> None:
     """Write a report on a model and bags as one self-contained HTML file.
 
@@ -181,6 +184,9 @@ def write_report(
         Called as ``progress(step, done, total)`` to report progress.
     positive : label, optional
         Of two classes, the one that the curves are about. Default: the one that the model's rules speak for.
+    groups : array of shape (n_bags,), or str, optional
+        Bags of one group stay in one fold of the cross-validation: the visits of one person. A name means a column that
+        was kept beside the features (``Bags.from_frame(..., keep=["person"])``).
 
     Examples
     --------
@@ -207,6 +213,7 @@ def write_report(
         random_state=random_state,
         progress=progress,
         positive=positive,
+        groups=groups,
     )
     storage.write_atomically(path, report.to_html())
 
@@ -243,17 +250,30 @@ def _recognizes(answers: Answers) -> bool:
     return coverage is not None and bool(coverage.n_recognized(answers.read))
 
 
+def _groups(answers: Answers, given: Any) -> Groups | None:
+    """Return what the bags belong to, given as a column beside the features, or as one value per bag."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return Groups(answers.bags.per_bag(given), given)
+    found = as_array(given)
+    if found.shape != (answers.bags.n_bags,):
+        raise InputError(f"groups must have one value per bag ({answers.bags.n_bags}), got shape {found.shape}.")
+    return Groups(found)
+
+
 def _performance(
-    answers: Answers, cross_validate: bool, n_folds: int, held_out: bool, random_state: Any
+    answers: Answers, cross_validate: bool, n_folds: int, held_out: bool, random_state: Any, groups: Groups | None
 ) -> tuple[Performance | None, Performance | None, str, list[Fold]]:
     """Return the numbers to quote, the model's own, why there is no cross-validation, and the models of its folds."""
     if answers.truth is None:
         return None, None, "", []
     trained = _learned(answers.model)
-    own = measured(answers, n_folds, random_state, seen=trained and (not held_out or _recognizes(answers)))
+    seen = trained and (not held_out or _recognizes(answers))
+    own = measured(answers, n_folds, random_state, seen=seen, groups=groups)
     if not trained or held_out:
         return own, None, "", []
     if not cross_validate:
         return own, None, "not requested", []
-    found = cross_validated(answers, n_folds, random_state)
+    found = cross_validated(answers, n_folds, random_state, groups)
     return (own, None, "edited", []) if found is None else (found[0], own, "", found[1])
