@@ -54,7 +54,7 @@ def test_brier_score_of_two_and_of_several_classes():
     assert brier_score(truth, both, [False, True]) == pytest.approx(brier_score_loss(truth, likely), rel=1e-12)
     three = RNG.dirichlet([1, 1, 1], size=40)
     labels = np.array(["a", "b", "c"])[RNG.integers(3, size=40)]
-    expected = brier_score_loss(labels, three, labels=["a", "b", "c"], scale_by_half=True)
+    expected = brier_score_loss(labels, three, labels=["a", "b", "c"])
     assert brier_score(labels, three, ["a", "b", "c"]) == pytest.approx(expected, rel=1e-12)
 
 

@@ -130,6 +130,7 @@ def test_performance_names_folds_bags_and_spread(page, report, bags):
         sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 3
     )
     (name,) = (name for name in report.performance.measures if name.startswith("Brier score"))
+    assert "1 worst" in name
     expected = [brier_score_loss(fold.truth, fold.probabilities[:, 1]) for fold in report.performance.folds]
     np.testing.assert_allclose(report.performance.measures[name], expected)
     assert f"{np.mean(expected):.3f} ± {np.std(expected, ddof=1):.3f}" in page.text

@@ -71,9 +71,10 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:
-    """Return the Brier score: the mean squared error of the probabilities, 0 if they are certain and right.
+    """Return the Brier score, the mean squared error of the probabilities: 0 if they are certain and right.
 
-    It is half the sum of the squared errors of all classes, so that a coin's probabilities score 0.25 for two classes.
+    It is defined as in scikit-learn's ``brier_score_loss``. Of two classes, the error of one probability counts, so that
+    the score is at most 1 and a coin's is 0.25. Of several, the errors of all classes are added, so that it is at most 2.
 
     Parameters
     ----------
@@ -86,7 +87,9 @@ def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Seq
     --------
     >>> round(brier_score(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]], ["no", "yes"]), 3)
     0.145
+    >>> round(brier_score(["a", "b", "c"], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], ["a", "b", "c"]), 3)
+    0.667
     """
     hit = np.asarray(truth)[:, None] == np.asarray(classes)[None, :]
-    errors = np.square(np.asarray(probabilities, float) - hit).sum(axis=1) / 2
-    return float(errors.mean())
+    errors = np.square(np.asarray(probabilities, float) - hit).sum(axis=1)
+    return float(errors.mean()) / (2 if len(classes) == 2 else 1)

@@ -83,7 +83,7 @@ class ReliabilityDisplay:
 
     On the diagonal, probabilities are what they say. Below it, they are too high; above it, too low. Whiskers are 95%
     intervals of the shares: bins with few bags say little. The Brier scores in the legend are averaged over the folds;
-    lower is better.
+    lower is better. Each is about one class against the rest, and lies between 0 and 1.
 
     Parameters
     ----------

@@ -181,9 +181,9 @@ class Performance:
                 areas = [roc_auc_score(fold.truth == name, _column(fold, k)) for k, name in enumerate(self.classes)]
                 found["Area under the ROC curve, mean over classes (one against the rest)"] = float(np.mean(areas))
         if fold.probabilities is not None:
-            found["Brier score of the probabilities (0 is best)"] = brier_score(
-                fold.truth, fold.probabilities, self.classes
-            )
+            extent = "0 is best, 1 worst" if len(self.classes) == 2 else "summed over classes; 0 is best, 2 worst"
+            name = f"Brier score of the probabilities ({extent})"
+            found[name] = brier_score(fold.truth, fold.probabilities, self.classes)
         return found
 
     def _of_numbers(self, fold: Fold) -> dict[str, float]:
