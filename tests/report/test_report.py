@@ -13,6 +13,7 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISug
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _figures, write_report
+from fuzzymil.report._bags import bags_facts
 from fuzzymil.report._performance import Basis
 
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details></template><!--"
@@ -273,6 +274,15 @@ def test_several_classes(bags):
     assert "predicted upper <right>" in page.text
     assert page.count("right") == 0
     assert sorted(card.speaks_for for card in report.cards) == sorted(names)
+    # The bars are the certainty, by which the list can be sorted; the outputs of all classes are in the text.
+    cards = bags_facts(report.answers, report.explanations)["cards"]
+    certainty = np.maximum(report.answers.certainty, 0)
+    np.testing.assert_allclose([card.bar.width for card in cards], 120 * certainty / certainty.max(), atol=0.06)
+    for card, output in zip(cards, report.answers.output, strict=True):
+        assert [name for name, _ in card.outputs] == sorted(names)
+        shown = [float(text.replace("\N{MINUS SIGN}", "-")) for _, text in card.outputs]
+        np.testing.assert_allclose(shown, output, atol=0.006)
+    assert f"lower & left: {cards[0].outputs[0][1]}, neither: {cards[0].outputs[1][1]}" in page.text
 
 
 def test_numbers(bags):

@@ -73,8 +73,8 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:
     """Return the Brier score, the mean squared error of the probabilities: 0 if they are certain and right.
 
-    It is defined as in scikit-learn's ``brier_score_loss``. Of two classes, the error of one probability counts, so that
-    the score is at most 1 and a coin's is 0.25. Of several, the errors of all classes are added, so that it is at most 2.
+    It is defined as in scikit-learn's ``brier_score_loss``. Of two classes, the error of one probability counts: the
+    score is at most 1, and a coin's is 0.25. Of several, the errors of all classes are added: it is at most 2.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class BagCard:
     wrong : bool
         Whether the predicted class is not the label.
     score : str
-        Decision value, output of the predicted class, or predicted number.
+        Of two classes, the decision value; of several, the certainty; otherwise, the predicted number.
     bar : Bar
         Of the score.
     keys : dict of str to float
@@ -49,6 +49,8 @@ class BagCard:
     mark : str
         Of the color of the predicted class, see `fuzzymil._utils.colors.class_mark`; empty for numbers.
     probabilities : list of (class, float)
+    outputs : list of (class, str)
+        The output of each of several classes.
     coverage : float or None
         How usual the bag is, if that is known.
     unusual : str
@@ -69,6 +71,7 @@ class BagCard:
     kinds: list[str]
     mark: str
     probabilities: list[tuple[Any, float]]
+    outputs: list[tuple[Any, str]]
     coverage: float | None
     unusual: str
     why: dict[str, Any]
@@ -114,6 +117,9 @@ def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dic
         "n_bags": answers.bags.n_bags,
         "featured": {"Least certain": order[:n_least], "Most certain": order[n_least:][::-1][:_FEATURED]},
         "certainty": _certainty(answers),
+        "scale": answers.reading.scale,
+        "about": answers.classes[-1] if answers.classes else None,
+        "labeled": answers.truth is not None,
         "has_coverage": answers.coverage is not None,
         "sort_by": sort_by,
         "filters": filters,
@@ -133,14 +139,15 @@ def _certainty(answers: Answers) -> str:
 
 def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[BagCard]:
     bags, truth, signed = answers.bags, answers.truth, _is_binary(answers)
-    outputs = answers.output - answers.reading.threshold
-    scores = outputs[:, 0] if answers.classes is None else outputs.max(axis=1)
+    certainty, coverage, wrong = answers.certainty, answers.coverage, answers.wrong
+    several = answers.classes is not None and not signed
+    # Of several classes, a bag on which no rule fires is not certain at all.
+    scores = np.maximum(certainty, 0.0) if several else answers.output[:, 0] - answers.reading.threshold
     # The true number can be drawn beside a predicted one.
     true = truth.reshape(len(truth), -1)[:, 0] if truth is not None and answers.classes is None else None
     widest = float(np.abs(scores).max()) or 1.0
-    ends = (-widest, widest) if signed else (float(scores.min()), float(scores.max()))
+    ends = (-widest, widest) if signed else (0.0, widest) if several else (float(scores.min()), float(scores.max()))
     texts = [typeset(text.strip()) for text in evenly(scores.tolist(), signed=signed)]
-    certainty, coverage, wrong = answers.certainty, answers.coverage, answers.wrong
     cards = []
     for b, explanation in explanations.items():
         kinds, mark = [], ""
@@ -165,12 +172,18 @@ def _cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[Ba
                 kinds=kinds,
                 mark=mark,
                 probabilities=list(zip(answers.classes or (), explanation.probability or (), strict=False)),
+                outputs=_outputs(answers, b) if several else [],
                 coverage=explanation.coverage,
                 unusual=_unusual(explanation),
                 why=explanation_facts(explanation, answers.sketchers),
             )
         )
     return cards
+
+
+def _outputs(answers: Answers, place: int) -> list[tuple[Any, str]]:
+    values = evenly(answers.output[place].tolist(), signed=True)
+    return [(name, typeset(text.strip())) for name, text in zip(answers.classes or (), values, strict=True)]
 
 
 def _unusual(explanation: Explanation) -> str:
