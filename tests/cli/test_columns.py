@@ -76,6 +76,19 @@ def test_the_planted_rules_are_found_at_the_first_try(messy):
     assert "channel: one of email, live chat, phone, support, web" in shown
 
 
+def test_describe_names_categories_dates_and_what_is_not_used(messy):
+    arguments = ("data", "describe", messy / "customers.csv", *COLUMNS, "--no-diagnose")
+    found = good(*arguments)
+    for fact in ("web (230)", "Saturday (113)", "missing (13)", "2024-01-03", "23:58"):
+        assert fact in found.stdout
+    assert "to use it: --categorical agent" in found.stderr
+    facts = json.loads(good(*arguments, "--json").stdout)
+    features = {feature["name"]: feature for feature in facts["features"]}
+    assert features["channel"]["categories"]["live chat"] == 82
+    assert features["pages"]["max"] == 23
+    assert {column["name"] for column in facts["unused"]} == {"contact_id", "agent", "country", "remarks", "comment"}
+
+
 def test_gaps_name_the_option_that_takes_them(messy):
     message = bad("fit", messy / "customers.csv", *COLUMNS, "--set", "missing=error", "-o", messy / "never.json")
     assert "line 445" in message

@@ -82,6 +82,7 @@ def test_noise_is_not_explained():
     assert found.kind == "none"
     assert "majority class" in found.verdict[0]
     assert "80" in found.verdict[0]
+    assert "which may be due to chance" in found.findings() or "No rule was chosen" in found.findings()
 
 
 def curved(n_bags=120, seed=0):
@@ -137,6 +138,23 @@ def test_verdict_from_evidence(explained, kind, word, one_rule):
     for name, title in rivals.items():
         clearly = explained[name] > max(explained[family] for family in families) + 0.05
         assert (title in " ".join(found.sentences)) == clearly
+
+
+def test_the_verdict_does_not_contradict_what_else_is_said(one_rule):
+    """What may be chance is not called unrelated, and rules that were not chosen are not said to decide."""
+    bags = make_planted("some", 20, 0, random_state=0)
+    costs = {"some": np.tile([0.0, 1.0], 100), "forest": np.ones(200), "linear": np.ones(200)}
+    costs["nothing"] = np.where(np.arange(200) < 4, 26.0, 0.5)  # four bags that are far off
+    shares = {"some": 0.5, "forest": 0.0, "linear": 0.0, "nothing": 0.0}
+    found = _verdict.verdict(_verdict.Evidence(costs, shares, {}), one_rule, bags, ["some"])
+    assert found.kind == "none"
+    assert "unrelated" not in found.sentences[0]
+    assert "50% of the variance" in found.sentences[0]
+    assert "20 bags are too few" in found.sentences[0]
+    idle = one_rule.edit(replace={n + 1: "IF anything THEN y += 0" for n in range(one_rule.n_rules)})
+    some = _verdict.verdict(evidence(some=0.5, forest=0.3, linear=0.2), idle, bags, ["some"])
+    assert "is enough" not in some.sentences[0]
+    assert "none was chosen" in some.sentences[0]
 
 
 # ---------------------------------------------------------------------- leaks

@@ -152,7 +152,7 @@ def read_data(
     labels : bool
         Whether labels are required.
     brief : bool
-        Whether to report only guesses.
+        Whether to report only guesses, and columns that are not used.
     """
     from fuzzymil.datasets import FORMATS
 
@@ -171,7 +171,7 @@ def read_data(
         seen = used.seen or tuple(names)
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
-    _report(name, guess, used, None if brief else bags, model)
+    _report(name, guess, used, bags, model, brief=brief)
     return Source(name, bags, guess, dataclasses.replace(used, bag=guess.bag, label=guess.label, seen=seen))
 
 
@@ -315,8 +315,8 @@ def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
         return read_bags(file, format=guess.format, bag=used.bag, label=used.label, **wishes)
 
 
-def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None) -> None:
-    if bags is not None:
+def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None, *, brief: bool = False) -> None:
+    if not brief:
         note(f"{name}: {summary(bags)} ({guess}).")
     roles = [role for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None]
     if roles:

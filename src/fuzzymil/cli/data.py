@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import DATA, Application, Group, app, examples
 from fuzzymil.cli._console import (
@@ -27,6 +27,7 @@ from fuzzymil.cli._models import Columns
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, new_estimator
 
 if TYPE_CHECKING:
+    from fuzzymil._utils.arrays import Array
     from fuzzymil.bags import Bags
     from fuzzymil.selection import DataDiagnosis
 
@@ -182,16 +183,25 @@ def describe(
     emit(f"{summary(read.bags)}, {missing}\nFormat: {read.guess}")
     if found["labels"]:
         sizes = found["instances_per_bag"]["by_label"]
-        shown = (f"{name} ({count} bags of {_range(sizes[name])})" for name, count in found["labels"].items())
-        emit("Labels: " + ", ".join(shown))
+        classes = (f"{name} ({count} bags of {_range(sizes[name])})" for name, count in found["labels"].items())
+        emit("Labels: " + ", ".join(classes))
     emit("")
-    emit_table(
-        ["feature", "min", "mean", "max", "missing"],
-        [
-            [each["name"], *(_number(each[key]) for key in ("min", "mean", "max")), str(each["missing"])]
-            for each in (found["features"] if every else found["features"][:_MOST_FEATURES])
-        ],
-    )
+    shown = found["features"] if every else found["features"][:_MOST_FEATURES]
+    numbers = [each for each in shown if "categories" not in each]
+    if numbers:
+        emit_table(
+            ["feature", "min", "mean", "max", "missing"],
+            [
+                [each["name"], *(_shown(each, key) for key in ("min", "mean", "max")), str(each["missing"])]
+                for each in numbers
+            ],
+        )
+    categories = [each for each in shown if "categories" in each]
+    if categories:
+        emit("\nCategories, and their numbers of instances")
+    for each in categories:
+        counts = [f"{name} ({n:,})" for name, n in each["categories"].items()]
+        emit(f"{each['name']}: {listed(counts)}" + (f"; missing ({each['missing']:,})" if each["missing"] else ""))
     if not every and (more := read.bags.n_features - _MOST_FEATURES) > 0:
         emit(f"... and {more:,} more feature{'' if more == 1 else 's'}: add --all to see them")
     if wanted:
@@ -216,13 +226,32 @@ def _range(sizes: dict[str, float]) -> str:
     return f"{low} instances" if low == high else f"{low}-{high} instances, median {sizes['median']:g}"
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+def _shown(feature: dict[str, Any], key: str) -> str:
+    """Return the least, mean or greatest value of a feature as a person writes it."""
+    from fuzzymil.bags.columns import value_text
+
+    value = feature[key]
+    if key == "mean" and feature["kind"] == "date" and value is not None and feature["min"] == round(feature["min"]):
+        value = round(value)  # a day, as the others are
+    return "-" if value is None else value_text(value, feature["unit"]) or f"{value:.4g}"
+
+
+def _feature(column: Any, values: Array, n_instances: int) -> dict[str, Any]:
+    """Return the range of a feature, or how many instances are in each category."""
+    facts = {"name": column.name, "kind": column.kind, "missing": n_instances - len(values)}
+    if column.categories:
+        counts = [int((values == code).sum()) for code in range(len(column.categories))]
+        return facts | {"categories": dict(zip(column.categories, counts, strict=True))}
+    ends = (values.min(), values.mean(), values.max()) if len(values) else (None, None, None)
+    low, mean, high = (None if end is None else float(end) for end in ends)
+    return facts | {"unit": column.unit, "min": low, "mean": mean, "max": high}
 
 
 def _described(bags: Bags) -> dict[str, Any]:
-    """Return counts, labels and the range of each feature."""
+    """Return counts, labels, what is known of each feature, and the columns that are not used."""
     import numpy as np
+
+    from fuzzymil.bags import Column
 
     def range_of(sizes: Any) -> dict[str, Any]:
         return {"min": int(sizes.min()), "median": float(np.median(sizes)), "max": int(sizes.max())}
@@ -243,15 +272,10 @@ def _described(bags: Bags) -> dict[str, Any]:
         "n_missing": int((~known).sum()),
         "labels": labels,
         "features": [
-            {
-                "name": name,
-                "min": float(values.min()) if len(values) else None,
-                "mean": float(values.mean()) if len(values) else None,
-                "max": float(values.max()) if len(values) else None,
-                "missing": int(bags.n_instances - len(values)),
-            }
-            for name, values in zip(bags.names, columns, strict=True)
+            _feature(column, values, bags.n_instances)
+            for column, values in zip(bags.columns or map(Column, bags.names), columns, strict=True)
         ],
+        "unused": [{"name": name, "why": why} for name, why, _ in (bags.source.unused if bags.source else ())],
     }
 
 

@@ -108,8 +108,8 @@ class DataDiagnosis:
     kind : str
         The simplest kind of rules that explains the labels as well as the best: "some", "averages", "conjunctions",
         "counts", "prototypes", or "both" of short rules and prototypes. "size": the number of instances tells as much;
-        "unexplained": only baselines do better than chance; "none": no method does; "few": too few bags to hold some
-        out.
+        "unexplained": only baselines do better than chance; "none": no method certainly does; "few": too few bags to
+        hold some out.
     verdict : tuple of str
         One or two sentences about it.
     warnings : tuple of str
@@ -319,7 +319,7 @@ def diagnose(
         warnings=leaks(sample, wanted, classes_of, classes=classes),
         methods=methods,
         rules=rules,
-        _shown=_shown(rules, sample),
+        _shown=_shown(rules, sample, by_chance=found.kind == "none"),
     )
 
 
@@ -402,7 +402,7 @@ def _mean_auc(targets: Array, output: Array) -> float:
 # ---------------------------------------------------------------------- text
 
 
-def _shown(rules: RuleBase, bags: Bags) -> tuple[str, ...]:
+def _shown(rules: RuleBase, bags: Bags, *, by_chance: bool = False) -> tuple[str, ...]:
     """Return the strongest rules as text, and what their terms mean."""
     order, _ = strongest_first(rules, bags)
     if not len(order):
@@ -410,7 +410,8 @@ def _shown(rules: RuleBase, bags: Bags) -> tuple[str, ...]:
     first, *lines = rules.to_text(max_terms=_SHOWN_TERMS).split("\n")
     kept = np.sort(order[:_SHOWN_RULES])
     few = f"The {len(kept)} strongest of {len(order)} rules" if len(kept) < len(order) else "The rules"
-    text = [f"{few} chosen from all bags", first, *(lines[r] for r in kept)]
+    doubt = ", which may be due to chance" if by_chance else ""
+    text = [f"{few} chosen from all bags{doubt}", first, *(lines[r] for r in kept)]
     terms = meanings(rules, kept)
     if terms:
         text += _wrapped(f"where {'; '.join(terms)}")

@@ -89,14 +89,7 @@ def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, families: list[str]
     classes = bool(evidence.accuracy)
     best = evidence.best(methods)
     if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING:
-        constant = "the majority class" if classes else "the mean"
-        return Verdict(
-            "none",
-            (
-                f"No method does better than {constant}: the labels look unrelated to the features, or there are too "
-                f"few bags ({bags.n_bags}) to see how they are related.",
-            ),
-        )
+        return Verdict("none", (_about_nothing(evidence, best, bags),))
     own = evidence.best(families)
     kind = next(name for name in families if not _worse(evidence, name, own))
     sentences = []
@@ -110,6 +103,11 @@ def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, families: list[str]
         )
     elif evidence.better(own, NOTHING) < _CLEARLY:
         kind = "unexplained"
+    elif not len(strongest_first(rules, bags)[0]):
+        sentences.append(
+            f"Rules explain {evidence.said(own)} on held-out bags, but none was chosen from all bags: what they found "
+            "is weak, and differs from fold to fold."
+        )
     else:
         sentences.append(_about(kind, evidence, families, rules, bags))
     rival = evidence.best([FOREST, LINEAR])
@@ -135,6 +133,20 @@ def _matters(evidence: Evidence, name: str, other: str) -> bool:
 
 def _share(evidence: Evidence, name: str) -> str:
     return f"{max(evidence.explained[name], 0.0):.0%}"
+
+
+def _about_nothing(evidence: Evidence, best: str, bags: Bags) -> str:
+    """Return a sentence about data on which no method is better than a constant by more than chance explains."""
+    constant = "the majority class" if evidence.accuracy else "the mean"
+    if evidence.explained[best] < _RELEVANT:
+        return (
+            f"No method does better than {constant}: the labels look unrelated to the features, or there are too few "
+            f"bags ({bags.n_bags}) to see how they are related."
+        )
+    return (
+        f"No method is certain to do better than {constant}: the best one explains {evidence.said(best)} on held-out "
+        f"bags, but {bags.n_bags} bags are too few to rule out chance."
+    )
 
 
 def _about(kind: str, evidence: Evidence, families: list[str], rules: RuleBase, bags: Bags) -> str:
