@@ -60,7 +60,9 @@ def read(
         labels=None if label is None else arrays.as_array(frame[label]),
         instance_labels=None if instance_label is None else arrays.as_array(frame[instance_label]),
         columns=found.columns,
-        source=Source(np.arange(len(owners)), found.extra, unused=found.unused),
+        source=Source(
+            np.arange(len(owners)), found.extra, unused=found.unused, label="" if label is None else str(label)
+        ),
     )
 
 

@@ -32,6 +32,8 @@ class Source:
         What ``rows`` are: ``"line"`` or ``"row"``.
     unused : tuple of (name, why, option)
         Columns that could not be used as they are.
+    label : str
+        The column of the labels; empty if it has no name.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Source:
     extra: Mapping[str, Array] = dataclasses.field(default_factory=dict)
     place: str = "row"
     unused: tuple[Unused, ...] = ()
+    label: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", frozen(np.asarray(self.rows, np.int64)))
@@ -57,7 +60,7 @@ class Source:
     def take(self, places: Array) -> Source:
         """Return the source of some of the instances."""
         extra = {name: values[places] for name, values in self.extra.items()}
-        return Source(self.rows[places], extra, self.place, self.unused)
+        return Source(self.rows[places], extra, self.place, self.unused, self.label)
 
     @classmethod
     def joined(cls, parts: Sequence[Source | None]) -> Source | None:
@@ -68,7 +71,9 @@ class Source:
         shared = [name for name in known[0].extra if all(name in part.extra for part in known)]
         extra = {name: joined([part.extra[name] for part in known]) for name in shared}
         rows = np.concatenate([part.rows for part in known])
-        return cls(rows, {name: values for name, values in extra.items() if values is not None}, known[0].place)
+        label = known[0].label if len({part.label for part in known}) == 1 else ""
+        found = {name: values for name, values in extra.items() if values is not None}
+        return cls(rows, found, known[0].place, label=label)
 
     def facts(self, instance: int) -> dict[str, Any]:
         """Return what is known of an instance: its line or row, and the columns that are no features."""

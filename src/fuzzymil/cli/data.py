@@ -200,8 +200,8 @@ def describe(
     if categories:
         emit("\nCategories, and their numbers of instances")
     for each in categories:
-        counts = [f"{name} ({n:,})" for name, n in each["categories"].items()]
-        emit(f"{each['name']}: {listed(counts)}" + (f"; missing ({each['missing']:,})" if each["missing"] else ""))
+        names = listed(f"{name} ({n:,})" for name, n in each["categories"].items())
+        emit(f"{each['name']}: {names}" + (f"; missing ({each['missing']:,})" if each["missing"] else ""))
     if not every and (more := read.bags.n_features - _MOST_FEATURES) > 0:
         emit(f"... and {more:,} more feature{'' if more == 1 else 's'}: add --all to see them")
     if wanted:

@@ -201,7 +201,7 @@ def _train(model: Any, bags: Any, *, verbose: bool) -> bool:
     """Fit the model and return whether Ctrl-C interrupted it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        _set(model, verbose=verbose).fit(bags, getattr(bags, "labels", None))  # a stream carries its labels
+        _set(model, verbose=verbose).fit(bags)
     _set(model, verbose=False, warm_start=False, run=None)  # not part of the result
     for warning in caught:
         if warning.category is not InterruptedTrainingWarning:

@@ -15,7 +15,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._jobs import checked_weights
 from fuzzymil.estimators._network import Network
-from fuzzymil.estimators.inputs import bag_labels
+from fuzzymil.estimators.inputs import bag_labels, target_names
 from fuzzymil.training.scaling import Measures, Scaling
 
 
@@ -53,8 +53,7 @@ class NetworkRegressor(RegressorMixin, Network):
     def _encode(self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool, classes: Any) -> Coding:
         labels = bag_labels(bags, y, type(self).__name__)
         targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
-        n_outputs = targets.shape[1]
-        names = tuple(f"y{k + 1}" for k in range(n_outputs)) if n_outputs > 1 else ("y",)
+        names = target_names(bags, y, targets.shape[1])
         return Coding(targets, np.zeros(bags.n_bags, int), names, checked_weights(sample_weight, bags))
 
     def _scaling(self, measures: Measures, targets: Array) -> Scaling:

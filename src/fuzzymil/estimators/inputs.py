@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array, is_missing
+from fuzzymil._utils.arrays import Array, is_missing, text_names
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, as_bags
 
@@ -23,6 +23,7 @@ __all__ = [
     "output_names",
     "positive_class",
     "record_features",
+    "target_names",
     "trained_on",
     "warn_if_worse_than_chance",
 ]
@@ -135,6 +136,34 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
             )
         )
     return np.asarray(labels)
+
+
+def target_names(bags: Bags, y: Any, n_outputs: int) -> tuple[str, ...]:
+    """Return the names of numbers to predict: those of the columns that they come from, otherwise ``y``.
+
+    Parameters
+    ----------
+    bags : Bags
+    y : array, Series, data frame or None
+        None: the labels of the bags.
+    n_outputs : int
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> bags = Bags.from_list([[[1.0]], [[2.0]]])
+    >>> target_names(bags, pd.Series([0.5, 0.7], name="price"), 1), target_names(bags, [0.5, 0.7], 1)
+    (('price',), ('y',))
+    """
+    found: list[Any]
+    if y is None or y is bags.labels:
+        found = [] if bags.source is None else [bags.source.label]
+    else:
+        found = text_names(y) or [getattr(y, "name", None)]
+    named = all(isinstance(name, str) and name and name not in bags.names for name in found)
+    if named and len(found) == n_outputs and len(set(found)) == n_outputs:
+        return tuple(map(str, found))
+    return tuple(f"y{k + 1}" for k in range(n_outputs)) if n_outputs > 1 else ("y",)
 
 
 def _check_alignment(bags: Bags, y: Any) -> None:

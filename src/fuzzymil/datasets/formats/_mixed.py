@@ -74,7 +74,7 @@ def read(
     _fields.check_present(file, table.lines, owners, None)
     with file.naming_errors():
         made = understood(found, codes(_fields.identities(owners.distinct))[owners.codes], options, columns)
-    source = Source(np.asarray(table.lines), made.extra, "line", made.unused)
+    source = Source(np.asarray(table.lines), made.extra, "line", made.unused, roles.get("label", ""))
     return _rows.bags_of(
         file, _rows.Table(made.instances, table.texts, table.lines), columns=made.columns, source=source
     )

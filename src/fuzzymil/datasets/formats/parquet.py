@@ -273,7 +273,7 @@ def _mixed_rows(rows: Table, options: ColumnOptions, columns: Columns | None) ->
         owners,
         labels=labels,
         columns=made.columns,
-        source=Source(np.arange(rows.n_rows), made.extra, unused=made.unused),
+        source=Source(np.arange(rows.n_rows), made.extra, unused=made.unused, label=rows.label or ""),
     )
     return _made(rows, make, {name: _arrow.decoded(column) for name, column in found.items() if name == rows.truth})
 
