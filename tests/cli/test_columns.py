@@ -187,6 +187,23 @@ def test_parts_of_a_file_may_lack_what_no_rule_reads(tmp_path):
     assert found.stderr.count("hour") == 1
 
 
+def test_commands_that_need_labels_name_the_column(messy, tmp_path):
+    message = bad(
+        "plot", "importance", messy / "model.json", EXAMPLES / "customers_later.csv", "-o", tmp_path / "a.png"
+    )
+    assert "'outcome'" in message
+    assert "one of" not in message  # none of the others has labels
+
+
+def test_a_text_among_numbers_names_options(tmp_path):
+    path = tmp_path / "typo.csv"
+    path.write_text("bag,label,x\na,1,2\na,1,3x\nb,0,4\nb,0,5\n")
+    message = bad("fit", path, "-o", tmp_path / "model.json")
+    assert "--categorical" in message
+    assert "--drop" in message
+    assert "=..." not in message
+
+
 def test_columns_can_be_said_otherwise(messy, tmp_path):
     model = tmp_path / "model.json"
     chosen = ("--only", "channel,minutes", "--categorical", "agent", "--date", "contact=date+hour")

@@ -51,7 +51,16 @@ def as_bags(X: Any) -> Bags:
     found = _conversion.bags_or_rows(X)
     if isinstance(found, list):
         return Bags.from_list(found)
-    rows = arrays.matrix(found)
+    try:
+        rows = arrays.matrix(found)
+    except InputTypeError as problem:
+        if arrays.column_names(X) is None:
+            raise
+        what = str(problem).removesuffix(": features must be numeric; encode text first.")
+        raise InputTypeError(
+            f"{what}. Read a table that has a column of bags, text or dates with Bags.from_frame(frame, bag=..., "
+            "label=...); for a fitted model, with Bags.from_frame(frame, bag=..., columns=model.columns_)."
+        ) from None
     if not len(rows):
         raise InputError("There are no bags: the table has no rows.")
     return Bags(rows, np.arange(len(rows) + 1), feature_names=arrays.text_names(X))

@@ -26,7 +26,8 @@ STANDARD_INPUT = "standard input"
 
 # The library's messages name its parameters; on the command line they are options.
 _OPTIONS = {
-    **{name: f"--{name.replace('_', '-')}" for name in ("bag", "label", "format", "drop", "folder", "init", "n_rules")},
+    **{name: f"--{name.replace('_', '-')}" for name in ("bag", "label", "format", "drop", "categorical", "date")},
+    **{name: f"--{name.replace('_', '-')}" for name in ("folder", "init", "n_rules")},
     **{name: f"--{name.replace('_', '-')}" for name in ("max_terms", "alpha", "order", "max_epochs", "learning_rate")},
     **{name: f"--set {name}" for name in ("missing", "standardize")},
 }

@@ -160,7 +160,7 @@ def read_data(
         name = _shown(path)
         used, guess = _understood(file, columns, format, remembered)
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
-            raise InputError(_UNLABELED.format(name, _candidates(file, guess)))
+            raise InputError(_unlabeled(name, file, guess, remembered))
         names = _header(file, guess)
         for wanted in used.keep:
             if names and wanted not in names:
@@ -343,6 +343,16 @@ def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
         return []
     apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
     return [name for name in _header(file, guess) if name not in apart]
+
+
+def _unlabeled(name: str, file: Path, guess: Guess, remembered: Columns | None) -> str:
+    """Return that a file has no labels, which are needed, and where they could be."""
+    if remembered is not None and remembered.label is not None:
+        return (
+            f"{name} has no column {remembered.label!r}, which had the labels in training, and this command needs "
+            "labels: use labeled data, or choose another column with --label."
+        )
+    return _UNLABELED.format(name, _candidates(file, guess))
 
 
 def _candidates(file: Path, guess: Guess) -> str:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described
 from fuzzymil.bags import BagStream, as_bags
-from fuzzymil.estimators.inputs import bag_labels, class_labels
+from fuzzymil.estimators.inputs import bag_labels, class_labels, require_labels
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.rule_model import RuleModel
 from fuzzymil.explain import Importance, importance
@@ -31,8 +31,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
         if isinstance(X, BagStream) and y is None:  # one pass for both
             parts = [self._truth_and_predictions(part, None) for part in X]
             return np.concatenate([truth for truth, _ in parts]), np.concatenate([found for _, found in parts])
-        found = self.predict(X)
-        return (np.asarray(y) if isinstance(X, BagStream) else bag_labels(as_bags(X), y, type(self).__name__)), found
+        if isinstance(X, BagStream):
+            return np.asarray(y), self.predict(X)
+        bags = as_bags(X)
+        found = self.predict(bags)
+        require_labels(bags, y, "score")
+        return bag_labels(bags, y, type(self).__name__), found
 
     def importance(
         self, X: Any, y: Any = None, *, scoring: Any = None, n_repeats: int = 20, random_state: int = 0
@@ -75,6 +79,7 @@ class RuleEstimator(RuleModel, BaseEstimator):
         if isinstance(X, BagStream):
             raise InputError("importance takes bags in memory: pass one part of the stream, or some joined.")
         given, kind = as_bags(X), type(self).__name__
+        require_labels(given, y, "importance")
         reading = self._class_reading()
         labels = bag_labels(given, y, kind) if reading is None else class_labels(given, y, kind)
         if reading is None:

@@ -23,6 +23,7 @@ __all__ = [
     "output_names",
     "positive_class",
     "record_features",
+    "require_labels",
     "target_names",
     "trained_on",
     "warn_if_worse_than_chance",
@@ -84,7 +85,8 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
     elif known is not None and names is None:
         warn_user(f"X does not have valid feature names, but {kind} was fitted with feature names")
     elif known is not None and names is not None and tuple(known) != names:
-        raise InputError(_difference(list(known), list(names)))
+        advice = "Read the table with Bags.from_frame(frame, bag=..., columns=model.columns_).\n"
+        raise InputError(_difference(list(known), list(names)) + (advice if hasattr(estimator, "columns_") else ""))
     if bags.n_features != estimator.n_features_in_:
         raise InputError(
             f"X has {bags.n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input."
@@ -106,6 +108,15 @@ def _difference(known: list[str], names: list[str]) -> str:
     if not unseen and not absent:
         message += "Feature names must be in the same order as they were in fit.\n"
     return message
+
+
+def require_labels(bags: Bags, y: Any, method: str) -> None:
+    """Raise if there are no labels to compare predictions with."""
+    if y is None and bags.labels is None:
+        raise InputError(
+            f"{method} compares predictions with labels, but these bags have none: pass y, one label per bag, or bags "
+            "with labels (Bags.from_frame(..., label=...))."
+        )
 
 
 def bag_labels(bags: Bags, y: Any, kind: str) -> Array:

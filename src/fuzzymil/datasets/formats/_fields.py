@@ -120,7 +120,7 @@ class NotANumberError(DataFileError):
 
 def not_a_number(file: DataFile, field: str, line: int, column: str) -> NotANumberError:
     """Return (not raise) an error about a field that should be a number."""
-    advice = "use numbers only, or exclude the column with drop=..., or read it as categories with categorical=..."
+    advice = "read the column as categories with categorical=..., leave it out with drop=..., or use numbers only"
     if field.count(",") == 1:
         advice = "use a decimal point, not a comma"
     shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
