@@ -163,9 +163,23 @@ def test_terms_and_variables_that_nobody_uses():
     ]
     rules = [Rule({"x": "low"}, [[0.0, 0.0, 0.0, 1.0]]), Rule({"x": "high"}, [[1.0, 0.0, 0.0, 0.0]])]
     found = RuleBase(variables, rules).diagnose([[[0.0, 1.0, 0.0]], [[2.0, 1.0, 0.0]]])
-    assert kinds(found) == [("unused term", ()), ("unused variable", ())]
-    assert found[0].message.endswith(" terms of x: mid, odd.")
+    assert kinds(found) == [("unused terms", ()), ("unused variable", ())]
+    assert found[0].message.endswith(": mid, odd of x.")
     assert found[1].message == "No rule uses size."
+
+
+def test_unused_terms_are_one_finding_and_categories_are_none():
+    variables = [
+        Variable("x", {**SETS, "mid": Gaussian(1, 1)}),
+        Variable("z", {"odd": Gaussian(1, 1), "even": Gaussian(2, 1)}),
+        Variable("channel", categories=("web", "phone", "fax")),
+    ]
+    rules = [Rule({"x": "low"}, [[0.0]]), Rule({"x": "high", "channel": "web"}, [[1.0]])]
+    found = RuleBase(variables, rules).diagnose([[[0.0, 1.0, 0.0]], [[2.0, 1.0, 2.0]]])
+    (finding,) = found.of("unused terms")
+    assert finding.message == "No rule uses these terms: mid of x; odd, even of z."
+    assert "drop_unused_terms" in finding.advice
+    assert "fax" not in str(found)
 
 
 def test_bags_that_no_rule_covers():
@@ -189,13 +203,13 @@ def test_the_table_and_the_plain_values():
     title, *lines = str(found).splitlines()
     assert title == "2 findings about 3 rules on 4 bags:"
     for line, finding in zip(lines, found, strict=True):
-        assert line == f"{finding.kind:11}  {finding.message} {finding.advice}"
+        assert line == f"{finding.kind:12}  {finding.message} {finding.advice}"
     assert isinstance(found[0], Finding)
     assert found[:1] == (found[0],)
-    assert found.of("unused term") == (found[1],)
+    assert found.of("unused terms") == (found[1],)
     told = json.loads(json.dumps(found.to_dict()))
     assert told["findings"][0]["rules"] == [2, 3]
-    assert [finding["kind"] for finding in told["findings"]] == ["duplicate", "unused term"]
+    assert [finding["kind"] for finding in told["findings"]] == ["duplicate", "unused terms"]
 
 
 def test_long_lines_are_broken_under_their_column():

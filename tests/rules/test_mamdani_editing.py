@@ -129,7 +129,7 @@ def test_diagnose_finds_what_deserves_attention():
     found = RULES.diagnose(BAGS)
     assert [finding.rules for finding in found.of("duplicate")] == [(2, 3)]
     assert [finding.rules for finding in found.of("contradiction")] == [(2, 4), (3, 4)]
-    assert "odd" in found.of("unused term")[0].message
+    assert "odd" in found.of("unused terms")[0].message
     assert "idle" in found.of("unused variable")[0].message
     assert not found.of("always fires")
     gone = RULES.edit(conclusions={1: {"haste": None}}).diagnose(BAGS)

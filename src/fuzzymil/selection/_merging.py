@@ -1,4 +1,4 @@
-"""Merging rules that say nearly the same."""
+"""Merging rules that say nearly the same, and sets that are nearly the same."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, MembershipFunction, Sigmoid
+from fuzzymil.rules.editing.comparison import similarities
 from fuzzymil.selection._premises import Condition, Gone, OneOf, Part, Premise
 
-__all__ = ["merged"]
+__all__ = ["merged", "with_shared_sets"]
+
+_ONE_SET = 0.95  # similarity above which two sets of a feature become one
 
 
 def merged(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Array]:
@@ -44,6 +48,55 @@ def merged(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Ar
         share = np.abs(coefs[members]).sum(axis=1)
         found.append(_mean([premises[number] for number in members], share / share.sum()))
     return found, np.array([coefs[members].sum(axis=0) for members in together]).reshape(-1, coefs.shape[1])
+
+
+def with_shared_sets(premises: Sequence[Premise], bags: Bags) -> list[Premise]:
+    """Return premises in which sets of a feature that are nearly equal are one, so that they have one name.
+
+    Premises that only such sets tell apart keep them: what lies between is what they are about.
+
+    Parameters
+    ----------
+    premises : sequence of Premise
+    bags : Bags
+        The sets are compared over the range of their values.
+    """
+    found = list(premises)
+    sets: dict[int, dict[MembershipFunction, None]] = {}
+    for condition in (each for premise in premises for part in premise for each in part.conditions):
+        if not isinstance(condition.set, OneOf | Gone):
+            sets.setdefault(condition.feature, {})[condition.set] = None
+    for feature, own in sets.items():
+        for alike in _nearly_equal(list(own), bags.instances[:, feature]) if len(own) > 1 else ():
+            one = _mean_set(
+                alike[0], np.array([each.parameters for each in alike]), np.full(len(alike), 1 / len(alike))
+            )
+            shared = [_replaced(premise, feature, alike, one) for premise in found]
+            if len(set(shared)) == len(set(found)):
+                found = shared
+    return found
+
+
+def _nearly_equal(sets: list[MembershipFunction], values: Array) -> list[list[MembershipFunction]]:
+    """Return the sets, of several in a group, that are all nearly equal."""
+    known = values[~np.isnan(values)]
+    alike = similarities(sets, float(known.min()), float(known.max())) > _ONE_SET
+    groups: list[list[int]] = []
+    for n in range(len(sets)):
+        group = next((members for members in groups if alike[n, members].all()), None)
+        if group is None:
+            groups.append([n])
+        else:
+            group.append(n)
+    return [[sets[n] for n in members] for members in groups if len(members) > 1]
+
+
+def _replaced(premise: Premise, feature: int, alike: Sequence[MembershipFunction], one: MembershipFunction) -> Premise:
+    def replaced(condition: Condition) -> Condition:
+        meant = condition.feature == feature and condition.set in alike
+        return Condition(feature, one) if meant else condition
+
+    return tuple(Part(part.quantifier, part.number, tuple(map(replaced, part.conditions))) for part in premise)
 
 
 def _direction(condition: Condition) -> tuple[int, object, bool]:

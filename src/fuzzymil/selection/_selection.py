@@ -28,7 +28,7 @@ from fuzzymil.selection._families import (
     statements,
     validated,
 )
-from fuzzymil.selection._merging import merged
+from fuzzymil.selection._merging import merged, with_shared_sets
 from fuzzymil.selection._path import Fit, greatest_penalty, solutions
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototype, Prototypes
@@ -229,6 +229,8 @@ def _refined(start: Chosen, problem: Problem, penalty: float) -> Chosen:
     )
     used = np.abs(coefs).max(axis=1) > _LEAST_CONCLUSION
     moved: list[Any] = [premise for premise, needed in zip(premises.moved(moves), used, strict=True) if needed]
+    if moved and not isinstance(moved[0], Prototype):
+        moved = with_shared_sets(moved, problem.bags)
     return Chosen(tuple(moved), coefs[used], default)
 
 

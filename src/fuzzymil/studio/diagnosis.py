@@ -20,7 +20,7 @@ _LABELS = {
     "never true": "Drop the rule",
     "always true": "Remove the conditions",
     "always fires": "Lower its weight",
-    "unused term": "Remove unused terms",
+    "unused terms": "Remove unused terms",
 }
 
 

@@ -134,7 +134,7 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        Findings with their kind, rules, message and advice. Further kinds are "unused term", "unused variable" and, of
+        Findings with their kind, rules, message and advice. Further kinds are "unused terms", "unused variable" and, of
         Mamdani rules, "unused output".
 
     Examples
@@ -385,15 +385,15 @@ def _unused_terms(case: _Case) -> Iterator[Finding]:
     if concludes_sets(case.rules):
         for output in case.rules.output_names:
             used |= {(output, term) for term, rules in case.rules.rules_by_term(output).items() if rules}
-    for variable in all_variables(case.rules):
-        unused = [term for term in variable.terms if (variable.name, term) not in used]
-        if unused:
-            yield Finding(
-                "unused term",
-                (),
-                f"No rule uses these terms of {variable.name}: {listed(unused)}.",
-                "Remove them: edit(drop_unused_terms=True).",
-            )
+    own = {
+        variable.name: [term for term in variable.terms if (variable.name, term) not in used]
+        for variable in all_variables(case.rules)
+        if not variable.categories  # which a column has, whether rules ask for them or not
+    }
+    unused = [f"{listed(terms)} of {name}" for name, terms in own.items() if terms]
+    if unused:
+        advice = "Remove them: edit(drop_unused_terms=True)."
+        yield Finding("unused terms", (), f"No rule uses these terms: {'; '.join(unused)}.", advice)
 
 
 def _unused_variables(case: _Case) -> Iterator[Finding]:
@@ -403,7 +403,7 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
         used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=True) if counts}
     unused = [name for name in case.base.feature_names if name not in used]
     if unused:
-        advice = f"That is fine. To predict without {'it' if len(unused) == 1 else 'them'}, fit without as well."
+        advice = f"That is fine: bags to predict need not have {'it' if len(unused) == 1 else 'them'}."
         yield Finding("unused variable", (), f"No rule uses {listed(unused)}.", advice)
 
 
