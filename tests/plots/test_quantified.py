@@ -272,3 +272,28 @@ def test_shapes_are_drawn():
         ShapesDisplay.from_rules(dataclasses.replace(CARD, normalize=True))
     with pytest.raises(ParameterError, match=r"max_features.*0"):
         ShapesDisplay.from_rules(CARD, max_features=0)
+
+
+def test_a_surface_shows_the_features_that_rules_use():
+    rules = RuleBase.parse(
+        """
+        VARIABLE idle: high = Sigmoid(1, 1)
+        VARIABLE weak: high = Sigmoid(1, 1)
+        VARIABLE pages: high = Sigmoid(1, 1)
+        VARIABLE hour: high = Sigmoid(1, 1)
+        Default: y = 0
+        IF SOME weak is high THEN y += 0.1
+        IF SOME (pages is high AND hour is high) THEN y += 2
+        """
+    )
+
+    def axes(*given, **also):
+        shown = SurfaceDisplay.from_rules(rules, *given, **also, n_points=3)
+        return shown.xlabel, shown.ylabel
+
+    assert axes() == ("pages", "hour")
+    assert axes("idle") == ("idle", "pages")
+    assert axes(y="pages") == ("hour", "pages")
+    assert axes("hour", "weak") == ("hour", "weak")
+    with pytest.raises(ParameterError, match="two features"):
+        SurfaceDisplay.from_rules(RuleBase.from_arrays([[0.0]], [[1.0]], [1.0]))

@@ -274,11 +274,7 @@ def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
 def _surface(model: Any, bags: Any, x: str | None, y: str | None, *, output: int) -> Any:
     from fuzzymil.plots import SurfaceDisplay
 
-    names = model.rules_.feature_names
-    if len(names) < 2:
-        raise ParameterError("plot surface needs two features; the model has one.")
-    across = x if x is not None else next(name for name in names if name != y)
-    up = y if y is not None else next(name for name in names if name != across)
+    found = SurfaceDisplay.from_rules(model.rules_, x, y, bags=bags, output=output)
     if x is None or y is None:
-        note(f"Plotting {across} (x) and {up} (y); choose other features with --x and --y.")
-    return SurfaceDisplay.from_rules(model.rules_, across, up, bags=bags, output=output)
+        note(f"Plotting {found.xlabel} (x) and {found.ylabel} (y); choose other features with --x and --y.")
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
-from fuzzymil.plots._rules import conclusions, influences, quantifier_word
+from fuzzymil.plots._rules import conclusions, quantifier_word
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import conditions
@@ -53,28 +53,6 @@ class RuleOutline:
         down, across = np.nonzero(self.truth >= 0.95 * self.truth.max())
         near = np.hypot(down - down.mean(), across - across.mean()).argmin()
         return float(self.x[across[near]]), float(self.y[down[near]])
-
-
-def leading_features(rules: RuleBase) -> list[int]:
-    """Return two features to draw quantified rules over: those that the most influential rules ask for.
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE a: high = Sigmoid(1, 1)
-    ... VARIABLE b: high = Sigmoid(1, 1)
-    ... VARIABLE c: high = Sigmoid(1, 1)
-    ... IF SOME c is high THEN y += 2
-    ... IF SOME a is high THEN y -= 3
-    ... ''')
-    >>> leading_features(rules)
-    [0, 2]
-    """
-    moved = np.zeros(rules.n_features)
-    for influence, rule in zip(influences(rules), rules.rules, strict=True):
-        for name in rule.antecedent:
-            moved[rules.feature_names.index(name)] += influence
-    return sorted(np.argsort(-moved, kind="stable")[:2].tolist())
 
 
 def rule_outlines(

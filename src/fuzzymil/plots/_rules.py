@@ -12,6 +12,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.estimators import ExplainableModel
+from fuzzymil.explain.coverage import used_features
 from fuzzymil.network.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
@@ -127,14 +128,14 @@ def classes_of(model: Any, labels: Any = None) -> list[Any]:
     return [] if len(found) > MOST_CLASSES and known.dtype.kind in "iuf" else found
 
 
-def influences(rules: RuleBase) -> Array:
-    """Return how far each rule can move the output, shape (n_rules,), from 0 to its weight.
+def influences(rules: RuleBase, output: int | None = None) -> Array:
+    """Return how far each rule can move an output, or any of them, shape (n_rules,), from 0 to its weight.
 
     This is the distance of its conclusion from the mean conclusion, relative to the range of all conclusions and for
     the output where it is greatest, times the weight of the rule. If all conclusions are equal, it is the weight. For
     additive rules it is the conclusion itself, relative to the greatest one.
     """
-    found = conclusions(rules)
+    found = conclusions(rules) if output is None else conclusions(rules)[:, [output]]
     weights = np.array([rule.weight for rule in rules.rules])
     if rules.normalize:
         away, ranges = np.abs(found - found.mean(axis=0)), np.ptp(found, axis=0)
@@ -144,6 +145,39 @@ def influences(rules: RuleBase) -> Array:
         return weights
     differs = ranges > 0
     return np.asarray(weights * (away[:, differs] / ranges[differs]).max(axis=1))
+
+
+def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | None = None) -> list[int]:
+    """Return two features to draw rules over, in their order: those that the most influential rules ask for.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    given : sequence of int
+        Features that are to be among them.
+    output : int, optional
+        The output that the rules should influence. Default: any.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE a: high = Sigmoid(1, 1)
+    ... VARIABLE b: high = Sigmoid(1, 1)
+    ... VARIABLE c: high = Sigmoid(1, 1)
+    ... IF SOME c is high THEN y += 2
+    ... IF SOME a is high THEN y -= 3
+    ... ''')
+    >>> leading_features(rules), leading_features(rules, given=[1])
+    ([0, 2], [0, 1])
+    """
+    moved = np.zeros(rules.n_features)
+    for influence, rule in zip(influences(rules, output), rules.rules, strict=True):
+        for name in {condition.variable for condition in rule.conditions}:
+            moved[rules.feature_names.index(name)] += influence
+    moved[[d for d in used_features([rules]) if not moved[d]]] = -0.5  # before those that no rule uses
+    moved[moved == 0] = -1.0
+    moved[list(given)] = np.inf
+    return sorted(np.argsort(-moved, kind="stable")[:2].tolist())
 
 
 def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:

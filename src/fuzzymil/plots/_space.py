@@ -19,9 +19,9 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import chosen_bag, explain
 from fuzzymil.plots._axes import PLAIN, Scale, spread_out, variables_of
 from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
-from fuzzymil.plots._outlines import RuleOutline, draw_outline, leading_features, rule_outlines
+from fuzzymil.plots._outlines import RuleOutline, draw_outline, rule_outlines
 from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
-from fuzzymil.plots._rules import border, classes_of, conclusions, position, rules_of
+from fuzzymil.plots._rules import border, classes_of, conclusions, leading_features, position, rules_of
 from fuzzymil.plots.style import (
     FAINT,
     HIGH,

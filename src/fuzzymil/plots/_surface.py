@@ -16,8 +16,9 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
+from fuzzymil.explain.coverage import used_features
 from fuzzymil.plots._axes import PLAIN, Scale
-from fuzzymil.plots._rules import bags_of_equal, equal_instances, position, rules_of
+from fuzzymil.plots._rules import bags_of_equal, equal_instances, leading_features, position, rules_of
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
@@ -79,8 +80,8 @@ class SurfaceDisplay:
     def from_rules(
         cls,
         rule_base: Any,
-        x: str | int,
-        y: str | int,
+        x: str | int | None = None,
+        y: str | int | None = None,
         *,
         at: Mapping[str | int, float] | None = None,
         output: str | int = 0,
@@ -93,7 +94,7 @@ class SurfaceDisplay:
         ----------
         rule_base : RuleBase, or fitted model
         x, y : str or int
-            The two features, by name or column.
+            The two features, by name or column. Default: those that the most influential rules use.
         at : dict of str or int to float, optional
             Values of other features.
         output : str or int
@@ -104,8 +105,8 @@ class SurfaceDisplay:
             Number of grid points along each feature.
         """
         rules = rules_of(rule_base)
-        across, up = (position("feature", feature, rules.feature_names) for feature in (x, y))
         k = position("output", output, rules.outputs)
+        across, up = _axes(rules, x, y, k)
         if across == up:
             raise ParameterError(f"x and y must be different features, got {rules.feature_names[up]!r} twice.")
         if n_points < 2:
@@ -119,7 +120,7 @@ class SurfaceDisplay:
         instances = np.tile(place, (len(xs) * len(ys), 1))
         instances[:, across], instances[:, up] = np.tile(xs, len(ys)), np.repeat(ys, len(xs))
         found = rules.infer(bags_of_equal(rules, instances))
-        others = [d for d in _used(rules) if d not in (across, up)]
+        others = [d for d in used_features([rules]) if d not in (across, up)]
         return cls(
             x=xs,
             y=ys,
@@ -183,6 +184,17 @@ class SurfaceDisplay:
         return self.how
 
 
+def _axes(rules: RuleBase, x: str | int | None, y: str | int | None, output: int) -> tuple[int, int]:
+    """Return the positions of the two features; those that are not chosen are the leading ones."""
+    if rules.n_features < 2:
+        raise ParameterError("A surface needs two features, and these rules have one.")
+    chosen = [None if each is None else position("feature", each, rules.feature_names) for each in (x, y)]
+    known = [d for d in chosen if d is not None]
+    rest = iter([d for d in leading_features(rules, known, output) if d not in known])
+    across, up = (next(rest) if d is None else d for d in chosen)
+    return across, up
+
+
 def _given(rules: RuleBase, at: Mapping[str | int, float], shown: tuple[int, int]) -> dict[int, float]:
     found = {}
     for feature, value in at.items():
@@ -216,13 +228,6 @@ def _points(rules: RuleBase, seen: Bags | None, d: int, n_points: int) -> Array:
         return np.arange(len(rules.variables[d].categories), dtype=float)
     low, high = span(rules.variables[d], None if seen is None else seen.instances[:, d])
     return np.linspace(*((low, high) if high > low else (low - 1.0, low + 1.0)), n_points)
-
-
-def _used(rules: RuleBase) -> list[int]:
-    """Return the features in the rules' conditions or conclusions."""
-    asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
-    slopes = (rules.coefs[:, :, 1:] != 0).any(axis=(0, 1))
-    return [d for d, name in enumerate(rules.feature_names) if name in asked or (len(slopes) and slopes[d])]
 
 
 def _in_words(n_given: int, n_others: int, medians: bool) -> str:
