@@ -6,7 +6,7 @@ from importlib import resources
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 
 from fuzzymil import Bags, MISugeno, RuleBase
 from fuzzymil._utils.colors import FAINT, HIGH, LOW, SEVERAL, WITNESS, WRONG, class_color, class_mark
@@ -75,8 +75,41 @@ def named(*colors):
 def test_colors_mean_one_thing():
     everything = [LOW, HIGH, FAINT, WITNESS, WRONG, *SEVERAL]
     assert len(set(everything)) == len(everything)
-    assert [class_color(n, 3) for n in range(9)] == [*SEVERAL, SEVERAL[0]]
+    assert [class_color(n, 3) for n in range(11)] == [*SEVERAL, SEVERAL[0]]
     assert [class_mark(n, 2) for n in range(2)] == ["k0", "k1"]
+
+
+# What dichromats see, in linear RGB (Machado, Oliveira and Fernandes, 2009).
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def distances(colors, others, vision):
+    """CIELAB distances; about 2 can just be told apart side by side, 20 at a glance."""
+    found = []
+    for given in (colors, others):
+        rgb = np.array([to_rgb(color) for color in given])
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        xyz = np.clip(linear @ np.transpose(VISION[vision]), 0, 1) @ TO_XYZ.T / TO_XYZ.sum(axis=1)
+        x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116).T
+        found.append(np.column_stack([116 * y - 16, 500 * (x - y), 200 * (y - z)]))
+    return np.linalg.norm(found[0][:, None] - found[1][None], axis=-1)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_ten_classes_can_be_told_apart_by_their_colors(vision):
+    apart = distances(SEVERAL, SEVERAL, vision)[~np.eye(len(SEVERAL), dtype=bool)]
+    assert len(SEVERAL) == 10
+    assert apart.min() > (30 if vision == "normal" else 20)
+    first = distances(SEVERAL[:3], SEVERAL[:3], vision)[~np.eye(3, dtype=bool)]
+    assert first.min() > 35
+    if vision == "normal":
+        assert distances(SEVERAL, [LOW, HIGH, FAINT, WITNESS, WRONG], vision).min() > 17
 
 
 def test_two_classes_have_the_colors_of_directions():

@@ -8,8 +8,22 @@ LOW, HIGH = "#0072B2", "#D55E00"
 Color-blind readers can distinguish the two hues, and they also differ in grayscale.
 """
 
-SEVERAL = ("#009E73", "#CC79A7", "#882255", "#56B4E9", "#E69F00", "#8B5A2B", "#999933", "#777777")
-"""Of three or more classes, which have no direction: neither of the two colors above."""
+SEVERAL = (
+    "#009E73",  # green
+    "#ECA10C",  # amber
+    "#7D146C",  # plum
+    "#00CCFF",  # sky blue
+    "#6D4D1C",  # brown
+    "#DAA2BE",  # rose
+    "#394A3A",  # dark gray
+    "#7A7F0A",  # olive
+    "#A6DBA0",  # light green
+    "#1552C9",  # blue
+)
+"""Of three or more classes, which have no direction: neither of the two colors above.
+
+Any two of them are far apart for readers with any kind of color blindness, too, and most so the first ones.
+"""
 
 FAINT = "#8A8A8A"
 """What is only there for comparison."""
@@ -22,7 +36,7 @@ WRONG = "#B00020"
 
 
 def class_color(place: int, n_classes: int) -> str:
-    """Return the color of a class, by its position among the classes; beyond eight, colors repeat.
+    """Return the color of a class, by its position among the classes; beyond ten, colors repeat.
 
     Of two classes, the one that the rules speak for comes last.
 
