@@ -222,3 +222,19 @@ def test_folds_are_averaged():
     assert found.features[0].std == pytest.approx(np.std(drops, ddof=1))
     assert "2-fold cross-validation on 60 bags" in found.basis
     assert found.rules == ()
+
+
+def test_a_drop_in_r2_above_one_is_explained():
+    rng = np.random.default_rng(0)
+    bags = Bags.from_list([[[float(x)]] for x in rng.uniform(0, 1, 40)], ["x"])
+    rules = RuleBase.parse("""
+        VARIABLE x: high = Sigmoid(0.5, 30)
+        Default: y = 100
+        IF SOME x is high THEN y -= 100
+        IF SOME NOT x is high THEN y -= 99
+    """)
+    y = rules.infer(bags).output[:, 0]
+    found = MISugeno(rules=rules, threshold=None).fit(bags).importance(bags, y)
+    assert max(rule.drop for rule in found.rules) > 1
+    assert "greater than 1" in found.to_text().replace("\n", " ")
+    assert "greater than 1" not in expert().importance(BAGS).to_text()

@@ -190,7 +190,17 @@ class Importance:
         )
         return (
             f"{first} A drop near 0 means that the model does as well without: features that say the same stand in "
-            "for each other."
+            f"for each other.{self.above_one}"
+        )
+
+    @property
+    def above_one(self) -> str:
+        """Why drops in R² may be greater than 1; empty if none is."""
+        if self.score_name != "R²" or not any(each.drop > 1 for each in (*self.features, *self.rules)):
+            return ""
+        return (
+            " A drop in R² can be greater than 1: R² is negative for predictions that are worse than the mean of the "
+            "labels, and without a rule or feature they may be far off."
         )
 
     @property
