@@ -196,7 +196,8 @@ class Importance:
     @property
     def above_one(self) -> str:
         """Why drops in R² may be greater than 1; empty if none is."""
-        if self.score_name != "R²" or not any(each.drop > 1 for each in (*self.features, *self.rules)):
+        drops = [*(each.drop for each in self.features), *(each.drop for each in self.rules)]
+        if self.score_name != "R²" or max(drops, default=0.0) <= 1:
             return ""
         return (
             " A drop in R² can be greater than 1: R² is negative for predictions that are worse than the mean of the "
