@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,18 @@ from fuzzymil.rules.language import printer
 __all__ = ["counted", "degree", "fixed", "label", "number", "percent", "sortable", "spread", "typeset"]
 
 
+_MINUS = re.compile(r"(?:(?<![\w-])|(?<=\de))-(?=[\d.]|inf)")
+
+
 def typeset(text: str) -> str:
-    """Replace hyphens by true minus signs.
+    """Replace hyphens before numbers by true minus signs; those in dates and words stay.
 
     Examples
     --------
-    >>> typeset("-0.5").isascii()
-    False
+    >>> typeset("-0.5").isascii(), typeset("2e-05").isascii(), typeset("2026-03-01, agent-7").isascii()
+    (False, False, True)
     """
-    return text.replace("-", "\N{MINUS SIGN}")
+    return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
 def number(value: float, digits: int = 3) -> str:
