@@ -285,7 +285,7 @@ LATE = (lambda path, **options: whole(ParquetBags(path, **options)), read_bags) 
         (LATE, {"bag": [1, 2], "label": [None, 1], "f": [1, 2]}, {}, "row 0: this row has no label"),
         (LATE, {"bag": [0, 1, 1], "label": [0, 0, 1], "f": [1, 2, 3]}, {}, "ag 1 has two labels, 0 and 1"),
         (LATE[:1], {"bag": [0, 1, 1], "label": [0, 0, 1], "f": [1, 2, 3]}, {}, "row 2: bag 1 has two labels"),
-        (LATE, {"bag": [0], "f": [np.inf]}, {}, "bags.*infinite"),
+        (LATE, {"bag": [0], "f": [np.inf]}, {}, "bag 0, row 0.*infinite"),
         (BOTH[:1], {"bag": [1, 2, 2, 1], "f": [1, 2, 3, 4]}, {}, "row 3: bag 1.*sort the table by 'bag'"),
         (BOTH, {"u": [1], "f": [1]}, {}, "no column.*bag=.*'u', 'f'"),
         (BOTH, {"bag": [1], "bag_id": [1], "f": [1]}, {}, "several columns.*bag"),
