@@ -71,7 +71,8 @@ class Source:
         self._check_absent(known, model.used_features_, "rules read")
         if not quiet:
             self._report_spare(known)
-            note(f"{self.name} has no column {listed(absent)}; no rule reads {'it' if len(absent) == 1 else 'them'}.")
+            noun, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
+            note(f"{self.name} has no {noun} {listed(absent)}; no rule reads {them}.")
         return self.bags
 
     def _report_spare(self, known: Features) -> None:
