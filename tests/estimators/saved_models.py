@@ -1,5 +1,8 @@
 """Models of every kind to save."""
 
+import copy
+import json
+
 import numpy as np
 from small_fits import BAGS, NUMBERS, QUICK, WORDS, Y
 
@@ -33,3 +36,13 @@ def places(node, path=()):
     if isinstance(node, dict | list):
         for key, child in node.items() if isinstance(node, dict) else enumerate(node):
             yield from places(child, (*path, key))
+
+
+def with_value(document, place, wrong):
+    """The text of a document in which something, given as JSON, stands at a place."""
+    copied = copy.deepcopy(document)
+    node = copied
+    for key in place[:-1]:
+        node = node[key]
+    node[place[-1]] = "PLACE"
+    return json.dumps(copied).replace('"PLACE"', wrong)

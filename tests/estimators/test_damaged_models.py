@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from saved_models import places
+from saved_models import places, with_value
 from sklearn.base import is_classifier
 from small_fits import BAGS, score_of
 
@@ -113,12 +113,7 @@ def test_a_wrong_value_anywhere_is_refused_or_harmless(fitted, name, wrong, tmp_
     for place in list(places(document))[1:]:
         if any(number not in (0, 1) for number in place if isinstance(number, int)):
             continue  # the first two of a list stand for all
-        damaged = copy.deepcopy(document)
-        node = damaged
-        for key in place[:-1]:
-            node = node[key]
-        node[place[-1]] = "PLACE"
-        path.write_text(json.dumps(damaged).replace('"PLACE"', wrong), encoding="utf-8")
+        path.write_text(with_value(document, place, wrong), encoding="utf-8")
         try:
             back = load_model(path)
         except ModelFileError:

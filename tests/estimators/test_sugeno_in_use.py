@@ -1,13 +1,12 @@
 """MISugeno as scikit-learn expects an estimator to be, and in files."""
 
-import copy
 import json
 import pickle
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from saved_models import places
+from saved_models import places, with_value
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -163,12 +162,7 @@ def test_a_wrong_value_anywhere_is_refused_or_harmless(name, wrong, tmp_path):
     clone(model).fit(BAGS, labels).save(path)
     document = json.loads(path.read_text(encoding="utf-8"))
     for place in list(places(document))[1:]:
-        damaged = copy.deepcopy(document)
-        node = damaged
-        for key in place[:-1]:
-            node = node[key]
-        node[place[-1]] = "PLACE"
-        path.write_text(json.dumps(damaged).replace('"PLACE"', wrong), encoding="utf-8")
+        path.write_text(with_value(document, place, wrong), encoding="utf-8")
         try:
             back = load_model(path)
         except ModelFileError:
