@@ -69,7 +69,7 @@ def folds(n_repeats: int, n_rules: int, epochs: int) -> dict[str, Task]:
     ready, targets = [bags[part] for part in parts], [labels[part] for part in parts]
 
     def models(epochs: int) -> list[MIANFISClassifier]:
-        return [MIANFISClassifier(n_rules, max_epochs=epochs, random_state=seed) for seed in range(len(parts))]
+        return [MIANFISClassifier(n_rules, init="kmeans", max_epochs=epochs, random_state=seed) for seed in range(len(parts))]
 
     def together(epochs: int) -> None:
         fit_together(models(epochs), ready, targets)
