@@ -25,7 +25,7 @@ def chosen(bags, labels, **settings):
 # ---------------------------------------------------------------------- planted truths
 
 
-KINDS = ["some", "pair", "either", "both", "count", "size", "all", "triple"]
+KINDS = ["some", "pair", "either", "both", "count", "most", "size", "all", "triple"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,6 +61,15 @@ def test_the_rules_say_the_truth():
     assert high.center == pytest.approx(7, abs=0.5)
     assert medium.center - medium.width == pytest.approx(3, abs=0.5)
     assert medium.center + medium.width == pytest.approx(5, abs=0.5)
+
+
+def test_the_threshold_of_a_share_is_found_between_the_quantiles():
+    bags = make_planted("most", 400, random_state=5)
+    assert abs(np.median(bags.instances[:, 0]) - 5) > 0.1
+    rules = chosen(bags, None).rules_
+    assert rules.n_rules == 1
+    assert "IF ON AVERAGE A is high THEN y +=" in str(rules)
+    assert rules.variables[0].terms["high"].center == pytest.approx(5, abs=0.05)
 
 
 @pytest.mark.parametrize(("n_features", "max_terms"), [(1, None), (5, None), (5, 1)])

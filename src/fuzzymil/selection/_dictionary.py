@@ -22,7 +22,17 @@ from fuzzymil.selection._gaps import IGNORED, Gaps, gaps_in, nth_degree
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
 from fuzzymil.training.scaling import Measures
 
-__all__ = ["Dictionary", "averages", "bag_sizes", "categories", "joined", "limits", "shares", "thresholds"]
+__all__ = [
+    "Dictionary",
+    "averages",
+    "bag_sizes",
+    "categories",
+    "ease_of_averages",
+    "joined",
+    "limits",
+    "shares",
+    "thresholds",
+]
 
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
@@ -123,7 +133,7 @@ def averages(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
         truth = np.where(np.isnan(truth), of_gap, truth)
         columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
         found += [_Threshold("on average", None, d, *map(float, each)) for each in zip(centers, slopes, strict=True)]
-    ease = np.concatenate([_ease(each) for each in columns]) if columns else np.empty(0)
+    ease = np.concatenate([ease_of_averages(each) for each in columns]) if columns else np.empty(0)
     return _single_conditions(bags, columns, found, ease)
 
 
@@ -155,11 +165,11 @@ def categories(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -
 def shares(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
     """Return conditions on categories and missing values, to the degree of the share of instances that satisfy them."""
     columns, found = crisp_statements(bags, average=True, gaps=gaps)
-    return Dictionary(np.asfortranarray(columns), found.__getitem__, np.ones(len(found)), _ease(columns))
+    return Dictionary(np.asfortranarray(columns), found.__getitem__, np.ones(len(found)), ease_of_averages(columns))
 
 
-def _ease(columns: Array) -> Array:
-    # An average varies little from bag to bag, so its conclusion must be great: it is penalized as if it varied more.
+def ease_of_averages(columns: Array) -> Array:
+    """Return the ease of averages: as they vary little from bag to bag, their conclusions must be great."""
     return np.asarray(np.clip(_TYPICAL_SPREAD / np.maximum(columns.std(axis=0), 1e-9), 1.0, 8.0))
 
 

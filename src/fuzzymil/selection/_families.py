@@ -11,11 +11,21 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.selection._conjunctions import Intervals, joint_statements
-from fuzzymil.selection._dictionary import Dictionary, averages, bag_sizes, categories, joined, shares, thresholds
+from fuzzymil.selection._dictionary import (
+    Dictionary,
+    averages,
+    bag_sizes,
+    categories,
+    ease_of_averages,
+    joined,
+    shares,
+    thresholds,
+)
 from fuzzymil.selection._gaps import IGNORED, Gaps
-from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions
+from fuzzymil.selection._path import Fit, costs, greatest_penalty, residuals, solutions, strongest
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototypes, typical_instances
+from fuzzymil.selection._refinement import refined
 
 __all__ = ["Family", "Problem", "Validation", "dictionary_of", "fitted", "prototypes", "statements", "validated"]
 
@@ -31,6 +41,9 @@ _PROTOTYPES = (
     ("on average", 0.7),
 )  # quantifier, and width over sqrt(n_features)
 _EASE_PER_CONDITION = 0.9
+_MOVED = 6  # candidates of a family whose sets are moved
+_MOVING_STEPS = 25
+_MOVING_PENALTY = 0.02  # relative, as in `PENALTIES`
 _PATIENCE = 3  # penalties that may be worse than the best before the path ends
 _PERFECT = 0.005  # mean cost at which the path ends
 
@@ -64,6 +77,7 @@ class Family(NamedTuple):
     name: str
     dictionary: Dictionary
     intervals: Intervals | None = None  # in which conjunctions are searched
+    moves: bool = False  # whether sets between the quantiles join
 
     @property
     def is_readable(self) -> bool:
@@ -91,14 +105,14 @@ def statements(bags: Bags, gaps: Gaps = IGNORED) -> list[Family]:
     found = [Family("some", some)]
     if several:
         means = joined([averages(bags, gaps), shares(bags, gaps)])
-        found.append(Family("averages", means))
+        found.append(Family("averages", means, moves=True))
     intervals = Intervals(bags, gaps)
     if len(intervals.feature):
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if several:
         each = thresholds(bags, counts, gaps), categories(bags, counts, gaps)
-        found.append(Family("counts", joined([*each, means, sizes])))
+        found.append(Family("counts", joined([*each, means, sizes]), moves=True))
     return found
 
 
@@ -123,7 +137,7 @@ def prototypes(standardized: Bags, rng: np.random.RandomState, stand_ins: Array 
 
 
 def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int) -> Dictionary:
-    """Return the candidates of a family for all bags; conjunctions are searched on some of them.
+    """Return the candidates of a family for all bags; conjunctions and moved sets are found on some of them.
 
     Parameters
     ----------
@@ -136,7 +150,7 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
     """
     dictionary, intervals = family.dictionary, family.intervals
     if intervals is None:
-        return dictionary
+        return _with_moved(dictionary, problem, rows) if family.moves else dictionary
     part = problem.only(rows)
     statement = dictionary.premise
 
@@ -166,6 +180,37 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
         ease = np.power(_EASE_PER_CONDITION, lengths - 1)
         dictionary = joined([dictionary, Dictionary(columns, new.__getitem__, lengths, ease)])
     return dictionary
+
+
+def _with_moved(dictionary: Dictionary, problem: Problem, rows: Array) -> Dictionary:
+    """Return a dictionary with its most useful candidates once more, their sets moved to where they explain most.
+
+    The greatest value of a bag leaves much room for a threshold, but a share of its instances is only as right as the
+    threshold that it counts from, and the quantiles may miss that.
+    """
+    part, columns = problem.only(rows), dictionary.columns[rows]
+    fits = fitted(dictionary, part, rows)
+    coefs = np.array([fit.coefs for fit in fits]).T
+    used = np.flatnonzero(coefs.any(axis=1))
+    used = used[strongest(columns[:, used], coefs[used], part.weights)[:_MOVED]]
+    if not len(used):
+        return dictionary
+    premises = Statements([dictionary.premise(int(number)) for number in used], part.bags, part.gaps)
+    *_, moves = refined(
+        premises,
+        np.array([fit.default for fit in fits]),
+        coefs[used],
+        part.targets,
+        part.weights,
+        penalty=_MOVING_PENALTY * max(greatest_penalty(columns, target, part.weights) for target in part.targets.T),
+        classes=part.classes,
+        steps=_MOVING_STEPS,
+    )
+    moved = premises.moved(moves)
+    truth = Statements(moved, problem.bags, problem.gaps).columns()
+    is_average = [part.quantifier == "on average" for part, *_ in moved]
+    ease = np.where(is_average, ease_of_averages(truth), dictionary.ease[used])
+    return joined([dictionary, Dictionary(truth, moved.__getitem__, dictionary.lengths[used], ease)])
 
 
 def _differ(one: Premise, two: Premise) -> bool:

@@ -18,7 +18,7 @@ from sklearn.linear_model import enet_path
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["Fit", "costs", "greatest_penalty", "residuals", "solutions"]
+__all__ = ["Fit", "costs", "greatest_penalty", "residuals", "solutions", "strongest"]
 
 _NEWTON_STEPS = 8  # at full length
 _MOST_STEPS = 40
@@ -60,6 +60,13 @@ def greatest_penalty(columns: Array, target: Array, weights: Array) -> float:
     """Return the least penalty with which no column is used."""
     share = weights / weights.sum()
     return float(np.abs((share * (target - share @ target)) @ columns).max(initial=0.0))
+
+
+def strongest(columns: Array, coefs: Array, weights: Array) -> Array:
+    """Return the order of columns by how much they move the output, with coefficients (p, k)."""
+    mean = np.average(columns, axis=0, weights=weights)
+    spread = np.sqrt(np.average(np.square(columns - mean), axis=0, weights=weights))
+    return np.argsort(-(np.abs(coefs).sum(axis=1) * spread), kind="stable")
 
 
 def solutions(

@@ -230,7 +230,8 @@ class Statements:
             inner = self._slopes_of_parts(slopes, degrees)
             steep = inner[:, self._part[chosen]] * simple * (1 - simple)
             found[0, chosen] = -(steep * slope[chosen]).sum(axis=0)
-            found[2, chosen] = (steep * np.where(steep == 0, 0.0, slope[chosen] * away)).sum(axis=0)
+            with np.errstate(over="ignore"):
+                found[2, chosen] = (steep * np.where(steep == 0, 0.0, slope[chosen] * away)).sum(axis=0)
             of_rows = np.zeros_like(log_truth)
             for g, p in enumerate(self._places):
                 weighted = inner[:, p] * degrees[:, p]

@@ -29,7 +29,7 @@ from fuzzymil.selection._families import (
     validated,
 )
 from fuzzymil.selection._merging import merged, with_shared_sets
-from fuzzymil.selection._path import Fit, greatest_penalty, solutions
+from fuzzymil.selection._path import Fit, greatest_penalty, solutions, strongest
 from fuzzymil.selection._premises import Premise, Statements
 from fuzzymil.selection._prototypes import Prototype, Prototypes
 from fuzzymil.selection._refinement import mean_cost, refined
@@ -206,7 +206,7 @@ def chosen(problem: Problem, made: Plan, max_terms: int | None, everything: Prob
         found, coefs = _rules(dictionary.premise, fits)
         start = Chosen(tuple(found), coefs, np.array([fit.default for fit in fits]))
         if found:
-            order = _strongest(premises_of(found, problem).columns(), coefs, problem.weights)[: each.n_rules]
+            order = strongest(premises_of(found, problem).columns(), coefs, problem.weights)[: each.n_rules]
             start = Chosen(tuple(found[n] for n in order), coefs[order], start.default)
         before.append(start)
         after.append(_refined(start, everything, float(each.penalties[-1])))
@@ -259,13 +259,6 @@ def _rules(premise: Callable[[int], Any], fits: Sequence[Fit]) -> tuple[list[Any
     return found, coefs[used]
 
 
-def _strongest(columns: Array, coefs: Array, weights: Array) -> Array:
-    """Return the order of rules by how much they move the output."""
-    mean = np.average(columns, axis=0, weights=weights)
-    spread = np.sqrt(np.average(np.square(columns - mean), axis=0, weights=weights))
-    return np.argsort(-(np.abs(coefs).sum(axis=1) * spread), kind="stable")
-
-
 def _size(each: Validation, place: int, problem: Problem, folds: Array, most: int, null: float) -> int:
     """Return how many rules held-out bags need, the strongest first."""
     sizes = [size for size in _SIZES if size < most] + [most]
@@ -280,7 +273,7 @@ def _size(each: Validation, place: int, problem: Problem, folds: Array, most: in
             outputs[:, held] = [fit.default for fit in fits]
             continue
         columns = premises_of(found, problem).columns()
-        order = _strongest(columns[rows], coefs, part.weights)
+        order = strongest(columns[rows], coefs, part.weights)
         for n, size in enumerate(sizes):
             kept = order[:size]
             inside = np.asfortranarray(columns[np.ix_(rows, kept)])
