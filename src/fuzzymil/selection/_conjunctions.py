@@ -15,8 +15,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, Sigmoid
 from fuzzymil.selection._categories import crisp_conditions, degrees_of_gaps, numeric_features, satisfied
-from fuzzymil.selection._dictionary import limits
 from fuzzymil.selection._gaps import IGNORED, Gaps
+from fuzzymil.selection._limits import limits
 from fuzzymil.selection._premises import Condition, Part, Premise
 
 __all__ = ["Intervals", "joint_statements"]
@@ -43,11 +43,10 @@ class Intervals:
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
         wide = np.ones(bags.n_features)
         found: dict[tuple[int, float, float], None] = {}
-        for d in numeric:
-            values = bags.instances[:, d]
-            edges, _ = limits(values, n_edges)
+        for d, (edges, _) in zip(numeric, limits(bags.instances[:, numeric], n_edges), strict=True):
             if not len(edges):
                 continue
+            values = bags.instances[:, d]
             known = values[~np.isnan(values)]
             low, high = np.quantile(known, (0.1, 0.9))
             wide[d] = high - low if high > low else known.max() - known.min()
