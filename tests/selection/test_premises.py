@@ -67,7 +67,7 @@ def test_a_value_on_the_center_of_a_bell_has_no_slope_there():
 
 def test_order_statistics_against_a_loop():
     bags = random_bags(4, missing=0.2)
-    greatest, least = order_statistics(bags, 3)
+    greatest, least = order_statistics(bags.instances, bags.offsets, 3)
     for b, bag in enumerate(bags):
         for d in range(3):
             high = sorted((np.inf if np.isnan(v) else v for v in bag[:, d]), reverse=True)

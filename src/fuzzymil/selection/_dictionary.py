@@ -42,6 +42,10 @@ class Dictionary:
     lengths: Array  # (p,), numbers of conditions
     ease: Array  # (p,), by which the penalty on a conclusion is divided
 
+    def eased(self, rows: Array) -> Array:
+        """Return the columns of some bags times their ease, in Fortran order."""
+        return np.asarray((self.columns.T[:, rows] * self.ease[:, None]).T)
+
 
 def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
     """Return one dictionary with the candidates of several."""
@@ -72,7 +76,7 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -
     n_thresholds = int(np.clip(n_thresholds, _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
     counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
     stand_ins = gaps.values
-    greatest, least = order_statistics(bags, max(counts), known=stand_ins is not None)
+    greatest, least = order_statistics(bags.instances, bags.offsets, max(counts), known=stand_ins is not None)
     n_gaps = gaps_in(bags)
     columns: list[Array] = []
     found: list[_Threshold] = []
