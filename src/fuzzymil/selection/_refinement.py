@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import fmin_l_bfgs_b
 from scipy.special import expit, log_softmax
 
 from fuzzymil._utils.arrays import Array
@@ -87,7 +87,8 @@ def refined(
     of_coefs = slice(n_outputs, n_outputs + n_coefs)
     least[of_coefs] = np.where(signs.ravel() < 0, -np.inf, 0.0)
     greatest[of_coefs] = np.where(signs.ravel() > 0, np.inf, 0.0)
-    bounds = Bounds(least, greatest)
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}).x
+    bounds = list(zip(least.tolist(), greatest.tolist(), strict=True))
+    # Unlike `minimize`, this does not convert thousands of bounds back and forth.
+    found, _, _ = fmin_l_bfgs_b(objective, start, bounds=bounds, maxiter=steps)
     level, weight, moves = np.split(found, [n_outputs, n_outputs + n_coefs])
     return level, weight.reshape(coefs.shape), moves if move else still
