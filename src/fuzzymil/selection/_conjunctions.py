@@ -220,7 +220,8 @@ def joint_statements(
     first = np.argsort(-alone, kind="stable")[:beam]
     together = gains(columns[:, first], columns)
     together[together <= _WORTH * np.maximum(alone[first][:, None], alone)] = 0.0
-    best = np.argsort(-together, axis=None, kind="stable")[: np.count_nonzero(together)]
+    better = np.flatnonzero(together)
+    best = better[np.argsort(-together.flat[better], kind="stable")]
     found: dict[tuple[int, int], None] = {}
     for place, other in zip(*np.unravel_index(best, together.shape), strict=True):
         one, two = sorted((int(first[place]), int(other)))

@@ -92,11 +92,12 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -
             centers, slopes = (np.concatenate(values) for values in zip(*each, strict=True))
             slopes *= sign
             truth = _rising(centers, slopes, ordered[count - 1][:, features])
-            for d in np.unique(features[n_gaps[:, features].any(axis=0)]) if stand_ins is not None else ():
-                own = features == d
-                degree = functools.partial(_rising, centers[own], slopes[own])
-                of_gap = degree(stand_ins[:, d]).mean(axis=0)
-                truth[:, own] = nth_degree(ordered[:, :, d], n_gaps[:, d], count, degree, of_gap)
+            if stand_ins is not None:
+                for d in np.unique(features[n_gaps[:, features].any(axis=0)]):
+                    own = features == d
+                    degree = functools.partial(_rising, centers[own], slopes[own])
+                    of_gap = degree(stand_ins[:, d]).mean(axis=0)
+                    truth[:, own] = nth_degree(ordered[:, :, d], n_gaps[:, d], count, degree, of_gap)
             columns.append(truth)
             sets = zip(features.tolist(), centers.tolist(), slopes.tolist(), strict=True)
             found += [_Threshold(quantifier, number, *chosen) for chosen in sets]

@@ -84,7 +84,7 @@ def _many_limits(known: Array, n_known: Array, is_step: Array, count: int, tails
     spread = np.where(high > low, high - low, _at(known, n_known - 1) - known[:, 0])
     slopes = 4.0 * count / spread
     part = n_known // (count + 1)
-    far = ((steps.T < part - 1) | (steps.T > n_known - 1 - part)).T
+    far = (steps < (part - 1)[:, None]) | (steps > (n_known - 1 - part)[:, None])
     middle = (_at(known, (n_known - 1) // 2) + _at(known, n_known // 2)) / 2
     found = []
     for n, chosen in enumerate(new):

@@ -82,6 +82,7 @@ def solutions(
     default = float(logit(np.clip(mean, 1e-6, 1 - 1e-6))) if logistic else mean
     coefs = np.zeros(columns.shape[1])
     output = np.full(len(target), default)
+    slopes = _slopes(columns, output, target, share, logistic=logistic)
     solved = np.inf
     for penalty in penalties:
         # Checking the parameters of each small problem would take longer than solving it; one that has not converged
@@ -91,7 +92,6 @@ def solutions(
             for _ in range(_ROUNDS):
                 # Only columns that would improve the fit join; coordinate descent over all of them would take far
                 # longer.
-                slopes = np.abs((share * residuals(output, target, logistic=logistic)) @ columns)
                 used = coefs != 0
                 joining = np.flatnonzero((slopes > penalty * (1 + _TOLERANCE) + 1e-12) & ~used)
                 if not len(joining) and solved == penalty:
@@ -104,11 +104,17 @@ def solutions(
                 default, coefs[chosen], output = _newton(
                     part, target, share, penalty, default, coefs[chosen], output, logistic=logistic
                 )
+                slopes = _slopes(columns, output, target, share, logistic=logistic)
                 stuck = solved == penalty and not np.any(coefs[joining])
                 solved = penalty
                 if stuck:
                     break
         yield Fit(default, coefs.copy())
+
+
+def _slopes(columns: Array, output: Array, target: Array, share: Array, *, logistic: bool) -> Array:
+    """Return how fast the mean cost changes with the coefficient of each column, up or down."""
+    return np.asarray(np.abs((share * residuals(output, target, logistic=logistic)) @ columns))
 
 
 def _newton(

@@ -141,8 +141,9 @@ class Statements:
         self._rule = np.array([r for r, premise in enumerate(premises) for _ in premise], int)
         self._conditions = [condition for part in self._parts for condition in part.conditions]
         self._part = np.array([p for p, part in enumerate(self._parts) for _ in part.conditions], int)
-        features, places = np.unique([condition.feature for condition in self._conditions], return_inverse=True)
-        self._unit = _STEP * Measures.of(bags.instances[:, features.astype(int)]).deviation[places]
+        asked = np.array([condition.feature for condition in self._conditions], int)
+        each, places = np.unique(asked, return_inverse=True)
+        self._unit = _STEP * Measures.of(bags.instances[:, each]).deviation[places]
         self._is_bell = np.array([isinstance(condition.set, Bell) for condition in self._conditions], bool)
         # A crisp set has no parameters: it takes part as a set that does not move.
         sets = [(0.0, 1.0) if isinstance(c.set, OneOf | Gone) else c.set.parameters for c in self._conditions]
