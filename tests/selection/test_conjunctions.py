@@ -72,6 +72,21 @@ def test_conjunctions_are_longer_only_where_that_helps():
     assert {len(part.conditions) for (part,) in alone} == {1}
 
 
+def test_a_search_looks_at_the_bags_that_it_is_given():
+    bags = random_bags(3, n_bags=80)
+    wanted = np.array([float(np.any((bag[:, 0] > 5) & (bag[:, 1] < 4))) for bag in bags])
+    rows = np.flatnonzero(np.arange(80) % 3)
+    intervals = Intervals(bags)
+    residuals = wanted[rows] - wanted[rows].mean()
+    found = intervals.search(rows, residuals, np.ones(len(rows)))
+    # The same as to look at all bags, of which the others count nothing; later ones nearly tie.
+    padded, curvature = np.zeros(80), np.zeros(80)
+    padded[rows], curvature[rows] = residuals, 1.0
+    assert found[:3] == intervals.search(np.arange(80), padded, curvature)[:3]
+    others = np.setdiff1d(np.arange(80), rows)
+    assert found[:3] != intervals.search(others, -wanted[others] + wanted[others].mean(), np.ones(len(others)))[:3]
+
+
 def test_sets_follow_their_intervals():
     bags = random_bags(2, n_bags=60)
     intervals = Intervals(bags)

@@ -44,7 +44,7 @@ class Dictionary:
 
     def eased(self, rows: Array) -> Array:
         """Return the columns of some bags times their ease, in Fortran order."""
-        return np.asarray((self.columns.T[:, rows] * self.ease[:, None]).T)
+        return (np.take(self.columns.T, rows, axis=1) * self.ease[:, None]).T
 
 
 def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
@@ -55,9 +55,15 @@ def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
         place = int(np.searchsorted(ends, number, side="right"))
         return dictionaries[place].premise(number - int(ends[place - 1] if place else 0))
 
-    columns = np.concatenate([each.columns for each in dictionaries], axis=1)
+    columns = _side_by_side([each.columns for each in dictionaries])
     lengths, ease = (np.concatenate([getattr(each, name) for each in dictionaries]) for name in ("lengths", "ease"))
-    return Dictionary(np.asfortranarray(columns), premise, lengths, ease)
+    return Dictionary(columns, premise, lengths, ease)
+
+
+def _side_by_side(parts: Sequence[Array]) -> Array:
+    """Return all columns of several arrays, in Fortran order."""
+    found = np.empty((sum(part.shape[1] for part in parts), len(parts[0])))
+    return np.concatenate([part.T for part in parts], out=found).T
 
 
 def thresholds(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -> Dictionary:
@@ -147,8 +153,8 @@ def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold]
         quantifier, number, feature, center, slope = found[place]
         return (Part(quantifier, number, (Condition(feature, Sigmoid(center, slope)),)),)
 
-    together = np.concatenate(columns, axis=1) if columns else np.empty((bags.n_bags, 0))
-    return Dictionary(np.asfortranarray(together), premise, np.ones(len(found)), ease)
+    together = _side_by_side(columns) if columns else np.empty((bags.n_bags, 0))
+    return Dictionary(together, premise, np.ones(len(found)), ease)
 
 
 def categories(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -> Dictionary:
