@@ -209,14 +209,14 @@ def joint_statements(
     slope = residuals - curvature * (residuals.sum() / total)
 
     def gains(first: Array, second: Array) -> Array:
-        """Return by how much the products of two sets of columns, (m, n), reduce the loss."""
-        mean = first.T @ (curvature[:, None] * second)
-        square = np.square(first).T @ (curvature[:, None] * np.square(second))
+        """Return by how much the products of few columns and many, (m, n), reduce the loss."""
+        weighted = first.T * curvature
+        mean, square = weighted @ second, (weighted * first.T) @ np.square(second)
         return np.asarray(
-            np.square(first.T @ (slope[:, None] * second)) / np.maximum(square - mean * mean / total, 0.02 * total)
+            np.square((first.T * slope) @ second) / np.maximum(square - mean * mean / total, 0.02 * total)
         )
 
-    alone = gains(columns, np.ones((len(columns), 1)))[:, 0]
+    alone = gains(np.ones((len(columns), 1)), columns)[0]
     first = np.argsort(-alone, kind="stable")[:beam]
     together = gains(columns[:, first], columns)
     together[together <= _WORTH * np.maximum(alone[first][:, None], alone)] = 0.0
