@@ -46,7 +46,7 @@ def test_the_best_pair_is_found(missing):
         if intervals.feature[pair[0]] != intervals.feature[pair[1]]
     }
     best = max(by_pair, key=by_pair.get)
-    found = intervals.search(bags, residuals, curvature, max_terms=2, beam=n, keep=5)
+    found = intervals.search(np.arange(bags.n_bags), residuals, curvature, max_terms=2, beam=n, keep=5)
     assert len(found) == 5
     greatest = by_pair[best]
     gains = sorted(by_pair.values(), reverse=True)
@@ -63,13 +63,28 @@ def test_conjunctions_are_longer_only_where_that_helps():
     intervals = Intervals(bags)
     for wanted, length in ((pair, 2), (triple, 3)):
         curvature = np.full(len(wanted), wanted.mean() * (1 - wanted.mean()))
-        (part,) = intervals.search(bags, wanted - wanted.mean(), curvature)[0]
+        (part,) = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature)[0]
         assert [condition.feature for condition in part.conditions] == [0, 1, 2][:length]
-        short = intervals.search(bags, wanted - wanted.mean(), curvature, max_terms=2)
+        short = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature, max_terms=2)
         assert {len(part.conditions) for (part,) in short} == {2}
-    alone = intervals.search(bags, pair - pair.mean(), np.ones(120), max_terms=1)
+    alone = intervals.search(np.arange(bags.n_bags), pair - pair.mean(), np.ones(120), max_terms=1)
     assert {type(condition.set) for (part,) in alone for condition in part.conditions} == {Bell}
     assert {len(part.conditions) for (part,) in alone} == {1}
+
+
+def test_a_search_looks_at_the_bags_that_it_is_given():
+    bags = random_bags(3, n_bags=80)
+    wanted = np.array([float(np.any((bag[:, 0] > 5) & (bag[:, 1] < 4))) for bag in bags])
+    rows = np.flatnonzero(np.arange(80) % 3)
+    intervals = Intervals(bags)
+    residuals = wanted[rows] - wanted[rows].mean()
+    found = intervals.search(rows, residuals, np.ones(len(rows)))
+    # The same as to look at all bags, of which the others count nothing; later ones nearly tie.
+    padded, curvature = np.zeros(80), np.zeros(80)
+    padded[rows], curvature[rows] = residuals, 1.0
+    assert found[:3] == intervals.search(np.arange(80), padded, curvature)[:3]
+    others = np.setdiff1d(np.arange(80), rows)
+    assert found[:3] != intervals.search(others, -wanted[others] + wanted[others].mean(), np.ones(len(others)))[:3]
 
 
 def test_sets_follow_their_intervals():

@@ -65,16 +65,31 @@ def test_a_value_on_the_center_of_a_bell_has_no_slope_there():
     assert np.array_equal(pullback(np.ones((2, 1))), np.zeros(3))
 
 
-def test_order_statistics_against_a_loop():
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("known", [False, True])
+def test_order_statistics_against_a_loop(count, known):
     bags = random_bags(4, missing=0.2)
-    greatest, least = order_statistics(bags, 3)
+    greatest, least = order_statistics(bags.instances, bags.offsets, count, known=known)
+    assert greatest.shape == least.shape == (count, bags.n_bags, 3)
+    gap = -np.inf if known else np.inf
     for b, bag in enumerate(bags):
         for d in range(3):
-            high = sorted((np.inf if np.isnan(v) else v for v in bag[:, d]), reverse=True)
-            low = sorted(-np.inf if np.isnan(v) else v for v in bag[:, d])
-            for n in range(3):
+            high = sorted((gap if np.isnan(v) else v for v in bag[:, d]), reverse=True)
+            low = sorted(-gap if np.isnan(v) else v for v in bag[:, d])
+            for n in range(count):
                 assert greatest[n, b, d] == (high[n] if n < len(bag) else -np.inf)
                 assert least[n, b, d] == (low[n] if n < len(bag) else np.inf)
+
+
+def test_eased_columns_of_some_bags():
+    bags = random_bags(5)
+    dictionary = joined([thresholds(bags, (1, 2)), averages(bags)])
+    rows = np.array([0, 2, 3, 7])
+    eased = dictionary.eased(rows)
+    assert np.array_equal(eased, dictionary.columns[rows] * dictionary.ease)
+    assert len(np.unique(dictionary.ease)) > 2
+    for columns in (dictionary.columns, eased, thresholds(bags).columns):  # paths read one column after the other
+        assert columns.flags.f_contiguous
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

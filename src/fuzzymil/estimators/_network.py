@@ -123,10 +123,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         self.coverage_ = narrowed.coverage(bags, choice.members)
         members = [*map(narrowed.rules, choice.members)]
         scaling = narrowed.scaling(scaling).limited_as(members[0])
-        loss = self._intended_loss
-        self._restore(
-            members, narrowed.rules(choice.initial), {"loss": np.array([choice.cost])}, scaling, 0, None, loss
-        )
+        initial = choice.initial if narrowed.places is None else narrowed.rules(choice.initial())
+        self._restore(members, initial, {"loss": np.array([choice.cost])}, scaling, 0, None, self._intended_loss)
         self.choice_ = choice.held_out_costs
         return self
 
@@ -356,7 +354,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
     def _restore(
         self,
         members: list[RuleBase],
-        initial: RuleBase,
+        initial: RuleBase | Callable[[], RuleBase],
         history: dict[str, Array],
         axes: Scaling,
         n_epochs: int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -31,8 +32,8 @@ class Choice:
     ----------
     members : list of RuleBase
         One rule base, or the members of a committee.
-    initial : RuleBase
-        The rules of the first member before their sets were refined.
+    initial : callable
+        Makes the rules of the first member before their sets were refined, which few need.
     families : tuple of str
         The kinds of candidates that the rules come from.
     held_out_costs : dict
@@ -46,7 +47,7 @@ class Choice:
     """
 
     members: list[RuleBase]
-    initial: RuleBase
+    initial: Callable[[], RuleBase]
     families: tuple[str, ...]
     held_out_costs: dict[str, float]
     cost: float
@@ -127,6 +128,7 @@ def choose_rules(
         progress(done, max(done, _STEPS_OF_A_PLAN * n_members), stage + whose)
 
     members, starts, plans, costs = [], [], [], []
+    written = scaling, columns, used, outputs, gaps
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
         for member in range(n_members):
             # The first member sees the bags as they are, the others a bootstrap sample.
@@ -138,8 +140,8 @@ def choose_rules(
             made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
             tick("refining the rules")
             before, after = chosen(part, made, max_terms, everything)
-            starts.append(rule_base(before, scaling, columns, used, outputs, gaps))
-            members.append(rule_base(after, scaling, columns, used, outputs, gaps))
+            starts.append(functools.partial(rule_base, before, *written))
+            members.append(rule_base(after, *written))
             plans.append(made)
             costs.append(after.cost(everything))
     progress(done, done, "")

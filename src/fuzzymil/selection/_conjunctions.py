@@ -15,8 +15,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.membership import Bell, Sigmoid
 from fuzzymil.selection._categories import crisp_conditions, degrees_of_gaps, numeric_features, satisfied
-from fuzzymil.selection._dictionary import limits
 from fuzzymil.selection._gaps import IGNORED, Gaps
+from fuzzymil.selection._limits import limits
 from fuzzymil.selection._premises import Condition, Part, Premise
 
 __all__ = ["Intervals", "joint_statements"]
@@ -43,14 +43,13 @@ class Intervals:
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
         wide = np.ones(bags.n_features)
         found: dict[tuple[int, float, float], None] = {}
-        for d in numeric:
-            values = bags.instances[:, d]
-            edges, _ = limits(values, n_edges)
-            if not len(edges):
-                continue
-            known = values[~np.isnan(values)]
-            low, high = np.quantile(known, (0.1, 0.9))
-            wide[d] = high - low if high > low else known.max() - known.min()
+        each = zip(numeric, limits(bags.instances[:, numeric], n_edges), strict=True)
+        divided = {d: edges for d, (edges, _) in each if len(edges)}
+        values = bags.instances[:, list(divided)]
+        quantiles = np.nanquantile if np.isnan(values).any() else np.quantile  # the first is far slower
+        least, low, high, greatest = quantiles(values, (0.0, 0.1, 0.9, 1.0), axis=0)
+        wide[list(divided)] = np.where(high > low, high - low, greatest - least)
+        for d, edges in divided.items():
             bounds = np.r_[-np.inf, edges, np.inf]
             for first, last in _pairs(len(edges)):
                 found[d, float(bounds[first]), float(bounds[last])] = None
@@ -60,10 +59,14 @@ class Intervals:
         self._numeric = self.feature[: len(found)]
         self._soft = _SOFT * wide
         self._low, self._high = (np.array([interval[end] for interval in found]) for end in (1, 2))
-        self._bags = bags
         share = gaps.mean(self._numeric, lambda x: (x > self._low) & (x <= self._high))
         of_gap = np.ones(len(found)) if share is None else share
         self._if_missing = np.append(of_gap, degrees_of_gaps(self._categories, gaps)) > 0.5
+        inside = self.satisfied(bags.instances)
+        self._counts = np.add.reduceat(inside, bags.offsets[:-1], axis=0, dtype=np.float32)
+        packed = np.packbits(np.pad(inside, ((0, 0), (0, -inside.shape[1] % 64))), axis=1, bitorder="little")
+        self._bits = np.ascontiguousarray(packed).view(np.uint64)
+        self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
 
     def satisfied(self, rows: Array) -> Array:
         """Return whether each instance lies in each interval, (rows, n)."""
@@ -89,13 +92,14 @@ class Intervals:
         return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
 
     def search(
-        self, bags: Bags, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 40, keep: int = 12
+        self, rows: Array, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 40, keep: int = 12
     ) -> list[Premise]:
         """Return the intervals and conjunctions that reduce the loss most, best first.
 
         Parameters
         ----------
-        bags : Bags
+        rows : array of int, shape (b,)
+            Bags to look at, ascending.
         residuals, curvature : arrays of shape (b,)
             Negative first and second derivative of the loss with respect to the output, times the bags' weights.
         max_terms : int
@@ -105,11 +109,10 @@ class Intervals:
         keep : int
             Number of conjunctions to return.
         """
-        inside = self.satisfied(bags.instances)
-        n = inside.shape[1]
-        packed = np.packbits(np.pad(inside, ((0, 0), (0, -n % 64))), axis=1, bitorder="little")
-        bits = np.ascontiguousarray(packed).view(np.uint64)
-        owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
+        n = len(self.feature)
+        place = np.full(len(self._counts), -1)  # of each bag among those to look at
+        place[rows] = np.arange(len(rows))
+        looked_at = place[self._owner] >= 0
         total = curvature.sum()
         slope = (residuals - curvature * (residuals.sum() / total)).astype(np.float32)
         weight = curvature.astype(np.float32)
@@ -119,8 +122,8 @@ class Intervals:
             mean = weight[of] @ truth
             return np.asarray(np.square(slope[of] @ truth) / np.maximum(mean - mean * mean / total, 0.02 * total))
 
-        counts = np.add.reduceat(inside, bags.offsets[:-1], axis=0, dtype=np.float32)
-        some = gains((counts > 0).astype(np.float32), np.arange(bags.n_bags))
+        counts = self._counts[rows]
+        some = gains((counts > 0).astype(np.float32), np.arange(len(rows)))
         few = np.minimum(counts, 3)
         spread = weight @ np.square(few) - np.square(weight @ few) / total
         often = np.square(slope @ few) / np.maximum(spread, 0.02 * total)
@@ -132,14 +135,17 @@ class Intervals:
         for _ in range(1, min(max_terms, len(np.unique(self.feature)))):
             longer: dict[tuple[int, ...], float] = {}
             for chosen, before in members.items():
-                rows = np.flatnonzero(inside[:, chosen].all(axis=1))
-                if not len(rows):
+                instances = np.flatnonzero(np.logical_and.reduce([self._is_inside(m) for m in chosen]) & looked_at)
+                if not len(instances):
                     continue
-                starts = np.flatnonzero(np.diff(owner[rows], prepend=-1))
-                any_of = np.ascontiguousarray(np.bitwise_or.reduceat(bits[rows], starts, axis=0)).view(np.uint8)
+                owner = place[self._owner[instances]]
+                starts = np.flatnonzero(np.diff(owner, prepend=-1))
+                any_of = np.bitwise_or.reduceat(self._bits[instances], starts, axis=0)
+                any_of = np.ascontiguousarray(any_of).view(np.uint8)
                 truth = np.unpackbits(any_of, axis=1, count=n, bitorder="little").astype(np.float32)
-                merit = gains(truth, owner[rows][starts])
-                merit[np.isin(self.feature, self.feature[list(chosen)])] = 0.0
+                merit = gains(truth, owner[starts])
+                for m in chosen:
+                    merit[self.feature == self.feature[m]] = 0.0
                 for best in np.argpartition(-merit, min(_EXTENSIONS, n - 1))[:_EXTENSIONS]:
                     if merit[best] > _WORTH * before:
                         longer[tuple(sorted((*chosen, int(best))))] = float(merit[best])
@@ -147,6 +153,11 @@ class Intervals:
             members = {key: longer[key] for key in kept}
             found |= members
         return [self.premise(key) for key in sorted(found, key=lambda key: -found[key])[:keep]]
+
+    def _is_inside(self, number: int) -> Array:
+        """Return whether each instance lies in an interval, (i,)."""
+        word, bit = divmod(number, 64)
+        return np.asarray(self._bits[:, word] >> np.uint64(bit) & np.uint64(1)).astype(bool)
 
     def _varied(self, order: Array, count: int) -> list[int]:
         """Return the first intervals in an order, but only some of each feature."""
@@ -198,18 +209,19 @@ def joint_statements(
     slope = residuals - curvature * (residuals.sum() / total)
 
     def gains(first: Array, second: Array) -> Array:
-        """Return by how much the products of two sets of columns, (m, n), reduce the loss."""
-        mean = first.T @ (curvature[:, None] * second)
-        square = np.square(first).T @ (curvature[:, None] * np.square(second))
+        """Return by how much the products of few columns and many, (m, n), reduce the loss."""
+        weighted = first.T * curvature
+        mean, square = weighted @ second, (weighted * first.T) @ np.square(second)
         return np.asarray(
-            np.square(first.T @ (slope[:, None] * second)) / np.maximum(square - mean * mean / total, 0.02 * total)
+            np.square((first.T * slope) @ second) / np.maximum(square - mean * mean / total, 0.02 * total)
         )
 
-    alone = gains(columns, np.ones((len(columns), 1)))[:, 0]
+    alone = gains(np.ones((len(columns), 1)), columns)[0]
     first = np.argsort(-alone, kind="stable")[:beam]
     together = gains(columns[:, first], columns)
     together[together <= _WORTH * np.maximum(alone[first][:, None], alone)] = 0.0
-    best = np.argsort(-together, axis=None, kind="stable")[: np.count_nonzero(together)]
+    better = np.flatnonzero(together)
+    best = better[np.argsort(-together.flat[better], kind="stable")]
     found: dict[tuple[int, int], None] = {}
     for place, other in zip(*np.unravel_index(best, together.shape), strict=True):
         one, two = sorted((int(first[place]), int(other)))

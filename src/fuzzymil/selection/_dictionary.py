@@ -19,29 +19,17 @@ from fuzzymil.bags import Bags
 from fuzzymil.membership import Sigmoid
 from fuzzymil.selection._categories import crisp_statements, numeric_features
 from fuzzymil.selection._gaps import IGNORED, Gaps, gaps_in, nth_degree
+from fuzzymil.selection._limits import limits
 from fuzzymil.selection._premises import Condition, Part, Premise, order_statistics
 from fuzzymil.training.scaling import Measures
 
-__all__ = [
-    "Dictionary",
-    "averages",
-    "bag_sizes",
-    "categories",
-    "ease_of_averages",
-    "joined",
-    "limits",
-    "shares",
-    "thresholds",
-]
+__all__ = ["Dictionary", "averages", "bag_sizes", "categories", "ease_of_averages", "joined", "shares", "thresholds"]
 
 _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of each
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
 _AVERAGE_THRESHOLDS = 5
-_TAILS = (0.05, 0.02, 0.01, 0.005)  # shares of rare bags that thresholds separate from the others
-_RARE_BAGS = 10  # at least so many
 _LEAST_SHARE = 0.1  # of the bags must be large enough for a count
 _EASE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k
-_LEAST_RANGE = 1e-290  # of a feature: the slopes of its sets would overflow
 _TYPICAL_SPREAD = 0.4  # standard deviation over bags of a statement that is true in some and false in others
 
 
@@ -54,6 +42,10 @@ class Dictionary:
     lengths: Array  # (p,), numbers of conditions
     ease: Array  # (p,), by which the penalty on a conclusion is divided
 
+    def eased(self, rows: Array) -> Array:
+        """Return the columns of some bags times their ease, in Fortran order."""
+        return (np.take(self.columns.T, rows, axis=1) * self.ease[:, None]).T
+
 
 def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
     """Return one dictionary with the candidates of several."""
@@ -63,9 +55,15 @@ def joined(dictionaries: Sequence[Dictionary]) -> Dictionary:
         place = int(np.searchsorted(ends, number, side="right"))
         return dictionaries[place].premise(number - int(ends[place - 1] if place else 0))
 
-    columns = np.concatenate([each.columns for each in dictionaries], axis=1)
+    columns = _side_by_side([each.columns for each in dictionaries])
     lengths, ease = (np.concatenate([getattr(each, name) for each in dictionaries]) for name in ("lengths", "ease"))
-    return Dictionary(np.asfortranarray(columns), premise, lengths, ease)
+    return Dictionary(columns, premise, lengths, ease)
+
+
+def _side_by_side(parts: Sequence[Array]) -> Array:
+    """Return all columns of several arrays, in Fortran order."""
+    found = np.empty((sum(part.shape[1] for part in parts), len(parts[0])))
+    return np.concatenate([part.T for part in parts], out=found).T
 
 
 def thresholds(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -> Dictionary:
@@ -84,35 +82,38 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -
     n_thresholds = int(np.clip(n_thresholds, _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
     counts = [count for count in counts if np.mean(bags.sizes >= count) >= _LEAST_SHARE or count == 1]
     stand_ins = gaps.values
-    greatest, least = order_statistics(bags, max(counts), known=stand_ins is not None)
+    greatest, least = order_statistics(bags.instances, bags.offsets, max(counts), known=stand_ins is not None)
     n_gaps = gaps_in(bags)
     columns: list[Array] = []
     found: list[_Threshold] = []
+    # What happens in few of many bags would hide between thresholds that divide them evenly.
+    many = n_thresholds == _MOST_THRESHOLDS
     for count in counts:
         quantifier, number = ("some", None) if count == 1 else ("at least", count)
         for ordered, sign in ((greatest, 1.0), (least, -1.0)):
-            for d in numeric:
-                # What happens in few of many bags would hide between thresholds that divide them evenly.
-                tails = count == 1 and n_thresholds == _MOST_THRESHOLDS
-                values = ordered[:, :, d]
-                centers, slopes = limits(values[count - 1], n_thresholds, tails=tails)
-                if len(centers):
-                    slopes = sign * slopes
-                    degree = functools.partial(_rising, centers, slopes)
-                    if stand_ins is not None and n_gaps[:, d].any():
-                        of_gap = degree(stand_ins[:, d]).mean(axis=0)
-                        columns.append(nth_degree(values, n_gaps[:, d], count, degree, of_gap))
-                    else:
-                        columns.append(degree(values[count - 1]))
-                    pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
-                    found += [_Threshold(quantifier, number, d, *pair) for pair in pairs]
+            each = limits(ordered[count - 1][:, numeric], n_thresholds, tails=count == 1 and many)
+            features = np.repeat(numeric, [len(centers) for centers, _ in each])
+            if not len(features):
+                continue
+            centers, slopes = (np.concatenate(values) for values in zip(*each, strict=True))
+            slopes *= sign
+            truth = _rising(centers, slopes, ordered[count - 1][:, features])
+            if stand_ins is not None:
+                for d in np.unique(features[n_gaps[:, features].any(axis=0)]):
+                    own = features == d
+                    degree = functools.partial(_rising, centers[own], slopes[own])
+                    of_gap = degree(stand_ins[:, d]).mean(axis=0)
+                    truth[:, own] = nth_degree(ordered[:, :, d], n_gaps[:, d], count, degree, of_gap)
+            columns.append(truth)
+            sets = zip(features.tolist(), centers.tolist(), slopes.tolist(), strict=True)
+            found += [_Threshold(quantifier, number, *chosen) for chosen in sets]
     ease = np.array([1.0 if each.quantifier == "some" else _EASE_OF_COUNTS for each in found])
     return _single_conditions(bags, columns, found, ease)
 
 
 def _rising(centers: Array, slopes: Array, values: Array) -> Array:
-    """Return the degrees (n, c) of values (n,) in sets that rise or fall at these centers."""
-    return np.asarray(expit(slopes * (values[:, None] - centers)))
+    """Return the degrees (n, c) of values, (n,) for all sets or (n, c), in sets that rise or fall at these centers."""
+    return np.asarray(expit(slopes * (values.reshape(len(values), -1) - centers)))
 
 
 def averages(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
@@ -120,9 +121,10 @@ def averages(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
     spread = Measures.of(bags.instances).deviation
     columns: list[Array] = []
     found: list[_Threshold] = []
-    for d in numeric_features(bags):
+    numeric = numeric_features(bags)
+    each = limits(bags.instances[:, numeric], _AVERAGE_THRESHOLDS)
+    for d, (centers, slopes) in zip(numeric, each, strict=True):
         values = bags.instances[:, d]
-        centers, slopes = limits(values, _AVERAGE_THRESHOLDS)
         if not len(centers):
             continue
         # A wide set, too: its average is nearly the average of the feature.
@@ -132,7 +134,8 @@ def averages(bags: Bags, gaps: Gaps = IGNORED) -> Dictionary:
         of_gap = 1.0 if gaps.values is None else _rising(centers, slopes, gaps.values[:, d]).mean(axis=0)
         truth = np.where(np.isnan(truth), of_gap, truth)
         columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
-        found += [_Threshold("on average", None, d, *map(float, each)) for each in zip(centers, slopes, strict=True)]
+        pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
+        found += [_Threshold("on average", None, d, *pair) for pair in pairs]
     ease = np.concatenate([ease_of_averages(each) for each in columns]) if columns else np.empty(0)
     return _single_conditions(bags, columns, found, ease)
 
@@ -150,8 +153,8 @@ def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold]
         quantifier, number, feature, center, slope = found[place]
         return (Part(quantifier, number, (Condition(feature, Sigmoid(center, slope)),)),)
 
-    together = np.concatenate(columns, axis=1) if columns else np.empty((bags.n_bags, 0))
-    return Dictionary(np.asfortranarray(together), premise, np.ones(len(found)), ease)
+    together = _side_by_side(columns) if columns else np.empty((bags.n_bags, 0))
+    return Dictionary(together, premise, np.ones(len(found)), ease)
 
 
 def categories(bags: Bags, counts: Sequence[int] = (1,), gaps: Gaps = IGNORED) -> Dictionary:
@@ -181,35 +184,3 @@ def bag_sizes(bags: Bags) -> Dictionary:
     columns = np.asfortranarray((sizes[:, None] >= limits).astype(float))
     ones = np.ones(len(limits))
     return Dictionary(columns, lambda number: (Part("at least", int(limits[number]), ()),), ones, ones)
-
-
-def limits(values: Array, count: int, *, tails: bool = False) -> tuple[Array, Array]:
-    """Return thresholds that divide the values into parts of equal size, and the slopes of the sets at them.
-
-    With ``tails``, some more among the least and the greatest of many values.
-    """
-    known = np.sort(values[np.isfinite(values)])
-    if len(known) < 2 or known[-1] - known[0] < _LEAST_RANGE:
-        return np.empty(0), np.empty(0)
-    # A threshold lies between two values that differ by more than rounding.
-    rounding = max(1e-12 * (known[-1] - known[0]), 8 * np.finfo(float).eps * np.abs(known[[0, -1]]).max())
-    steps = np.flatnonzero(np.diff(known) > rounding)
-    if not len(steps):
-        return np.empty(0), np.empty(0)
-    if len(steps) <= count:
-        slope = 8.0 / float((known[steps + 1] - known[steps]).min())
-        return (known[steps] + known[steps + 1]) / 2, np.full(len(steps), slope)
-    places = np.linspace(0, len(known), count + 2)[1:-1]
-    if tails:
-        rare = np.array([share * len(known) for share in _TAILS if share * len(known) >= _RARE_BAGS])
-        places = np.concatenate([rare[::-1], places, len(known) - rare])
-    steps = np.unique(steps[np.clip(np.searchsorted(steps, places - 1), 0, len(steps) - 1)])
-    centers = (known[steps] + known[steps + 1]) / 2
-    low, high = known[len(known) // 10], known[len(known) - 1 - len(known) // 10]
-    slopes = np.full(len(steps), 4.0 * count / (high - low if high > low else known[-1] - known[0]))
-    if tails and len(centers) > 1:  # there, sets are as steep as the distance from the next threshold asks for
-        gaps = np.diff(centers)
-        inner = np.where(centers < np.median(known), np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))
-        far = (steps < len(known) // (count + 1) - 1) | (steps > len(known) - 1 - len(known) // (count + 1))
-        slopes = np.where(far, np.maximum(slopes, 4.0 / inner), slopes)
-    return centers, slopes

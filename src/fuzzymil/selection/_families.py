@@ -151,7 +151,7 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
     dictionary, intervals = family.dictionary, family.intervals
     if intervals is None:
         return _with_moved(dictionary, problem, rows) if family.moves else dictionary
-    part = problem.only(rows)
+    targets, weights = problem.targets[rows], problem.weights[rows]
     statement = dictionary.premise
 
     def differ(one: int, two: int) -> bool:
@@ -159,16 +159,16 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
 
     for number in range(_ROUNDS):
         found: dict[Premise, None] = {}
-        for k, target in enumerate(part.targets.T):
-            output = np.full(len(rows), np.average(target, weights=part.weights))
+        for k, target in enumerate(targets.T):
+            output = np.full(len(rows), np.average(target, weights=weights))
             left = target - output
             if number:
-                (fit, *_), columns = fitted(dictionary, part, rows, outputs=[k]), dictionary.columns[rows]
-                left = residuals(fit.predict(columns), target, logistic=problem.classes)
+                (fit,) = fitted(dictionary, problem, rows, outputs=[k])
+                left = residuals(fit.predict(dictionary.columns)[rows], target, logistic=problem.classes)
             likely = target - left
             curve = np.maximum(likely * (1 - likely), 1e-3) if problem.classes else np.ones(len(rows))
-            needed, curve = part.weights * left, part.weights * curve
-            found |= dict.fromkeys(intervals.search(part.bags, needed, curve, max_terms=max_terms))
+            needed, curve = weights * left, weights * curve
+            found |= dict.fromkeys(intervals.search(rows, needed, curve, max_terms=max_terms))
             if number and max_terms > 1:  # what the sum of two statements leaves to explain
                 pairs = joint_statements(family.dictionary.columns[rows], needed, curve, differ=differ)
                 found |= {(*statement(one), *statement(two)): None for one, two in pairs}
@@ -189,7 +189,7 @@ def _with_moved(dictionary: Dictionary, problem: Problem, rows: Array) -> Dictio
     threshold that it counts from, and the quantiles may miss that.
     """
     part, columns = problem.only(rows), dictionary.columns[rows]
-    fits = fitted(dictionary, part, rows)
+    fits = fitted(dictionary, problem, rows)
     coefs = np.array([fit.coefs for fit in fits]).T
     used = np.flatnonzero(coefs.any(axis=1))
     used = used[strongest(columns[:, used], coefs[used], part.weights)[:_MOVED]]
@@ -223,17 +223,21 @@ def _differ(one: Premise, two: Premise) -> bool:
 
 
 def fitted(
-    dictionary: Dictionary, part: Problem, rows: Array, outputs: list[int] | None = None, penalties: Array | None = None
+    dictionary: Dictionary,
+    problem: Problem,
+    rows: Array,
+    outputs: list[int] | None = None,
+    penalties: Array | None = None,
 ) -> list[Fit]:
     """Return the fit of each output on some bags: at the last of these penalties, or at a moderate one."""
-    columns = np.asfortranarray(dictionary.columns[rows] * dictionary.ease)
+    columns, weights = dictionary.eased(rows), problem.weights[rows]
     found = []
-    for k in range(part.targets.shape[1]) if outputs is None else outputs:
-        target = part.targets[:, k]
+    for k in range(problem.targets.shape[1]) if outputs is None else outputs:
+        target = problem.targets[rows, k]
         path = penalties
         if path is None:
-            path = greatest_penalty(columns, target, part.weights) * np.geomspace(1.0, 0.1, 5)
-        *_, fit = solutions(columns, target, part.weights, path, logistic=part.classes)
+            path = greatest_penalty(columns, target, weights) * np.geomspace(1.0, 0.1, 5)
+        *_, fit = solutions(columns, target, weights, path, logistic=problem.classes)
         found.append(Fit(fit.default, fit.coefs * dictionary.ease))
     return found
 
@@ -270,17 +274,17 @@ def validated(
     for fold in range(n_folds):
         tick(f"candidates: {stage}")
         rows = np.flatnonzero(folds != fold)
-        part = problem.only(rows)
+        targets, weights = problem.targets[rows], problem.weights[rows]
         dictionary = dictionary_of(family, problem, rows, max_terms)
-        columns = np.asfortranarray(dictionary.columns[rows] * dictionary.ease)
+        columns = dictionary.eased(rows)
         dictionaries.append(dictionary)
-        running.append((columns, part))
-        greatest.append(max(greatest_penalty(columns, target, part.weights) for target in part.targets.T))
+        running.append((columns, targets, weights))
+        greatest.append(max(greatest_penalty(columns, target, weights) for target in targets.T))
     tick(f"cross-validation: {stage}")
     penalties = np.mean(greatest) * PENALTIES
     paths = [
-        [solutions(columns, target, part.weights, penalties, logistic=problem.classes) for target in part.targets.T]
-        for columns, part in running
+        [solutions(columns, target, weights, penalties, logistic=problem.classes) for target in targets.T]
+        for columns, targets, weights in running
     ]
     outputs, lengths, means = [], [], []
     fits: list[list[list[Fit]]] = [[] for _ in range(n_folds)]
@@ -291,7 +295,7 @@ def validated(
             solved = [next(path) for path in paths[fold]]
             solved = [Fit(fit.default, fit.coefs * dictionary.ease) for fit in solved]
             fits[fold].append(solved)
-            output[held] = np.column_stack([fit.predict(dictionary.columns[held]) for fit in solved])
+            output[held] = np.column_stack([fit.predict(dictionary.columns)[held] for fit in solved])
             used = np.any([fit.coefs != 0 for fit in solved], axis=0)
             length += float(dictionary.lengths[used].sum()) / n_folds
         outputs.append(output)

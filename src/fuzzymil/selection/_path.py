@@ -27,7 +27,7 @@ _SWEEPS = 30  # of coordinate descent in a Newton step, which is warm-started
 _MOST_JOINING = 200  # columns at once
 _ROUNDS = 50  # of joining; inexact steps could go in circles
 _TOLERANCE = 0.01  # relative, of the conditions that a solution fulfills
-_BAGS_PER_COLUMN = 1.5  # above which coordinate descent works on the inner products of columns
+_MANY_BAGS, _BAGS_PER_COLUMN = 1000, 10  # above both, coordinate descent works on the inner products of columns
 _CONVERGED = 3e-4  # by which a Newton step lowers the cost, relative to it
 _LEAST_CURVATURE = 1e-3  # of the logistic loss, where a bag is explained perfectly
 
@@ -89,42 +89,56 @@ def solutions(
     default = float(logit(np.clip(mean, 1e-6, 1 - 1e-6))) if logistic else mean
     coefs = np.zeros(columns.shape[1])
     output = np.full(len(target), default)
+    slopes = _slopes(columns, output, target, share, logistic=logistic)
     solved = np.inf
     for penalty in penalties:
-        for _ in range(_ROUNDS):
-            # Only columns that would improve the fit join; coordinate descent over all of them would take far longer.
-            slopes = np.abs((share * residuals(output, target, logistic=logistic)) @ columns)
-            used = coefs != 0
-            joining = np.flatnonzero((slopes > penalty * (1 + _TOLERANCE) + 1e-12) & ~used)
-            if not len(joining) and solved == penalty:
-                break
-            if len(joining) > _MOST_JOINING:
-                joining = joining[np.argsort(-slopes[joining], kind="stable")[:_MOST_JOINING]]
-            used[joining] = True
-            chosen = np.flatnonzero(used)
-            part = columns[:, chosen]
-            # Checking the parameters of each small problem would take longer than solving it; one that has not
-            # converged is continued by the next step.
-            with config_context(skip_parameter_validation=True), warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                default, coefs[chosen] = _newton(
-                    part, target, share, penalty, default, coefs[chosen], logistic=logistic
+        # Checking the parameters of each small problem would take longer than solving it; one that has not converged
+        # is continued by the next step.
+        with config_context(skip_parameter_validation=True), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for _ in range(_ROUNDS):
+                # Only columns that would improve the fit join; coordinate descent over all of them would take far
+                # longer.
+                used = coefs != 0
+                joining = np.flatnonzero((slopes > penalty * (1 + _TOLERANCE) + 1e-12) & ~used)
+                if not len(joining) and solved == penalty:
+                    break
+                if len(joining) > _MOST_JOINING:
+                    joining = joining[np.argsort(-slopes[joining], kind="stable")[:_MOST_JOINING]]
+                used[joining] = True
+                chosen = np.flatnonzero(used)
+                part = columns[:, chosen]
+                default, coefs[chosen], output = _newton(
+                    part, target, share, penalty, default, coefs[chosen], output, logistic=logistic
                 )
-            output = default + part @ coefs[chosen]
-            stuck = solved == penalty and not np.any(coefs[joining])
-            solved = penalty
-            if stuck:
-                break
+                slopes = _slopes(columns, output, target, share, logistic=logistic)
+                stuck = solved == penalty and not np.any(coefs[joining])
+                solved = penalty
+                if stuck:
+                    break
         yield Fit(default, coefs.copy())
 
 
+def _slopes(columns: Array, output: Array, target: Array, share: Array, *, logistic: bool) -> Array:
+    """Return how fast the mean cost changes with the coefficient of each column, up or down."""
+    return np.asarray(np.abs((share * residuals(output, target, logistic=logistic)) @ columns))
+
+
 def _newton(
-    columns: Array, target: Array, share: Array, penalty: float, default: float, coefs: Array, *, logistic: bool
-) -> tuple[float, Array]:
-    """Return default and coefficients after Newton steps, each of which solves a weighted lasso."""
+    columns: Array,
+    target: Array,
+    share: Array,
+    penalty: float,
+    default: float,
+    coefs: Array,
+    output: Array,
+    *,
+    logistic: bool,
+) -> tuple[float, Array, Array]:
+    """Return default, coefficients and output after Newton steps, each of which solves a weighted lasso."""
     if not logistic:
-        return _step(columns, target, share, penalty, coefs)
-    output = default + columns @ coefs
+        default, coefs = _step(columns, target, share, penalty, coefs)
+        return default, coefs, default + columns @ coefs
     cost = _penalized(output, target, share, penalty, coefs)
     n_steps = 0
     for _ in range(_MOST_STEPS):
@@ -136,19 +150,19 @@ def _newton(
         size = 1.0
         for _ in range(_HALVINGS):
             moved, level = coefs + size * (new_coefs - coefs), default + size * (new_default - default)
-            output = level + columns @ moved
-            new_cost = _penalized(output, target, share, penalty, moved)
+            new_output = level + columns @ moved
+            new_cost = _penalized(new_output, target, share, penalty, moved)
             if new_cost <= cost + 1e-9 * abs(cost):
                 break
             size /= 2
         else:
             break
         done = cost - new_cost <= _CONVERGED * cost
-        default, coefs, cost = level, moved, new_cost
+        default, coefs, output, cost = level, moved, new_output, new_cost
         n_steps += size == 1.0
         if done or n_steps == _NEWTON_STEPS:
             break
-    return default, coefs
+    return default, coefs, output
 
 
 def _penalized(output: Array, target: Array, share: Array, penalty: float, coefs: Array) -> float:
@@ -168,8 +182,9 @@ def _step(columns: Array, wanted: Array, weight: Array, penalty: float, coefs: A
 
 def _lasso(columns: Array, target: Array, penalty: float, start: Array) -> Array:
     """Return the coefficients that minimize half the mean squared error plus the penalty."""
-    # With far more bags than columns, coordinate descent on their inner products is several times faster.
-    products = columns.T @ columns if len(columns) > _BAGS_PER_COLUMN * columns.shape[1] else False
+    # With many bags and few columns, coordinate descent on their inner products is several times faster.
+    many = len(columns) > max(_MANY_BAGS, _BAGS_PER_COLUMN * columns.shape[1])
+    products = columns.T @ columns if many else False
     _, path, _ = enet_path(
         columns,
         target,

@@ -7,6 +7,7 @@ would take longer than the comparison. The network of `fuzzymil.network` compute
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -95,27 +96,26 @@ class Premises(Protocol):
         ...
 
 
-def order_statistics(bags: Bags, count: int, *, known: bool = False) -> tuple[Array, Array]:
-    """Return the greatest and least ``count`` values of each feature in each bag, (count, b, d) both.
+def order_statistics(x: Array, offsets: Array, count: int, *, known: bool = False) -> tuple[Array, Array]:
+    """Return the greatest and least ``count`` values of each feature of instances (i, d) in each bag, (count, b, d).
 
     A missing value satisfies every condition, so it is infinitely great in one, infinitely small in the other; if only
     ``known`` values count, the other way round. Bags with fewer instances satisfy nothing.
     """
     always = -np.inf if known else np.inf
-    shape = (count, bags.n_bags, bags.n_features)
-    greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
-    x = bags.instances
     missing = np.isnan(x)
-    high = np.where(missing, always, x) if missing.any() else x
-    low = np.where(missing, -always, x) if missing.any() else x
-    for b, (first, last) in enumerate(zip(bags.offsets[:-1], bags.offsets[1:], strict=True)):
+    is_whole = not missing.any()
+    high, low = (x, x) if is_whole else (np.where(missing, always, x), np.where(missing, -always, x))
+    if count == 1:
+        starts = offsets[:-1]
+        return np.maximum.reduceat(high, starts, axis=0)[None], np.minimum.reduceat(low, starts, axis=0)[None]
+    shape = (count, len(offsets) - 1, x.shape[1])
+    greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
+    for b, (first, last) in enumerate(pairwise(offsets.tolist())):
         n = min(count, last - first)
-        if n == 1:
-            greatest[0, b], least[0, b] = high[first:last].max(axis=0), low[first:last].min(axis=0)
-            continue
         ordered = np.sort(high[first:last], axis=0)
         greatest[:n, b] = ordered[::-1][:n]
-        least[:n, b] = (np.sort(low[first:last], axis=0) if missing.any() else ordered)[:n]
+        least[:n, b] = (ordered if is_whole else np.sort(low[first:last], axis=0))[:n]
     return greatest, least
 
 
@@ -141,8 +141,9 @@ class Statements:
         self._rule = np.array([r for r, premise in enumerate(premises) for _ in premise], int)
         self._conditions = [condition for part in self._parts for condition in part.conditions]
         self._part = np.array([p for p, part in enumerate(self._parts) for _ in part.conditions], int)
-        spread = Measures.of(bags.instances).deviation
-        self._unit = _STEP * np.array([spread[condition.feature] for condition in self._conditions], float)
+        asked = np.array([condition.feature for condition in self._conditions], int)
+        each, places = np.unique(asked, return_inverse=True)
+        self._unit = _STEP * Measures.of(bags.instances[:, each]).deviation[places]
         self._is_bell = np.array([isinstance(condition.set, Bell) for condition in self._conditions], bool)
         # A crisp set has no parameters: it takes part as a set that does not move.
         sets = [(0.0, 1.0) if isinstance(c.set, OneOf | Gone) else c.set.parameters for c in self._conditions]
@@ -256,13 +257,15 @@ class Statements:
 
     def _decisive_values(self) -> Array:
         """Return the value (b, simple conditions) on which each threshold decides."""
-        parts = [self._parts[self._part[c]] for c in self._simple]
-        greatest, least = order_statistics(self.bags, max([part.number or 1 for part in parts], default=1))
-        found = np.empty((self.bags.n_bags, len(parts)))
-        for n, (c, part) in enumerate(zip(self._simple, parts, strict=True)):
-            values = greatest if self._slope[c] > 0 else least
-            found[:, n] = values[(part.number or 1) - 1, :, self._conditions[c].feature]
-        return found
+        if not len(self._simple):
+            return np.empty((self.bags.n_bags, 0))
+        asked = [self._conditions[c].feature for c in self._simple]
+        features, places = np.unique(asked, return_inverse=True)
+        nth = np.array([self._parts[self._part[c]].number or 1 for c in self._simple]) - 1
+        instances = self.bags.instances[:, features]
+        greatest, least = order_statistics(instances, self.bags.offsets, int(nth.max()) + 1)
+        rises = self._slope[self._simple] > 0
+        return np.where(rises, greatest[nth, :, places].T, least[nth, :, places].T)
 
     def _memberships(self, center: Array, width: Array, slope: Array) -> tuple[Array, tuple[Array, Array, Array]]:
         """Return log-truths (i, parts) of the parts that look at all instances, and derivatives (i, conditions)."""

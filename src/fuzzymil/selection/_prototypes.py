@@ -82,8 +82,11 @@ class Prototypes:
         x, starts, sizes = self._x, self.bags.offsets[:-1], self.bags.sizes
         constant: Array = np.square(centers) * precision
         constant = constant.sum(axis=1) if self._known is None else self._known @ constant.T
-        distance = self._squares @ precision.T - 2 * x @ (centers * precision).T + constant
-        log_truth = -np.maximum(distance, 0.0)
+        # In place: these are by far the largest arrays, and to make another takes longer than to fill it.
+        log_truth = x @ (2 * centers * precision).T
+        log_truth -= self._squares @ precision.T
+        log_truth -= constant
+        np.minimum(log_truth, 0.0, out=log_truth)
         gone = None
         if self._stand_ins is not None and self._known is not None:
             gone = 1 - self._known
@@ -96,7 +99,7 @@ class Prototypes:
         average = self._average
         weights = np.exp(log_truth[:, average])
         truth[:, average] = np.add.reduceat(weights, starts, axis=0) / sizes[:, None]
-        some = log_truth[:, ~average]
+        some = log_truth[:, ~average] if average.any() else log_truth
         greatest = np.maximum.reduceat(some, starts, axis=0)
         truth[:, ~average] = np.exp(greatest)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import fmin_l_bfgs_b
 from scipy.special import expit, log_softmax
 
 from fuzzymil._utils.arrays import Array
@@ -82,10 +82,13 @@ def refined(
         value = cost + penalty * float(np.abs(weight).sum()) + 0.5 * _PULL * float(moves @ moves)
         return value, np.concatenate([slope.sum(axis=0), of_weight.ravel(), of_moves])
 
-    bounds: list[tuple[float | None, float | None]] = [(None, None)] * n_outputs
-    bounds += [(0.0, None) if s > 0 else (None, 0.0) if s < 0 else (0.0, 0.0) for s in signs.ravel()]
-    bounds += [(None, None)] * n_moves
     start = np.concatenate([default, coefs.ravel(), np.zeros(n_moves)])
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}).x
+    least, greatest = np.full(len(start), -np.inf), np.full(len(start), np.inf)
+    of_coefs = slice(n_outputs, n_outputs + n_coefs)
+    least[of_coefs] = np.where(signs.ravel() < 0, -np.inf, 0.0)
+    greatest[of_coefs] = np.where(signs.ravel() > 0, np.inf, 0.0)
+    bounds = list(zip(least.tolist(), greatest.tolist(), strict=True))
+    # Unlike `minimize`, this does not convert thousands of bounds back and forth.
+    found, _, _ = fmin_l_bfgs_b(objective, start, bounds=bounds, maxiter=steps)
     level, weight, moves = np.split(found, [n_outputs, n_outputs + n_coefs])
     return level, weight.reshape(coefs.shape), moves if move else still

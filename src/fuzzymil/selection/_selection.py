@@ -266,19 +266,19 @@ def _size(each: Validation, place: int, problem: Problem, folds: Array, most: in
     path = each.penalties[np.unique([place // 3, 2 * place // 3, place])]  # few steps suffice for few columns
     for fold in range(int(folds.max()) + 1):
         rows, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        part = problem.only(rows)
+        targets, weights = problem.targets[rows], problem.weights[rows]
         fits = each.fits[fold][place]
         found, coefs = _rules(each.dictionaries[fold].premise, fits)
         if not found:
             outputs[:, held] = [fit.default for fit in fits]
             continue
         columns = premises_of(found, problem).columns()
-        order = strongest(columns[rows], coefs, part.weights)
+        order = strongest(columns[rows], coefs, weights)
         for n, size in enumerate(sizes):
             kept = order[:size]
             inside = np.asfortranarray(columns[np.ix_(rows, kept)])
-            for k, target in enumerate(part.targets.T):
-                *_, fit = solutions(inside, target, part.weights, path, logistic=problem.classes)
+            for k, target in enumerate(targets.T):
+                *_, fit = solutions(inside, target, weights, path, logistic=problem.classes)
                 outputs[n, held, k] = fit.predict(columns[np.ix_(held, kept)])
             if size >= len(order):
                 outputs[n:, held] = outputs[n, held]
