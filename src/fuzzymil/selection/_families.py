@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +41,8 @@ _PROTOTYPES = (
     ("on average", 0.7),
 )  # quantifier, and width over sqrt(n_features)
 _EASE_PER_CONDITION = 0.9
-_MOVED = 6  # candidates of a family whose sets are moved
-_MOVING_STEPS = 25
+_MOVED = 4  # averages
+_MOVING_STEPS = 15
 _MOVING_PENALTY = 0.02  # relative, as in `PENALTIES`
 _PATIENCE = 3  # penalties that may be worse than the best before the path ends
 _PERFECT = 0.005  # mean cost at which the path ends
@@ -71,13 +71,57 @@ class Problem(NamedTuple):
         return np.asarray(costs(outputs, self.targets, logistic=self.classes).sum(axis=1))
 
 
+class Averages:
+    """Averages over the instances, whose sets can be moved to where they explain most.
+
+    The greatest value of a bag leaves much room for a threshold, but a share of its instances is only as right as the
+    threshold that it counts from, and the quantiles may miss that.
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+        self._moved: dict[bytes, Dictionary] = {}  # by the bags whose labels were used: several families ask for them
+
+    def moved(self, problem: Problem, rows: Array) -> Dictionary:
+        """Return the most useful candidates, their sets moved by gradient on some of the bags."""
+        key = rows.tobytes()
+        if key not in self._moved:
+            self._moved[key] = self._move(problem, rows)
+        return self._moved[key]
+
+    def _move(self, problem: Problem, rows: Array) -> Dictionary:
+        dictionary, part = self.dictionary, problem.only(rows)
+        columns = dictionary.columns[rows]
+        fits = fitted(dictionary, problem, rows)
+        coefs = np.array([fit.coefs for fit in fits]).T
+        used = np.flatnonzero(coefs.any(axis=1))
+        used = used[strongest(columns[:, used], coefs[used], part.weights)[:_MOVED]]
+        moved: Sequence[Premise] = ()
+        if len(used):
+            premises = Statements([dictionary.premise(int(number)) for number in used], part.bags, part.gaps)
+            greatest = max(greatest_penalty(columns, target, part.weights) for target in part.targets.T)
+            *_, moves = refined(
+                premises,
+                np.array([fit.default for fit in fits]),
+                coefs[used],
+                part.targets,
+                part.weights,
+                penalty=_MOVING_PENALTY * greatest,
+                classes=part.classes,
+                steps=_MOVING_STEPS,
+            )
+            moved = premises.moved(moves)
+        truth = Statements(moved, problem.bags, problem.gaps).columns()
+        return Dictionary(truth, moved.__getitem__, dictionary.lengths[used], ease_of_averages(truth))
+
+
 class Family(NamedTuple):
     """Candidates of one kind."""
 
     name: str
     dictionary: Dictionary
     intervals: Intervals | None = None  # in which conjunctions are searched
-    moves: bool = False  # whether sets between the quantiles join
+    averages: Averages | None = None  # which join with their sets moved
 
     @property
     def is_readable(self) -> bool:
@@ -105,14 +149,15 @@ def statements(bags: Bags, gaps: Gaps = IGNORED) -> list[Family]:
     found = [Family("some", some)]
     if several:
         means = joined([averages(bags, gaps), shares(bags, gaps)])
-        found.append(Family("averages", means, moves=True))
+        movable = Averages(means)
+        found.append(Family("averages", means, averages=movable))
     intervals = Intervals(bags, gaps)
     if len(intervals.feature):
         found.append(Family("conjunctions", some, intervals))
     counts = [count for count in _COUNTS if count == 1 or np.mean(bags.sizes >= count) >= 0.5]
     if several:
         each = thresholds(bags, counts, gaps), categories(bags, counts, gaps)
-        found.append(Family("counts", joined([*each, means, sizes]), moves=True))
+        found.append(Family("counts", joined([*each, means, sizes]), averages=movable))
     return found
 
 
@@ -149,8 +194,10 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
         Most conditions in a conjunction.
     """
     dictionary, intervals = family.dictionary, family.intervals
+    if family.averages is not None:
+        return joined([dictionary, family.averages.moved(problem, rows)])
     if intervals is None:
-        return _with_moved(dictionary, problem, rows) if family.moves else dictionary
+        return dictionary
     targets, weights = problem.targets[rows], problem.weights[rows]
     statement = dictionary.premise
 
@@ -180,37 +227,6 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
         ease = np.power(_EASE_PER_CONDITION, lengths - 1)
         dictionary = joined([dictionary, Dictionary(columns, new.__getitem__, lengths, ease)])
     return dictionary
-
-
-def _with_moved(dictionary: Dictionary, problem: Problem, rows: Array) -> Dictionary:
-    """Return a dictionary with its most useful candidates once more, their sets moved to where they explain most.
-
-    The greatest value of a bag leaves much room for a threshold, but a share of its instances is only as right as the
-    threshold that it counts from, and the quantiles may miss that.
-    """
-    part, columns = problem.only(rows), dictionary.columns[rows]
-    fits = fitted(dictionary, problem, rows)
-    coefs = np.array([fit.coefs for fit in fits]).T
-    used = np.flatnonzero(coefs.any(axis=1))
-    used = used[strongest(columns[:, used], coefs[used], part.weights)[:_MOVED]]
-    if not len(used):
-        return dictionary
-    premises = Statements([dictionary.premise(int(number)) for number in used], part.bags, part.gaps)
-    *_, moves = refined(
-        premises,
-        np.array([fit.default for fit in fits]),
-        coefs[used],
-        part.targets,
-        part.weights,
-        penalty=_MOVING_PENALTY * max(greatest_penalty(columns, target, part.weights) for target in part.targets.T),
-        classes=part.classes,
-        steps=_MOVING_STEPS,
-    )
-    moved = premises.moved(moves)
-    truth = Statements(moved, problem.bags, problem.gaps).columns()
-    is_average = [part.quantifier == "on average" for part, *_ in moved]
-    ease = np.where(is_average, ease_of_averages(truth), dictionary.ease[used])
-    return joined([dictionary, Dictionary(truth, moved.__getitem__, dictionary.lengths[used], ease)])
 
 
 def _differ(one: Premise, two: Premise) -> bool:
