@@ -175,16 +175,18 @@ class Coverage:
         chosen = tuple(map(int, columns))
         prints = frozenset(_prints(bags[:: -(-bags.n_bags // _REMEMBERED)]))
         bags = bags[:: -(-bags.n_instances // _ROWS)]
-        values, sizes = bags.instances[:, list(chosen)].astype(float), bags.sizes.astype(float)
-        fold = np.arange(bags.n_bags) % min(_FOLDS, bags.n_bags)
-        typicality = np.empty(bags.n_bags)
-        # Bags are compared with others, as new bags will be: compared with themselves, none is beyond the range.
-        for own in np.unique(fold):
-            inside = np.repeat(fold == own, bags.sizes)
-            others = _quantiles(values[~inside], sizes[fold != own]) if bags.n_bags > 1 else _quantiles(values, sizes)
-            some = bags[fold == own]
-            typicality[fold == own] = _of_bags(others, _compared(some, chosen), some.sizes)[0]
-        return cls(chosen, _quantiles(values, sizes), _lower(np.sort(typicality)[:, None], _PERCENTS)[0], prints)
+        starts, counts = bags.offsets[:-1], bags.sizes[:, None].astype(float)
+        fold = np.arange(bags.n_bags, dtype=np.int8) % min(_FOLDS, bags.n_bags)
+        fold_of_row = np.repeat(fold, bags.sizes)
+        found = [_crosswise(counts, fold, counts, counts, fold)]
+        step = max(_AT_ONCE // bags.n_instances, 1)
+        for some in (chosen[first : first + step] for first in range(0, len(chosen), step)):
+            values = _compared(bags, some)
+            low, high = np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)  # NaN is left out
+            found.append(_crosswise(_values(bags, some), fold_of_row, low, high, fold))
+        quantiles, typicality = zip(*found, strict=True)
+        percentiles = _lower(np.sort(np.min(typicality, axis=0))[:, None], _PERCENTS)[0]
+        return cls(chosen, np.concatenate(quantiles), percentiles, prints)
 
     def n_recognized(self, bags: Bags) -> int | None:
         """Return how many of these bags are training bags, as far as they are remembered; None if none are.
@@ -212,7 +214,7 @@ class Coverage:
         value = bags.sizes.astype(float)
         if self.columns:
             value = np.where(row > 0, values[bags.offsets[:-1] + instance, row - 1], value)
-        at_most, at_least = (shares[0] for shares in _shares(self.quantiles[row], value[None]))
+        at_most, at_least = (shares[0] for shares in _shares(self.quantiles[row], value[None], value[None]))
         return Measured(
             coverage=_share_up_to(self.typicality, _PERCENTS, least),
             column=np.array([-1, *self.columns])[row],
@@ -267,12 +269,17 @@ def _prints(bags: Bags) -> list[str]:
     ]
 
 
+def _values(bags: Bags, columns: tuple[int, ...]) -> Array:
+    """Return a copy of some columns of the instances, (i, n_columns)."""
+    return bags.instances[:, list(columns)].astype(float, copy=False)
+
+
 def _compared(bags: Bags, columns: tuple[int, ...], quantiles: Array | None = None) -> Array:
     """Return the values (i, n_columns) that count; of categories, only those that the quantiles do not have.
 
     Codes have no order, so a category is either known or not.
     """
-    values = bags.instances[:, list(columns)].astype(float)
+    values = _values(bags, columns)
     if bags.columns is not None:
         for place, d in enumerate(columns):
             if bags.columns[d].categories:
@@ -309,9 +316,41 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
     return sorted(used)
 
 
-def _quantiles(values: Array, sizes: Array) -> Array:
-    """Return the quantiles (1 + d, n_levels) of the sizes of bags (b,) and of each column of values (i, d)."""
-    return np.concatenate([_lower(np.sort(column, axis=0), _LEVELS) for column in (sizes[:, None], values)])
+def _crosswise(values: Array, fold_of_row: Array, low: Array, high: Array, fold: Array) -> tuple[Array, Array]:
+    """Compare bags with those of the other folds, as new bags will be: compared with themselves, none is beyond the range.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+    fold_of_row : array of shape (n,)
+        The fold of the bag that each row of values belongs to.
+    low, high : arrays of shape (b, d)
+        The least and greatest value of each bag.
+    fold : array of shape (b,)
+        Whole numbers from 0; a single fold is compared with itself.
+
+    Returns
+    -------
+    quantiles : array of shape (d, n_levels)
+        Of all values.
+    typicality : array of shape (b,)
+        Of the most unusual value of each bag.
+    """
+    # Sorted once: what is left without a fold is still in order.
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    quantiles = _lower(ordered, _LEVELS)
+    by_column, fold_by_column = np.ascontiguousarray(ordered.T), np.ascontiguousarray(fold_of_row[order].T)
+    typicality = np.empty(len(fold))
+    n_folds = int(fold.max()) + 1
+    for own in range(n_folds):
+        if n_folds == 1:
+            others = quantiles
+        else:
+            others = _lower(by_column[fold_by_column != own].reshape(len(by_column), -1).T, _LEVELS)
+        inside = fold == own
+        typicality[inside] = _typicality(others, low[inside], high[inside]).min(axis=1)
+    return quantiles, typicality
 
 
 def _lower(ordered: Array, levels: Array) -> Array:
@@ -326,11 +365,11 @@ def _lower(ordered: Array, levels: Array) -> Array:
 
 def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Array, Array]:
     """Return the typicality (b,) of each bag's most unusual value, its row in the quantiles, and its instance."""
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    own = _typicality(quantiles[:1], sizes[:, None].astype(float))[:, 0]
+    starts, counts = np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes[:, None].astype(float)
+    own = _typicality(quantiles[:1], counts, counts)[:, 0]
     if not values.shape[1]:
         return own, np.zeros(len(sizes), int), np.zeros(len(sizes), int)
-    each = _typicality(quantiles[1:], values)
+    each = _typicality(quantiles[1:], values, values)
     of_instance = each.min(axis=1)
     least = np.minimum.reduceat(of_instance, starts)
     first = np.flatnonzero(of_instance == np.repeat(least, sizes))
@@ -340,27 +379,30 @@ def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Arra
     return np.minimum(own, least), row, np.where(of_size, 0, place - starts)
 
 
-def _typicality(quantiles: Array, values: Array) -> Array:
-    """Return the typicality of each value (n, d), given the quantiles (d, n_levels) of its column."""
-    low, high = quantiles[:, 0], quantiles[:, -1]
-    depth = np.minimum(*_shares(quantiles, values))
-    outside = np.maximum(low - values, values - high)
+def _typicality(quantiles: Array, low: Array, high: Array) -> Array:
+    """Return the typicality (n, d) of the most unusual of some values, given the quantiles (d, n_levels) of their column.
+
+    It is that of the least or of the greatest of them, (n, d) each.
+    """
+    first, last = quantiles[:, 0], quantiles[:, -1]
+    depth = np.minimum(*_shares(quantiles, low, high))
+    outside = np.maximum(first - low, high - last)
     with np.errstate(divide="ignore", invalid="ignore"):  # beyond a single value, any distance is infinitely far
-        found = np.where(outside > 0, -outside / (high - low), depth)
-    return np.where(np.isnan(values) | np.isnan(low), 1.0, found)
+        found = np.where(outside > 0, -outside / (last - first), depth)
+    return np.where(np.isnan(low) | np.isnan(first), 1.0, found)
 
 
-def _shares(quantiles: Array, values: Array) -> tuple[Array, Array]:
-    """Return the shares of numbers that are at most, and at least, each value (n, d), given their quantiles (d, l)."""
-    at_least = _share_up_to(-quantiles[:, ::-1], 1000 - _LEVELS[::-1], -values)
-    return _share_up_to(quantiles, _LEVELS, values), at_least
+def _shares(quantiles: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the shares of numbers, given their quantiles (d, l), that are at most ``low`` and at least ``high``, (n, d) each."""
+    at_least = _share_up_to(-quantiles[:, ::-1], 1000 - _LEVELS[::-1], -high)
+    return _share_up_to(quantiles, _LEVELS, low), at_least
 
 
 def _share_up_to(quantiles: Array, levels: Array, values: Array) -> Array:
     """Return the share of numbers with given quantiles (..., l) that are at most each value (n, ...)."""
-    place = np.zeros(values.shape, int)
+    place = np.zeros(values.shape, np.int8)
     for k in range(len(levels)):
-        place += values >= quantiles[..., k]
+        place += (values >= quantiles[..., k]).view(np.int8)
     before, after = np.maximum(place - 1, 0), np.minimum(place, len(levels) - 1)
     columns = () if quantiles.ndim == 1 else (np.arange(len(quantiles)),)
     start, stop = quantiles[(*columns, before)], quantiles[(*columns, after)]

@@ -6,6 +6,7 @@ the estimators pass standardized features.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -38,6 +39,7 @@ SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 
 _HASHED_ROWS = 1 << 16  # hashed at once
+_FEW_ROWS = 4096  # up to which k-means takes one thread
 
 Array = npt.NDArray[np.float64]
 
@@ -67,8 +69,17 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     from sklearn.cluster import KMeans  # deferred, like all of scikit-learn here: slow to import
 
     check_process()  # its threads do not survive a fork either
-    found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
+    # Threads share parts of 256 rows; they mostly wait for each other where there are only a few.
+    with _thread_pools().limit(limits=1 if len(instances) <= _FEW_ROWS else None, user_api="openmp"):
+        found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
     return np.asarray(found.cluster_centers_, np.float64)
+
+
+@functools.cache  # looking for the libraries takes longer than k-means
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
@@ -215,8 +226,9 @@ def n_distinct(instances: Array, enough: int) -> int:
     >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), enough=3)
     2
     """
-    for some in (4 * enough, 10_000):  # sorting all rows would take longer than initializing the rules
-        found = len(np.unique(instances[:some], axis=0))
+    for some in (4 * enough, 10_000):  # comparing all rows would take longer than initializing the rules
+        rows = instances[:some] + 0.0  # one zero, whatever its sign
+        found = len({row.tobytes() for row in rows})
         if found >= enough:
             break
     return found
