@@ -122,7 +122,8 @@ def _known_quantiles(rows: Array, shares: Array) -> Array:
     low = np.take_along_axis(ordered, below, axis=0)
     high = np.take_along_axis(ordered, np.minimum(below + 1, np.maximum(n_known - 1, 0)), axis=0)
     step = high - low
-    return np.where(part < 0.5, low + step * part, high - step * (1 - part))  # from the nearer one, as NumPy does
+    # From the nearer one of the two, as NumPy does.
+    return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 
 
 def filled(bags: Bags, values: Array) -> Bags:

@@ -221,7 +221,7 @@ class ExplainableModel(RuleModel):
     """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
     _members: list[Any]  # RuleBase or MamdaniRules, or functions that make them
-    coverage_: Coverage | None = None
+    _coverage: Coverage | Callable[[], Coverage] | None = None
 
     @property
     def members_(self) -> list[Any]:
@@ -231,6 +231,17 @@ class ExplainableModel(RuleModel):
         # predicting must not set attributes.
         self._members[:] = made
         return made
+
+    @property
+    def coverage_(self) -> Coverage | None:
+        """What is remembered of the training bags, which tells how usual a bag is."""
+        if callable(self._coverage):  # made on first use, too: it may take longer than everything else but training
+            self._coverage = self._coverage()
+        return self._coverage
+
+    @coverage_.setter
+    def coverage_(self, coverage: Coverage | None) -> None:
+        self._coverage = coverage
 
     @property
     def used_features_(self) -> tuple[str, ...]:

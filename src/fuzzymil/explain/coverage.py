@@ -35,7 +35,7 @@ _TAIL = [0, 1, 2, 5, 10, 20, 50, 100, 200]
 _LEVELS = np.array([*_TAIL, 500, *(1000 - level for level in reversed(_TAIL))])
 _PERCENTS = np.arange(0, 1001, 10)
 _FOLDS = 10
-_AT_ONCE = 1 << 22  # values to compare, which are copied
+_AT_ONCE = 1 << 21  # values to sort or compare, which are copied
 _ROWS = 50_000  # instances to measure; of more, a part of the bags is measured
 _REMEMBERED = 1000  # bags that are recognized when they come again; of more, evenly chosen ones
 _PRINT = 6  # bytes of a fingerprint: two of a million bags are alike with a probability of 0.2%
@@ -173,20 +173,25 @@ class Coverage:
             The features that count.
         """
         chosen = tuple(map(int, columns))
-        prints = frozenset(_prints(bags[:: -(-bags.n_bags // _REMEMBERED)]))
-        bags = bags[:: -(-bags.n_instances // _ROWS)]
-        starts, counts = bags.offsets[:-1], bags.sizes[:, None].astype(float)
-        fold = np.arange(bags.n_bags, dtype=np.int8) % min(_FOLDS, bags.n_bags)
-        fold_of_row = np.repeat(fold, bags.sizes)
-        found = [_crosswise(counts, fold, counts, counts, fold)]
+        prints = frozenset(_prints(_every(bags, -(-bags.n_bags // _REMEMBERED))))
+        bags = _every(bags, -(-bags.n_instances // _ROWS))
+        n_folds = min(_FOLDS, bags.n_bags)
+        fold = np.arange(bags.n_bags, dtype=np.int8) % n_folds
+        counts = bags.sizes[:, None].astype(float)
+        low, high, quantiles = [counts], [counts], [_quantiles_without(counts, fold, n_folds)]
         step = max(_AT_ONCE // bags.n_instances, 1)
         for some in (chosen[first : first + step] for first in range(0, len(chosen), step)):
             values = _compared(bags, some)
-            low, high = np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)  # NaN is left out
-            found.append(_crosswise(_values(bags, some), fold_of_row, low, high, fold))
-        quantiles, typicality = zip(*found, strict=True)
-        percentiles = _lower(np.sort(np.min(typicality, axis=0))[:, None], _PERCENTS)[0]
-        return cls(chosen, np.concatenate(quantiles), percentiles, prints)
+            low.append(np.fmin.reduceat(values, bags.offsets[:-1]))  # NaN is left out
+            high.append(np.fmax.reduceat(values, bags.offsets[:-1]))
+            quantiles.append(_quantiles_without(_values(bags, some), np.repeat(fold, bags.sizes), n_folds))
+        *others, everything = np.concatenate(quantiles, axis=1)
+        ends = np.hstack(low), np.hstack(high)
+        typicality = np.empty(bags.n_bags)
+        # Bags are compared with others, as new bags will be: compared with themselves, none is beyond the range.
+        for place, compared in enumerate(others or [everything]):
+            typicality[place::n_folds] = _typicality(compared, *(end[place::n_folds] for end in ends)).min(axis=1)
+        return cls(chosen, everything, _lower(np.sort(typicality)[:, None], _PERCENTS)[0], prints)
 
     def n_recognized(self, bags: Bags) -> int | None:
         """Return how many of these bags are training bags, as far as they are remembered; None if none are.
@@ -269,6 +274,10 @@ def _prints(bags: Bags) -> list[str]:
     ]
 
 
+def _every(bags: Bags, step: int) -> Bags:
+    return bags if step == 1 else bags[::step]
+
+
 def _values(bags: Bags, columns: tuple[int, ...]) -> Array:
     """Return a copy of some columns of the instances, (i, n_columns)."""
     return bags.instances[:, list(columns)].astype(float, copy=False)
@@ -316,41 +325,19 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
     return sorted(used)
 
 
-def _crosswise(values: Array, fold_of_row: Array, low: Array, high: Array, fold: Array) -> tuple[Array, Array]:
-    """Compare bags with those of the other folds, as new bags will be: compared with themselves, none is beyond the range.
+def _quantiles_without(values: Array, fold: Array, n_folds: int) -> Array:
+    """Return the quantiles of columns (n, d) without each fold of rows, and last of all rows; (d, n_levels) each.
 
-    Parameters
-    ----------
-    values : array of shape (n, d)
-    fold_of_row : array of shape (n,)
-        The fold of the bag that each row of values belongs to.
-    low, high : arrays of shape (b, d)
-        The least and greatest value of each bag.
-    fold : array of shape (b,)
-        Whole numbers from 0; a single fold is compared with itself.
-
-    Returns
-    -------
-    quantiles : array of shape (d, n_levels)
-        Of all values.
-    typicality : array of shape (b,)
-        Of the most unusual value of each bag.
+    A single fold is not left out.
     """
-    # Sorted once: what is left without a fold is still in order.
     order = np.argsort(values, axis=0)
     ordered = np.take_along_axis(values, order, axis=0)
-    quantiles = _lower(ordered, _LEVELS)
-    by_column, fold_by_column = np.ascontiguousarray(ordered.T), np.ascontiguousarray(fold_of_row[order].T)
-    typicality = np.empty(len(fold))
-    n_folds = int(fold.max()) + 1
-    for own in range(n_folds):
-        if n_folds == 1:
-            others = quantiles
-        else:
-            others = _lower(by_column[fold_by_column != own].reshape(len(by_column), -1).T, _LEVELS)
-        inside = fold == own
-        typicality[inside] = _typicality(others, low[inside], high[inside]).min(axis=1)
-    return quantiles, typicality
+    columns, folds = np.ascontiguousarray(ordered.T), np.ascontiguousarray(fold[order].T)
+    # Sorted once: what is left without a fold is still in order.
+    found = [
+        _lower(columns[folds != each].reshape(len(columns), -1).T, _LEVELS) for each in range(n_folds) if n_folds > 1
+    ]
+    return np.array([*found, _lower(ordered, _LEVELS)])
 
 
 def _lower(ordered: Array, levels: Array) -> Array:
@@ -358,9 +345,9 @@ def _lower(ordered: Array, levels: Array) -> Array:
 
     Missing values come last in the columns and do not count; a column without any known value has NaN.
     """
-    counts = (~np.isnan(ordered)).sum(axis=0)
-    places = -(-levels * counts[:, None] // 1000) - 1
-    return np.asarray(np.take_along_axis(ordered.T, np.maximum(places, 0), axis=1))
+    counts = len(ordered) - np.isnan(ordered).sum(axis=0) if np.isnan(ordered[-1]).any() else len(ordered)
+    places = np.maximum(-(-levels * np.reshape(counts, (-1, 1)) // 1000) - 1, 0)
+    return np.asarray(np.take_along_axis(ordered.T, places, axis=1))
 
 
 def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Array, Array]:
@@ -380,9 +367,9 @@ def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Arra
 
 
 def _typicality(quantiles: Array, low: Array, high: Array) -> Array:
-    """Return the typicality (n, d) of the most unusual of some values, given the quantiles (d, n_levels) of their column.
+    """Return the typicality (n, d) of the most unusual of values from ``low`` to ``high``, (n, d) each.
 
-    It is that of the least or of the greatest of them, (n, d) each.
+    It is that of the least or of the greatest one, given the quantiles (d, n_levels) of their columns.
     """
     first, last = quantiles[:, 0], quantiles[:, -1]
     depth = np.minimum(*_shares(quantiles, low, high))
@@ -393,9 +380,10 @@ def _typicality(quantiles: Array, low: Array, high: Array) -> Array:
 
 
 def _shares(quantiles: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Return the shares of numbers, given their quantiles (d, l), that are at most ``low`` and at least ``high``, (n, d) each."""
-    at_least = _share_up_to(-quantiles[:, ::-1], 1000 - _LEVELS[::-1], -high)
-    return _share_up_to(quantiles, _LEVELS, low), at_least
+    """Return the shares of numbers, given their quantiles (d, l), that are at most ``low`` and at least ``high``."""
+    both = np.concatenate([quantiles, -quantiles[:, ::-1]])  # the levels are symmetric
+    at_most, at_least = np.split(_share_up_to(both, _LEVELS, np.concatenate([low, -high], axis=1)), 2, axis=1)
+    return at_most, at_least
 
 
 def _share_up_to(quantiles: Array, levels: Array, values: Array) -> Array:

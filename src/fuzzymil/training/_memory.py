@@ -108,15 +108,16 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     n_bags = max(len(group.bags.offsets) - 1 for group in groups)
 
     def padded_alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
-        fills = fill if isinstance(fill, list) else [fill] * len(values)
         if len(values) == 1 and values[0].shape[axis] == length:  # nothing to copy
             return values[0][None]
-        widths = [[(0, 0)] * axis + [(0, length - array.shape[axis])] for array in values]
-        found = [
-            np.pad(array, width + [(0, 0)] * (array.ndim - axis - 1), constant_values=constant)
-            for array, width, constant in zip(values, widths, fills, strict=True)
-        ]
-        return np.stack(found)
+        shape = list(values[0].shape)
+        shape[axis] = length
+        fills = np.reshape(fill, (-1, *[1] * len(shape)))
+        found = np.empty((len(values), *shape), values[0].dtype)
+        found[...] = fills
+        for place, array in enumerate(values):
+            found[place][(slice(None),) * axis + (slice(array.shape[axis]),)] = array
+        return found
 
     weights = [mean_one(group.weights) for group in groups]
     held_out = [np.zeros_like(group.weights) if group.held_out is None else group.held_out for group in groups]

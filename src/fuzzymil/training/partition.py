@@ -66,11 +66,13 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     >>> sorted(kmeans(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(3).ravel().tolist())
     [0.1, 5.0]
     """
+    from sklearn import config_context
     from sklearn.cluster import KMeans  # deferred, like all of scikit-learn here: slow to import
 
     check_process()  # its threads do not survive a fork either
-    # Threads share parts of 256 rows; they mostly wait for each other where there are only a few.
-    with _thread_pools().limit(limits=1 if len(instances) <= _FEW_ROWS else None, user_api="openmp"):
+    # Threads share parts of 256 rows; where there are only a few, they mostly wait for each other.
+    one_thread = _thread_pools().limit(limits=1 if len(instances) <= _FEW_ROWS else None, user_api="openmp")
+    with one_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
     return np.asarray(found.cluster_centers_, np.float64)
 
