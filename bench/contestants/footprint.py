@@ -66,7 +66,8 @@ def stream(gigabytes: float, n_features: int, n_rules: int) -> dict[str, Callabl
 
     def peak() -> float:
         _forget_peak()
-        MIANFISClassifier(n_rules, batch_size=100, max_epochs=1, random_state=0).fit(fuzzymil.BagStream(load, n_parts))
+        model = MIANFISClassifier(n_rules, init="kmeans", batch_size=100, max_epochs=1, random_state=0)
+        model.fit(fuzzymil.BagStream(load, n_parts))
         return _status("VmHWM")
 
     return {"peak": peak}
