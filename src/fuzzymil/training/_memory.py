@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import granted_cores
 from fuzzymil.network.layers import Params
@@ -35,6 +36,7 @@ from fuzzymil.training._loop import (
 )
 from fuzzymil.training._step import Data, Plan, bucket_sizes
 
+_LARGE = 1 << 26  # bytes of instances that need attention to memory
 _STRETCH_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
 
 
@@ -73,8 +75,11 @@ class InMemory:
     def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
         """Run stretches of epochs that take a fraction of a second, or single epochs."""
         states = position.states
-        if len(self._programs) > 1:  # compile once, before all threads ask for the program
+        large = self._data.x.nbytes > _LARGE
+        if len(self._programs) > 1 or large:  # compile once, before all threads ask for the program
             self._programs[0](states=part(states, self._shares[0]), n_epochs=jnp.asarray(0))
+        if large:  # what starting and compiling have freed must not add to what training needs
+            memory.give_back()
         stretch = 1 if singly else 8
         while n_epochs > 0 and not bool(states.done.all()):
             n = min(stretch, n_epochs, CHUNK)
