@@ -166,7 +166,7 @@ def part(tree: Any, share: slice) -> Any:
     """Take a share of the leading axis of all arrays."""
     if jax.tree.leaves(tree)[0].shape[0] == share.stop - share.start:
         return tree
-    return jax.tree.map(lambda values: values[share], tree)
+    return _between(tree, share.start, share.stop)
 
 
 def joined(found: Sequence[Any], places: Sequence[slice]) -> Any:
@@ -174,9 +174,23 @@ def joined(found: Sequence[Any], places: Sequence[slice]) -> Any:
     if len(found) == 1:
         return found[0]
     ends = [0, *(share.stop for share in places)]
+    return _without_repeats(list(found), tuple(end - share.start for share, end in zip(places, ends[:-1], strict=True)))
+
+
+# Compiled, because a call for each array of the states takes longer than some epochs.
+
+
+@functools.partial(jax.jit, static_argnames=("start", "stop"))
+def _between(tree: Any, start: int, stop: int) -> Any:
+    return jax.tree.map(lambda values: values[start:stop], tree)
+
+
+@functools.partial(jax.jit, static_argnames=("repeats",))
+def _without_repeats(found: list[Any], repeats: tuple[int, ...]) -> Any:
+    """Concatenate trees along the leading axes of their arrays, each without its first entries, which are repeated."""
     own = [
-        jax.tree.map(lambda values, skip=end - share.start: values[skip:], each)
-        for each, share, end in zip(found, places, ends[:-1], strict=True)
+        jax.tree.map(lambda values, first=first: values[first:], each)
+        for each, first in zip(found, repeats, strict=True)
     ]
     return jax.tree.map(lambda *values: jnp.concatenate(values), *own)
 
