@@ -13,7 +13,7 @@ from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators.persistence import model_from_dict, model_to_dict
 from fuzzymil.explain import Coverage, explain
-from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.coverage import _of_bags, used_features
 
 TAIL = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 LEVELS = (*TAIL, 0.5, *(round(1 - level, 3) for level in reversed(TAIL)))
@@ -87,6 +87,17 @@ def test_coverage_is_what_loops_compute(missing):
     np.testing.assert_allclose(known.typicality, reference, rtol=1e-12, atol=1e-12)
     expected = [loop_share(reference, percents, loop_bag(lists, bag.tolist())) for bag in new]
     np.testing.assert_allclose(known.measure(new).coverage, expected, atol=1e-12)
+
+
+def test_each_of_many_bags_is_compared_with_the_other_folds():
+    bags = random_bags(300, np.random.default_rng(6), missing=0.1)
+    own = []
+    for fold in range(10):
+        inside = np.arange(300) % 10 == fold
+        others, some = Coverage.of(bags[~inside], range(3)), bags[inside]
+        own.extend(_of_bags(others.quantiles, some.instances, some.sizes)[0])
+    expected = [loop_quantile(own, k / 100) for k in range(101)]
+    np.testing.assert_array_equal(Coverage.of(bags, range(3)).typicality, expected)
 
 
 def test_features_are_sorted_a_few_at_a_time(monkeypatch):

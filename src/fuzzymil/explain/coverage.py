@@ -176,7 +176,7 @@ class Coverage:
         prints = frozenset(_prints(_every(bags, -(-bags.n_bags // _REMEMBERED))))
         bags = _every(bags, -(-bags.n_instances // _ROWS))
         n_folds = min(_FOLDS, bags.n_bags)
-        fold = np.arange(bags.n_bags, dtype=np.int8) % n_folds
+        fold = (np.arange(bags.n_bags) % n_folds).astype(np.int8)
         counts = bags.sizes[:, None].astype(float)
         low, high, quantiles = [counts], [counts], [_quantiles_without(counts, fold, n_folds)]
         step = max(_AT_ONCE // bags.n_instances, 1)
