@@ -117,9 +117,9 @@ def test_a_fitted_network_does_not_keep_its_training_bags_in_copies():
     expected = Coverage.of(bags, range(3)).to_dict()
     model.fit(Bags(values, bags.offsets), labels)
     values[:] = 0.0
-    assert callable(vars(model)["_coverage"])
+    assert callable(vars(model)["_coverage"][0])
     for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), model):
-        assert isinstance(vars(other)["_coverage"], Coverage)
+        assert isinstance(vars(other)["_coverage"][0], Coverage)
         assert other.coverage_.to_dict() == expected
 
 
@@ -127,7 +127,7 @@ def test_of_many_values_a_network_makes_its_coverage_at_once(monkeypatch):
     monkeypatch.setattr("fuzzymil.estimators._jobs._FEW_VALUES", 10)
     bags = random_bags(12, np.random.default_rng(5))
     model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0).fit(bags, np.arange(12) % 2)
-    assert isinstance(vars(model)["_coverage"], Coverage)
+    assert isinstance(vars(model)["_coverage"][0], Coverage)
 
 
 def test_new_bags_of_the_same_kind_are_covered_evenly():

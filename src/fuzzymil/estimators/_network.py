@@ -315,8 +315,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         members = [rule_base(self, kept, place, trained=True) for place in range(len(kept.params))]
         if not job.resumes:
             record_features(self, job.bags)
-        if not job.partial or self._coverage is None:  # part of the data is not what is usual
-            self._coverage = coverage_of(job.bags, features_in(kept, members))
+        if not job.partial or not self._coverage:  # part of the data is not what is usual
+            self._coverage = [coverage_of(job.bags, features_in(kept, members))]
         self._set_fitted(kept, [*members], initial, result.history[best[0]])
         if not job.resumes:
             self.__dict__.pop("choice_", None)  # of an earlier fit
@@ -343,7 +343,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         return self._initial
 
     def __getstate__(self) -> dict[str, Any]:
-        self._coverage = self.coverage_  # copies and pickles do not carry the training bags
+        self.coverage_ = self.coverage_  # copies and pickles do not carry the training bags
         return dict(super().__getstate__())
 
     @property

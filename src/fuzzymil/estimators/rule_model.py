@@ -221,7 +221,7 @@ class ExplainableModel(RuleModel):
     """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
     _members: list[Any]  # RuleBase or MamdaniRules, or functions that make them
-    _coverage: Coverage | Callable[[], Coverage] | None = None
+    _coverage: Any = ()  # nothing, or a list with a Coverage or a function that makes it
 
     @property
     def members_(self) -> list[Any]:
@@ -235,13 +235,16 @@ class ExplainableModel(RuleModel):
     @property
     def coverage_(self) -> Coverage | None:
         """What is remembered of the training bags, which tells how usual a bag is."""
-        if callable(self._coverage):  # made on first use, too: it may take longer than everything else but training
-            self._coverage = self._coverage()
-        return self._coverage
+        if not self._coverage:
+            return None
+        if callable(self._coverage[0]):  # made on first use, too, and kept in the same list
+            self._coverage[0] = self._coverage[0]()
+        found: Coverage = self._coverage[0]
+        return found
 
     @coverage_.setter
     def coverage_(self, coverage: Coverage | None) -> None:
-        self._coverage = coverage
+        self._coverage = [] if coverage is None else [coverage]
 
     @property
     def used_features_(self) -> tuple[str, ...]:
