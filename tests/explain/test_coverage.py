@@ -116,6 +116,7 @@ def test_a_fitted_network_does_not_keep_its_training_bags_in_copies():
     model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0)
     expected = Coverage.of(bags, range(3)).to_dict()
     model.fit(Bags(values, bags.offsets), labels)
+    model.predict_proba(bags), model.predict(bags)  # nobody asks for it
     values[:] = 0.0
     assert callable(vars(model)["_coverage"][0])
     for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), model):

@@ -142,8 +142,11 @@ class RuleModel(ABC):
     n_features_in_: int
 
     @abstractmethod
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
-        """Return output (b, k) and coverage (b,) of bags, if known; or the output of instances as bags of their own."""
+    def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, Array | None]:
+        """Return the output (b, k) of bags, or of instances as bags of their own.
+
+        With ``covered``, also the coverage (b,) of the bags, if it is known.
+        """
 
     @abstractmethod
     def _n_outputs(self) -> int:
@@ -193,7 +196,7 @@ class RuleModel(ABC):
         >>> found.labels.tolist(), found.probabilities.shape, found.coverage.shape
         ([0, 1, 0, 1], (4, 2), (4,))
         """
-        output, coverage = self._infer(X)
+        output, coverage = self._infer(X, covered=True)
         reading = self._class_reading()
         return Predictions(
             output=output,
@@ -388,11 +391,13 @@ class Committee(ExplainableModel):
         found: RuleBase = self.members_[0]
         return found
 
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
+    def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, Array | None]:
         if isinstance(X, BagStream):
-            outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
+            outputs, coverage = zip(
+                *(self._infer(part, by_instance=by_instance, covered=covered) for part in X), strict=True
+            )
             return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
-        known = None if by_instance else self.coverage_
+        known = self.coverage_ if covered else None
         found, usual = [], []
         for bags in self._bags_to_read(X).dense_parts():
             found.append(self._output(bags, by_instance=by_instance))
