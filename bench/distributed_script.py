@@ -22,7 +22,7 @@ def main() -> None:
     bags = Bags(instances, np.arange(0, n_instances + 1, 10), labels=labels)
     ends: list[float] = []
     run = RunOptions(distributed=True, callbacks=[lambda _: ends.append(time.perf_counter())])
-    model = MIANFISClassifier(10, max_epochs=epochs, random_state=0, run=run)
+    model = MIANFISClassifier(10, init="kmeans", max_epochs=epochs, random_state=0, run=run)
     model.fit(processes.share(bags))
     if processes.rank == 0:
         rules = np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()])

@@ -46,13 +46,13 @@ def on_line(n_rules: int) -> dict[str, Task]:
 
 
 def whole_fit(n_bags: int, n_features: int, n_rules: int, epochs: int) -> dict[str, Task]:
-    """Complete fits of small bags."""
+    """Complete fits of small bags, from clusters to a trained network."""
     sizes = np.random.default_rng(1).integers(2, 11, n_bags)
     x, offsets, labels = samples.bags(sizes, n_features)
     bags = Bags(x, offsets)
 
     def fit() -> object:
-        return MIANFISClassifier(n_rules, max_epochs=epochs, random_state=0).fit(bags, labels)
+        return MIANFISClassifier(n_rules, init="kmeans", max_epochs=epochs, random_state=0).fit(bags, labels)
 
     fit()
     return {"fit": lambda: seconds(fit)}
@@ -69,7 +69,8 @@ def folds(n_repeats: int, n_rules: int, epochs: int) -> dict[str, Task]:
     ready, targets = [bags[part] for part in parts], [labels[part] for part in parts]
 
     def models(epochs: int) -> list[MIANFISClassifier]:
-        return [MIANFISClassifier(n_rules, init="kmeans", max_epochs=epochs, random_state=seed) for seed in range(len(parts))]
+        settings: dict[str, Any] = {"init": "kmeans", "max_epochs": epochs}
+        return [MIANFISClassifier(n_rules, **settings, random_state=seed) for seed in range(len(parts))]
 
     def together(epochs: int) -> None:
         fit_together(models(epochs), ready, targets)

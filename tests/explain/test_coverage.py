@@ -1,7 +1,9 @@
 """Coverage: checked against loops, calibrated on held-out bags, and explained in words."""
 
+import copy
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators.persistence import model_from_dict, model_to_dict
 from fuzzymil.explain import Coverage, explain
-from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.coverage import _of_bags, used_features
 
 TAIL = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 LEVELS = (*TAIL, 0.5, *(round(1 - level, 3) for level in reversed(TAIL)))
@@ -85,6 +87,48 @@ def test_coverage_is_what_loops_compute(missing):
     np.testing.assert_allclose(known.typicality, reference, rtol=1e-12, atol=1e-12)
     expected = [loop_share(reference, percents, loop_bag(lists, bag.tolist())) for bag in new]
     np.testing.assert_allclose(known.measure(new).coverage, expected, atol=1e-12)
+
+
+def test_each_of_many_bags_is_compared_with_the_other_folds():
+    bags = random_bags(300, np.random.default_rng(6), missing=0.1)
+    own = []
+    for fold in range(10):
+        inside = np.arange(300) % 10 == fold
+        others, some = Coverage.of(bags[~inside], range(3)), bags[inside]
+        own.extend(_of_bags(others.quantiles, some.instances, some.sizes)[0])
+    expected = [loop_quantile(own, k / 100) for k in range(101)]
+    np.testing.assert_array_equal(Coverage.of(bags, range(3)).typicality, expected)
+
+
+def test_features_are_sorted_a_few_at_a_time(monkeypatch):
+    bags = random_bags(37, np.random.default_rng(4), missing=0.2)
+    expected = Coverage.of(bags, [2, 0, 1])
+    monkeypatch.setattr("fuzzymil.explain.coverage._AT_ONCE", 2 * bags.n_instances)
+    found = Coverage.of(bags, [2, 0, 1])
+    np.testing.assert_array_equal(found.quantiles, expected.quantiles)
+    np.testing.assert_array_equal(found.typicality, expected.typicality)
+
+
+def test_a_fitted_network_does_not_keep_its_training_bags_in_copies():
+    """It makes its coverage when it is asked for it, of the bags as they were, and before it is pickled or copied."""
+    bags = random_bags(12, np.random.default_rng(5))
+    values, labels = np.array(bags.instances), np.arange(12) % 2
+    model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0)
+    expected = Coverage.of(bags, range(3)).to_dict()
+    model.fit(Bags(values, bags.offsets), labels)
+    model.predict_proba(bags), model.predict(bags)  # nobody asks for it
+    values[:] = 0.0
+    assert callable(vars(model)["_coverage"][0])
+    for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), model):
+        assert isinstance(vars(other)["_coverage"][0], Coverage)
+        assert other.coverage_.to_dict() == expected
+
+
+def test_of_many_values_a_network_makes_its_coverage_at_once(monkeypatch):
+    monkeypatch.setattr("fuzzymil.estimators._jobs._FEW_VALUES", 10)
+    bags = random_bags(12, np.random.default_rng(5))
+    model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0).fit(bags, np.arange(12) % 2)
+    assert isinstance(vars(model)["_coverage"][0], Coverage)
 
 
 def test_new_bags_of_the_same_kind_are_covered_evenly():

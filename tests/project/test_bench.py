@@ -91,6 +91,91 @@ def test_epochs_are_timed_without_what_comes_before(monkeypatch):
     assert turn() == pytest.approx(0.01)
 
 
+class Fitted(Exception):
+    """Raised instead of fitting, with the estimator."""
+
+
+def whole_fit():
+    from contestants import ours
+
+    ours.whole_fit(n_bags=4, n_features=2, n_rules=2, epochs=50)
+
+
+def folds():
+    from contestants import ours
+
+    ours.folds(n_repeats=1, n_rules=2, epochs=150)
+
+
+def on_line():
+    from contestants import ours
+
+    ours.on_line(2)
+
+
+def large():
+    from contestants import ours
+
+    ours.epochs_at([{"n_instances": 40, "n_features": 2, "n_rules": 2}])
+
+
+def memory():
+    from contestants import footprint
+
+    footprint.fit(n_instances=40, n_features=2, n_rules=2)["peak"]()
+
+
+def stream():
+    from contestants import footprint
+
+    footprint.stream(gigabytes=0.0, n_features=2, n_rules=2)["peak"]()
+
+
+def processes():
+    import distributed_script
+
+    distributed_script.main()
+
+
+def latency():
+    from questions import latency
+
+    exec(latency.SCRIPT, {})
+
+
+def concepts():
+    from questions import common, concepts
+
+    concepts.measure(common.Effort(True, print))
+
+
+@pytest.mark.parametrize(
+    "contestant",
+    [whole_fit, folds, on_line, large, memory, stream, processes, latency, concepts],
+    ids=lambda f: f.__name__,
+)
+def test_contestants_train_networks(contestant, monkeypatch):
+    """Rules that are chosen, as by default, take no epochs; whatever number of them is asked for."""
+    from contestants import footprint, ours
+
+    import fuzzymil
+    from fuzzymil.estimators import trains_together
+
+    def fit(estimator, *_):
+        raise Fitted(estimator)
+
+    monkeypatch.setattr(fuzzymil.MIANFISClassifier, "fit", fit)
+    monkeypatch.setattr(ours, "fit_together", lambda estimators, *_: fit(estimators[0]))
+    monkeypatch.setattr(footprint, "_warm_up", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["distributed_script.py", "40", "2"])
+    for name, value in {"FUZZYMIL_PROCESSES": "1", "FUZZYMIL_RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(Fitted) as caught:
+        contestant()
+    (estimator,) = caught.value.args
+    assert trains_together(estimator.set_params(max_epochs=fuzzymil.MIANFISClassifier().max_epochs))
+
+
 def test_contestants_take_turns_and_say_why_they_cannot(tmp_path, monkeypatch):
     import racing
 

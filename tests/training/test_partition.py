@@ -167,3 +167,17 @@ def test_more_rules_than_distinct_instances_are_refused_with_a_way_out(method):
 
 def test_default_width_grows_with_the_root_of_the_dimension():
     assert partition.default_width(4 * 30) == pytest.approx(2 * partition.default_width(30))
+
+
+def test_distinct_instances_are_counted_as_by_sorting():
+    rng = np.random.default_rng(0)
+    for n in (1, 5, 40, 300):
+        rows = rng.integers(-1, 2, (n, 3)) * rng.choice([-1.0, 1.0], (n, 3))  # zeros of both signs
+        assert partition.n_distinct(rows, 1000) == len(np.unique(rows, axis=0))
+
+
+def test_few_instances_are_clustered_as_by_many_threads(monkeypatch):
+    points, _ = blobs(np.random.default_rng(2), features=5)
+    found = partition.kmeans(points, 4, np.random.RandomState(0))
+    monkeypatch.setattr(partition, "_FEW_ROWS", 0)
+    np.testing.assert_array_equal(found, partition.kmeans(points, 4, np.random.RandomState(0)))

@@ -404,3 +404,14 @@ def test_a_transformation_of_optax_does_what_the_optimizer_of_that_name_does():
     by_name = fit(learning_rate=0.01)
     given = fit(learning_rate=99.0, plan={"optimizer": optax.adam(0.01)})  # its own rate counts
     assert_near(given.params, by_name.params, 1e-6)
+
+
+def test_large_data_give_back_what_compiling_freed_and_train_alike(monkeypatch):
+    calls = []
+    monkeypatch.setattr("fuzzymil._utils.memory.give_back", lambda: calls.append(1))
+    expected = fit()
+    assert not calls
+    monkeypatch.setattr("fuzzymil.training._memory._LARGE", 0)
+    found = fit()
+    assert len(calls) == 1
+    assert_identical(found.params, expected.params)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 from pathlib import Path
@@ -60,6 +61,19 @@ def shortage(n_bytes: float) -> str | None:
         f"this needs about {size_text(n_bytes)} of memory, but only {size_text(allowed)} may be used (set {VARIABLE} "
         "to change that)"
     )
+
+
+def give_back() -> None:
+    """Return memory that was freed to the operating system, where the C library (glibc) keeps it for later.
+
+    Compiling a program frees a hundred megabytes in small pieces, which large arrays cannot use.
+
+    Examples
+    --------
+    >>> give_back()
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, or Windows
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def size_text(n_bytes: float) -> str:

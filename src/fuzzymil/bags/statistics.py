@@ -92,21 +92,38 @@ def typical_values(bags: Bags, count: int) -> Array:
     ([[3.0]], [[1.75], [5.25]])
     """
     rows = bags.instances[:: max(bags.n_instances // _ENOUGH, 1)]
-    found = np.zeros((count, bags.n_features))
     shares = (np.arange(count) + 0.5) / count
+    found = _known_quantiles(rows, shares)
     categorical = np.zeros(bags.n_features, bool) if bags.columns is None else bags.columns.categorical
-    for d, is_code in enumerate(categorical):
+    for d in np.flatnonzero(categorical | np.isnan(found[0])):
         known = rows[~np.isnan(rows[:, d]), d]
-        if not len(known):
+        if not len(known):  # in these rows
             known = bags.instances[~np.isnan(bags.instances[:, d]), d]
         if not len(known):
-            continue
-        if is_code and count == 1:
+            found[:, d] = 0.0
+        elif categorical[d] and count == 1:
             codes, often = np.unique(known, return_counts=True)
             found[0, d] = codes[np.argmax(often)]
         else:
-            found[:, d] = np.quantile(known, shares, method="inverted_cdf" if is_code else "linear")
+            found[:, d] = np.quantile(known, shares, method="inverted_cdf" if categorical[d] else "linear")
     return found
+
+
+def _known_quantiles(rows: Array, shares: Array) -> Array:
+    """Return ``np.quantile(column, shares)`` of the known values of each column (n, d), shape (n_shares, d).
+
+    All columns at once, which is many times faster. A column without any known value has NaN.
+    """
+    ordered = np.sort(rows.astype(float, copy=False), axis=0)  # NaN comes last
+    n_known = (~np.isnan(ordered)).sum(axis=0)
+    place = shares[:, None] * np.maximum(n_known - 1, 0)
+    below = np.floor(place).astype(int)
+    part = place - below
+    low = np.take_along_axis(ordered, below, axis=0)
+    high = np.take_along_axis(ordered, np.minimum(below + 1, np.maximum(n_known - 1, 0)), axis=0)
+    step = high - low
+    # From the nearer one of the two, as NumPy does.
+    return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 
 
 def filled(bags: Bags, values: Array) -> Bags:

@@ -216,7 +216,7 @@ class ExpertSystem(RuleEstimator):
         plain = Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names, columns=known, source=bags.source)
         return _matched(self.rules_, plain)
 
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, None]:
+    def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, None]:
         bags = self._bags_to_read(X)
         if by_instance:
             single = np.arange(bags.n_instances + 1)

@@ -269,6 +269,8 @@ def _partitioned(settings: NetworkSettings, instances: Array, groups: Array, rng
 def _filled(instances: Array) -> Array:
     """Replace missing values by the feature's mean (0 where a feature is always missing)."""
     known = ~np.isnan(instances)
+    if known.all():
+        return instances
     mean = np.where(known, instances, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, instances, mean)
 

@@ -17,13 +17,15 @@ from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, Param
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.network.packing import pack
 from fuzzymil.rules import RuleBase
 from fuzzymil.training.limits import projected, unmoved
 
 if TYPE_CHECKING:
     from fuzzymil.training import Group, Plan, Result
+
+_FEW_VALUES = 1 << 20  # that a fitted network may keep until it is asked for its coverage: 8 MB
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,6 +176,13 @@ def features_in(learned: Learned, members: Sequence[Callable[[], RuleBase]]) -> 
         if slopes.shape[2]:
             used |= (slopes != 0).any(axis=(0, 1))
     return np.flatnonzero(used).tolist()
+
+
+def coverage_of(bags: Bags, columns: list[int]) -> Coverage | Callable[[], Coverage]:
+    """Return the coverage of training bags; of few, a function that makes it from a copy, which nobody can change."""
+    if bags.n_instances * bags.n_features > _FEW_VALUES:
+        return Coverage.of(bags, columns)
+    return functools.partial(Coverage.of, bags[:], columns)
 
 
 def warn_interrupted(results: Iterable[Result]) -> None:

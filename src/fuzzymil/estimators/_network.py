@@ -23,6 +23,7 @@ from fuzzymil.estimators._initialization import Coding, Learned, Overview, initi
 from fuzzymil.estimators._jobs import (
     Job,
     best_of,
+    coverage_of,
     dropout_factor,
     features_in,
     group_of,
@@ -36,7 +37,6 @@ from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import Committee
-from fuzzymil.explain.coverage import Coverage
 from fuzzymil.rules import RuleBase
 from fuzzymil.selection import choose_rules
 from fuzzymil.training.constraints import Touched
@@ -313,8 +313,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         members = [rule_base(self, kept, place, trained=True) for place in range(len(kept.params))]
         if not job.resumes:
             record_features(self, job.bags)
-        if not job.partial or self.coverage_ is None:  # part of the data is not what is usual
-            self.coverage_ = Coverage.of(job.bags, features_in(kept, members))
+        if not job.partial or not self._coverage:  # part of the data is not what is usual
+            self._coverage = [coverage_of(job.bags, features_in(kept, members))]
         self._set_fitted(kept, [*members], initial, result.history[best[0]])
         if not job.resumes:
             self.__dict__.pop("choice_", None)  # of an earlier fit
@@ -339,6 +339,10 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         if not isinstance(self._initial, RuleBase):  # made on first use: it takes a while, and few need it
             self._initial = self._initial()
         return self._initial
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.coverage_ = self.coverage_  # copies and pickles do not carry the training bags
+        return dict(super().__getstate__())
 
     @property
     def touched_(self) -> list[Touched]:

@@ -142,8 +142,11 @@ class RuleModel(ABC):
     n_features_in_: int
 
     @abstractmethod
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
-        """Return output (b, k) and coverage (b,) of bags, if known; or the output of instances as bags of their own."""
+    def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, Array | None]:
+        """Return the output (b, k) of bags, or of instances as bags of their own.
+
+        With ``covered``, also the coverage (b,) of the bags, if it is known.
+        """
 
     @abstractmethod
     def _n_outputs(self) -> int:
@@ -193,7 +196,7 @@ class RuleModel(ABC):
         >>> found.labels.tolist(), found.probabilities.shape, found.coverage.shape
         ([0, 1, 0, 1], (4, 2), (4,))
         """
-        output, coverage = self._infer(X)
+        output, coverage = self._infer(X, covered=True)
         reading = self._class_reading()
         return Predictions(
             output=output,
@@ -221,7 +224,7 @@ class ExplainableModel(RuleModel):
     """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
     _members: list[Any]  # RuleBase or MamdaniRules, or functions that make them
-    coverage_: Coverage | None = None
+    _coverage: Any = ()  # nothing, or a list with a Coverage or a function that makes it
 
     @property
     def members_(self) -> list[Any]:
@@ -231,6 +234,20 @@ class ExplainableModel(RuleModel):
         # predicting must not set attributes.
         self._members[:] = made
         return made
+
+    @property
+    def coverage_(self) -> Coverage | None:
+        """What is remembered of the training bags, which tells how usual a bag is."""
+        if not self._coverage:
+            return None
+        if callable(self._coverage[0]):  # made on first use, too, and kept in the same list
+            self._coverage[0] = self._coverage[0]()
+        found: Coverage = self._coverage[0]
+        return found
+
+    @coverage_.setter
+    def coverage_(self, coverage: Coverage | None) -> None:
+        self._coverage = [] if coverage is None else [coverage]
 
     @property
     def used_features_(self) -> tuple[str, ...]:
@@ -374,11 +391,13 @@ class Committee(ExplainableModel):
         found: RuleBase = self.members_[0]
         return found
 
-    def _infer(self, X: Any, *, by_instance: bool = False) -> tuple[Array, Array | None]:
+    def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, Array | None]:
         if isinstance(X, BagStream):
-            outputs, coverage = zip(*(self._infer(part, by_instance=by_instance) for part in X), strict=True)
+            outputs, coverage = zip(
+                *(self._infer(part, by_instance=by_instance, covered=covered) for part in X), strict=True
+            )
             return np.concatenate(outputs), None if coverage[0] is None else np.concatenate(coverage)
-        known = None if by_instance else self.coverage_
+        known = self.coverage_ if covered else None
         found, usual = [], []
         for bags in self._bags_to_read(X).dense_parts():
             found.append(self._output(bags, by_instance=by_instance))

@@ -35,7 +35,7 @@ _TAIL = [0, 1, 2, 5, 10, 20, 50, 100, 200]
 _LEVELS = np.array([*_TAIL, 500, *(1000 - level for level in reversed(_TAIL))])
 _PERCENTS = np.arange(0, 1001, 10)
 _FOLDS = 10
-_AT_ONCE = 1 << 22  # values to compare, which are copied
+_AT_ONCE = 1 << 21  # values to sort or compare, which are copied
 _ROWS = 50_000  # instances to measure; of more, a part of the bags is measured
 _REMEMBERED = 1000  # bags that are recognized when they come again; of more, evenly chosen ones
 _PRINT = 6  # bytes of a fingerprint: two of a million bags are alike with a probability of 0.2%
@@ -173,18 +173,25 @@ class Coverage:
             The features that count.
         """
         chosen = tuple(map(int, columns))
-        prints = frozenset(_prints(bags[:: -(-bags.n_bags // _REMEMBERED)]))
-        bags = bags[:: -(-bags.n_instances // _ROWS)]
-        values, sizes = bags.instances[:, list(chosen)].astype(float), bags.sizes.astype(float)
-        fold = np.arange(bags.n_bags) % min(_FOLDS, bags.n_bags)
+        prints = frozenset(_prints(_every(bags, -(-bags.n_bags // _REMEMBERED))))
+        bags = _every(bags, -(-bags.n_instances // _ROWS))
+        n_folds = min(_FOLDS, bags.n_bags)
+        fold = (np.arange(bags.n_bags) % n_folds).astype(np.int8)
+        counts = bags.sizes[:, None].astype(float)
+        low, high, quantiles = [counts], [counts], [_quantiles_without(counts, fold, n_folds)]
+        step = max(_AT_ONCE // bags.n_instances, 1)
+        for some in (chosen[first : first + step] for first in range(0, len(chosen), step)):
+            values = _compared(bags, some)
+            low.append(np.fmin.reduceat(values, bags.offsets[:-1]))  # NaN is left out
+            high.append(np.fmax.reduceat(values, bags.offsets[:-1]))
+            quantiles.append(_quantiles_without(_values(bags, some), np.repeat(fold, bags.sizes), n_folds))
+        *others, everything = np.concatenate(quantiles, axis=1)
+        ends = np.hstack(low), np.hstack(high)
         typicality = np.empty(bags.n_bags)
         # Bags are compared with others, as new bags will be: compared with themselves, none is beyond the range.
-        for own in np.unique(fold):
-            inside = np.repeat(fold == own, bags.sizes)
-            others = _quantiles(values[~inside], sizes[fold != own]) if bags.n_bags > 1 else _quantiles(values, sizes)
-            some = bags[fold == own]
-            typicality[fold == own] = _of_bags(others, _compared(some, chosen), some.sizes)[0]
-        return cls(chosen, _quantiles(values, sizes), _lower(np.sort(typicality)[:, None], _PERCENTS)[0], prints)
+        for place, compared in enumerate(others or [everything]):
+            typicality[place::n_folds] = _typicality(compared, *(end[place::n_folds] for end in ends)).min(axis=1)
+        return cls(chosen, everything, _lower(np.sort(typicality)[:, None], _PERCENTS)[0], prints)
 
     def n_recognized(self, bags: Bags) -> int | None:
         """Return how many of these bags are training bags, as far as they are remembered; None if none are.
@@ -212,7 +219,7 @@ class Coverage:
         value = bags.sizes.astype(float)
         if self.columns:
             value = np.where(row > 0, values[bags.offsets[:-1] + instance, row - 1], value)
-        at_most, at_least = (shares[0] for shares in _shares(self.quantiles[row], value[None]))
+        at_most, at_least = (shares[0] for shares in _shares(self.quantiles[row], value[None], value[None]))
         return Measured(
             coverage=_share_up_to(self.typicality, _PERCENTS, least),
             column=np.array([-1, *self.columns])[row],
@@ -267,12 +274,21 @@ def _prints(bags: Bags) -> list[str]:
     ]
 
 
+def _every(bags: Bags, step: int) -> Bags:
+    return bags if step == 1 else bags[::step]
+
+
+def _values(bags: Bags, columns: tuple[int, ...]) -> Array:
+    """Return a copy of some columns of the instances, (i, n_columns)."""
+    return bags.instances[:, list(columns)].astype(float, copy=False)
+
+
 def _compared(bags: Bags, columns: tuple[int, ...], quantiles: Array | None = None) -> Array:
     """Return the values (i, n_columns) that count; of categories, only those that the quantiles do not have.
 
     Codes have no order, so a category is either known or not.
     """
-    values = bags.instances[:, list(columns)].astype(float)
+    values = _values(bags, columns)
     if bags.columns is not None:
         for place, d in enumerate(columns):
             if bags.columns[d].categories:
@@ -309,9 +325,19 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
     return sorted(used)
 
 
-def _quantiles(values: Array, sizes: Array) -> Array:
-    """Return the quantiles (1 + d, n_levels) of the sizes of bags (b,) and of each column of values (i, d)."""
-    return np.concatenate([_lower(np.sort(column, axis=0), _LEVELS) for column in (sizes[:, None], values)])
+def _quantiles_without(values: Array, fold: Array, n_folds: int) -> Array:
+    """Return the quantiles of columns (n, d) without each fold of rows, and last of all rows; (d, n_levels) each.
+
+    A single fold is not left out.
+    """
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    columns, folds = np.ascontiguousarray(ordered.T), np.ascontiguousarray(fold[order].T)
+    # Sorted once: what is left without a fold is still in order.
+    found = [
+        _lower(columns[folds != each].reshape(len(columns), -1).T, _LEVELS) for each in range(n_folds) if n_folds > 1
+    ]
+    return np.array([*found, _lower(ordered, _LEVELS)])
 
 
 def _lower(ordered: Array, levels: Array) -> Array:
@@ -319,18 +345,18 @@ def _lower(ordered: Array, levels: Array) -> Array:
 
     Missing values come last in the columns and do not count; a column without any known value has NaN.
     """
-    counts = (~np.isnan(ordered)).sum(axis=0)
-    places = -(-levels * counts[:, None] // 1000) - 1
-    return np.asarray(np.take_along_axis(ordered.T, np.maximum(places, 0), axis=1))
+    counts = len(ordered) - np.isnan(ordered).sum(axis=0) if np.isnan(ordered[-1]).any() else len(ordered)
+    places = np.maximum(-(-levels * np.reshape(counts, (-1, 1)) // 1000) - 1, 0)
+    return np.asarray(np.take_along_axis(ordered.T, places, axis=1))
 
 
 def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Array, Array]:
     """Return the typicality (b,) of each bag's most unusual value, its row in the quantiles, and its instance."""
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    own = _typicality(quantiles[:1], sizes[:, None].astype(float))[:, 0]
+    starts, counts = np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes[:, None].astype(float)
+    own = _typicality(quantiles[:1], counts, counts)[:, 0]
     if not values.shape[1]:
         return own, np.zeros(len(sizes), int), np.zeros(len(sizes), int)
-    each = _typicality(quantiles[1:], values)
+    each = _typicality(quantiles[1:], values, values)
     of_instance = each.min(axis=1)
     least = np.minimum.reduceat(of_instance, starts)
     first = np.flatnonzero(of_instance == np.repeat(least, sizes))
@@ -340,27 +366,31 @@ def _of_bags(quantiles: Array, values: Array, sizes: Array) -> tuple[Array, Arra
     return np.minimum(own, least), row, np.where(of_size, 0, place - starts)
 
 
-def _typicality(quantiles: Array, values: Array) -> Array:
-    """Return the typicality of each value (n, d), given the quantiles (d, n_levels) of its column."""
-    low, high = quantiles[:, 0], quantiles[:, -1]
-    depth = np.minimum(*_shares(quantiles, values))
-    outside = np.maximum(low - values, values - high)
+def _typicality(quantiles: Array, low: Array, high: Array) -> Array:
+    """Return the typicality (n, d) of the most unusual of values from ``low`` to ``high``, (n, d) each.
+
+    It is that of the least or of the greatest one, given the quantiles (d, n_levels) of their columns.
+    """
+    first, last = quantiles[:, 0], quantiles[:, -1]
+    depth = np.minimum(*_shares(quantiles, low, high))
+    outside = np.maximum(first - low, high - last)
     with np.errstate(divide="ignore", invalid="ignore"):  # beyond a single value, any distance is infinitely far
-        found = np.where(outside > 0, -outside / (high - low), depth)
-    return np.where(np.isnan(values) | np.isnan(low), 1.0, found)
+        found = np.where(outside > 0, -outside / (last - first), depth)
+    return np.where(np.isnan(low) | np.isnan(first), 1.0, found)
 
 
-def _shares(quantiles: Array, values: Array) -> tuple[Array, Array]:
-    """Return the shares of numbers that are at most, and at least, each value (n, d), given their quantiles (d, l)."""
-    at_least = _share_up_to(-quantiles[:, ::-1], 1000 - _LEVELS[::-1], -values)
-    return _share_up_to(quantiles, _LEVELS, values), at_least
+def _shares(quantiles: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the shares of numbers, given their quantiles (d, l), that are at most ``low`` and at least ``high``."""
+    both = np.concatenate([quantiles, -quantiles[:, ::-1]])  # the levels are symmetric
+    at_most, at_least = np.split(_share_up_to(both, _LEVELS, np.concatenate([low, -high], axis=1)), 2, axis=1)
+    return at_most, at_least
 
 
 def _share_up_to(quantiles: Array, levels: Array, values: Array) -> Array:
     """Return the share of numbers with given quantiles (..., l) that are at most each value (n, ...)."""
-    place = np.zeros(values.shape, int)
+    place = np.zeros(values.shape, np.int8)
     for k in range(len(levels)):
-        place += values >= quantiles[..., k]
+        place += (values >= quantiles[..., k]).view(np.int8)
     before, after = np.maximum(place - 1, 0), np.minimum(place, len(levels) - 1)
     columns = () if quantiles.ndim == 1 else (np.arange(len(quantiles)),)
     start, stop = quantiles[(*columns, before)], quantiles[(*columns, after)]

@@ -111,15 +111,13 @@ def stacked_limits(groups: list[Group], dtype: Any) -> Limits | None:
 def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> State:
     """Return all fits, with axes (g, m), before their first epoch."""
     shape = (len(groups), len(groups[0].starts))
-    free = jax.vmap(jax.vmap(lambda params: to_free(params, plan)))(fixed)
-    if groups[0].optimizer_state is None:
-        optimizer = jax.vmap(jax.vmap(plan.transformation().init))(free)
-    else:
+    free, optimizer, key = _started(fixed, jnp.asarray([group.seeds for group in groups], jnp.uint32), plan)
+    if groups[0].optimizer_state is not None:
         optimizer = jax.tree.map(lambda *values: jnp.stack(values), *[group.optimizer_state for group in groups])
     return State(
         free=free,
         optimizer=optimizer,
-        key=jax.vmap(jax.vmap(jax.random.key))(np.array([group.seeds for group in groups], np.uint32)),
+        key=key,
         epoch=jnp.asarray(np.array([[group.first_epoch] * shape[1] for group in groups]), jnp.int32),
         done=jnp.zeros(shape, bool),
         best=free,
@@ -129,10 +127,28 @@ def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> 
     )
 
 
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _started(fixed: Params, seeds: jax.Array, plan: Plan) -> tuple[Free, Any, jax.Array]:
+    """Return the free parameters, the optimizer's memory and the random keys of all fits, axes (g, m)."""
+
+    def fit(params: Params, seed: jax.Array) -> tuple[Free, Any, jax.Array]:
+        free = to_free(params, plan)
+        return free, plan.transformation().init(free), jax.random.key(seed)
+
+    found: tuple[Free, Any, jax.Array] = jax.vmap(jax.vmap(fit))(fixed, seeds)
+    return found
+
+
 def natural(free: Free, fixed: Params, plan: Plan) -> Params:
     """Return the parameters, axes (g, m), that belong to free ones, as float64 NumPy arrays."""
-    params = jax.vmap(jax.vmap(lambda free, fixed: from_free(free, fixed, plan)))(free, fixed)
+    params = _natural(free, fixed, plan)
     return Params(*jax.tree.map(lambda values: np.asarray(values, np.float64), jax.device_get(tuple(params))))
+
+
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _natural(free: Free, fixed: Params, plan: Plan) -> Params:
+    found: Params = jax.vmap(jax.vmap(lambda free, fixed: from_free(free, fixed, plan)))(free, fixed)
+    return found
 
 
 def mean_one(weights: Array) -> Array:

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import granted_cores
 from fuzzymil.network.layers import Params
@@ -35,6 +36,7 @@ from fuzzymil.training._loop import (
 )
 from fuzzymil.training._step import Data, Plan, bucket_sizes
 
+_LARGE = 1 << 26  # bytes of instances that need attention to memory
 _STRETCH_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wait
 
 
@@ -73,8 +75,11 @@ class InMemory:
     def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
         """Run stretches of epochs that take a fraction of a second, or single epochs."""
         states = position.states
-        if len(self._programs) > 1:  # compile once, before all threads ask for the program
+        large = self._data.x.nbytes > _LARGE
+        if len(self._programs) > 1 or large:  # compile once, before all threads ask for the program
             self._programs[0](states=part(states, self._shares[0]), n_epochs=jnp.asarray(0))
+        if large:  # what starting and compiling have freed must not add to what training needs
+            memory.give_back()
         stretch = 1 if singly else 8
         while n_epochs > 0 and not bool(states.done.all()):
             n = min(stretch, n_epochs, CHUNK)
@@ -108,15 +113,16 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     n_bags = max(len(group.bags.offsets) - 1 for group in groups)
 
     def padded_alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
-        fills = fill if isinstance(fill, list) else [fill] * len(values)
         if len(values) == 1 and values[0].shape[axis] == length:  # nothing to copy
             return values[0][None]
-        widths = [[(0, 0)] * axis + [(0, length - array.shape[axis])] for array in values]
-        found = [
-            np.pad(array, width + [(0, 0)] * (array.ndim - axis - 1), constant_values=constant)
-            for array, width, constant in zip(values, widths, fills, strict=True)
-        ]
-        return np.stack(found)
+        shape = list(values[0].shape)
+        shape[axis] = length
+        fills = np.reshape(fill, (-1, *[1] * len(shape)))
+        found = np.empty((len(values), *shape), values[0].dtype)
+        found[...] = fills
+        for place, array in enumerate(values):
+            found[place][(slice(None),) * axis + (slice(array.shape[axis]),)] = array
+        return found
 
     weights = [mean_one(group.weights) for group in groups]
     held_out = [np.zeros_like(group.weights) if group.held_out is None else group.held_out for group in groups]
@@ -160,7 +166,7 @@ def part(tree: Any, share: slice) -> Any:
     """Take a share of the leading axis of all arrays."""
     if jax.tree.leaves(tree)[0].shape[0] == share.stop - share.start:
         return tree
-    return jax.tree.map(lambda values: values[share], tree)
+    return _between(tree, share.start, share.stop)
 
 
 def joined(found: Sequence[Any], places: Sequence[slice]) -> Any:
@@ -168,9 +174,23 @@ def joined(found: Sequence[Any], places: Sequence[slice]) -> Any:
     if len(found) == 1:
         return found[0]
     ends = [0, *(share.stop for share in places)]
+    return _without_repeats(list(found), tuple(end - share.start for share, end in zip(places, ends[:-1], strict=True)))
+
+
+# Compiled, because a call for each array of the states takes longer than some epochs.
+
+
+@functools.partial(jax.jit, static_argnames=("start", "stop"))
+def _between(tree: Any, start: int, stop: int) -> Any:
+    return jax.tree.map(lambda values: values[start:stop], tree)
+
+
+@functools.partial(jax.jit, static_argnames=("repeats",))
+def _without_repeats(found: list[Any], repeats: tuple[int, ...]) -> Any:
+    """Concatenate trees along the leading axes of their arrays, each without its first entries, which are repeated."""
     own = [
-        jax.tree.map(lambda values, skip=end - share.start: values[skip:], each)
-        for each, share, end in zip(found, places, ends[:-1], strict=True)
+        jax.tree.map(lambda values, first=first: values[first:], each)
+        for each, first in zip(found, repeats, strict=True)
     ]
     return jax.tree.map(lambda *values: jnp.concatenate(values), *own)
 

@@ -6,6 +6,7 @@ the estimators pass standardized features.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -38,6 +39,7 @@ SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 
 _HASHED_ROWS = 1 << 16  # hashed at once
+_FEW_ROWS = 4096  # up to which k-means takes one thread
 
 Array = npt.NDArray[np.float64]
 
@@ -64,11 +66,22 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     >>> sorted(kmeans(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(3).ravel().tolist())
     [0.1, 5.0]
     """
+    from sklearn import config_context
     from sklearn.cluster import KMeans  # deferred, like all of scikit-learn here: slow to import
 
     check_process()  # its threads do not survive a fork either
-    found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
+    # Threads share parts of 256 rows; where there are only a few, they mostly wait for each other.
+    one_thread = _thread_pools().limit(limits=1 if len(instances) <= _FEW_ROWS else None, user_api="openmp")
+    with one_thread, config_context(assume_finite=True, skip_parameter_validation=True):
+        found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
     return np.asarray(found.cluster_centers_, np.float64)
+
+
+@functools.cache  # looking for the libraries takes longer than k-means
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
@@ -215,8 +228,9 @@ def n_distinct(instances: Array, enough: int) -> int:
     >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), enough=3)
     2
     """
-    for some in (4 * enough, 10_000):  # sorting all rows would take longer than initializing the rules
-        found = len(np.unique(instances[:some], axis=0))
+    for some in (4 * enough, 10_000):  # comparing all rows would take longer than initializing the rules
+        rows = instances[:some] + 0.0  # one zero, whatever its sign
+        found = len({row.tobytes() for row in rows})
         if found >= enough:
             break
     return found
