@@ -37,7 +37,7 @@ def measure(effort: Effort) -> list[Row]:
 
 
 def _run(n_processes: int, n_instances: int, epochs: int) -> dict[str, object]:
-    script = [str(HERE / "distributed_script.py"), str(n_instances), str(epochs)]
+    script = [str(HERE / "shared_training.py"), str(n_instances), str(epochs)]
     if n_processes == 1:
         command, environment = [sys.executable, *script], os.environ | ALONE
     else:

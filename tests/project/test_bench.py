@@ -132,9 +132,9 @@ def stream():
 
 
 def processes():
-    import distributed_script
+    import shared_training
 
-    distributed_script.main()
+    shared_training.main()
 
 
 def latency():
@@ -167,7 +167,7 @@ def test_contestants_train_networks(contestant, monkeypatch):
     monkeypatch.setattr(fuzzymil.MIANFISClassifier, "fit", fit)
     monkeypatch.setattr(ours, "fit_together", lambda estimators, *_: fit(estimators[0]))
     monkeypatch.setattr(footprint, "_warm_up", lambda: None)
-    monkeypatch.setattr(sys, "argv", ["distributed_script.py", "40", "2"])
+    monkeypatch.setattr(sys, "argv", ["shared_training.py", "40", "2"])
     for name, value in {"FUZZYMIL_PROCESSES": "1", "FUZZYMIL_RANK": "0"}.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(Fitted) as caught:
