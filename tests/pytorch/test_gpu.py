@@ -38,7 +38,7 @@ RULES = {
 
 def found_on(device, head, x, compiled=False, **bags):
     head = copy.deepcopy(head).to(device)
-    x = x.to(device).requires_grad_()
+    x = x.detach().clone().to(device).requires_grad_()  # the same tensor is sent to every device
     run = torch.compile(head, fullgraph=True) if compiled else head
     output = run(x, **{name: values.to(device) for name, values in bags.items()})
     output.square().sum().backward()

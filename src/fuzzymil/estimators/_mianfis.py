@@ -99,7 +99,7 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged. 1 keeps the model readable. Networks are trained at once;
-        of chosen rules, the first member sees all bags and the others bootstrap samples.
+        members of chosen rules differ in the folds of cross-validation and in the prototypes that are compared.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
         satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
@@ -284,7 +284,7 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
         Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged. 1 keeps the model readable. Networks are trained at once;
-        of chosen rules, the first member sees all bags and the others bootstrap samples.
+        members of chosen rules differ in the folds of cross-validation and in the prototypes that are compared.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
         satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every

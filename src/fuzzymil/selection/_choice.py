@@ -92,7 +92,7 @@ def choose_rules(
     max_terms : int or None
         Most conditions in a rule; None: no limit.
     n_members : int
-        Number of rule bases, each chosen from a bootstrap sample of the bags if there are several.
+        Number of rule bases. Each is chosen with other folds, and with other prototypes if there are many instances.
     rng : RandomState
     gaps : array of shape (t, d), optional
         What missing values stand for. None: they satisfy every condition.
@@ -131,31 +131,22 @@ def choose_rules(
     written = scaling, columns, used, outputs, gaps
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
         for member in range(n_members):
-            # The first member sees the bags as they are, the others a bootstrap sample.
-            rows = _bootstrap(groups, rng) if member else np.arange(len(groups))
-            everything = problem.only(rows)
-            few, factors = _sample(groups[rows], rng)
-            part = everything.only(few)
+            few, factors = _sample(groups, rng)
+            part = problem.only(few)
             part = part._replace(weights=part.weights * factors)
-            made = plan(part, groups[rows][few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+            made = plan(part, groups[few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
             tick("refining the rules")
-            before, after = chosen(part, made, max_terms, everything)
+            before, after = chosen(part, made, max_terms, problem)
             starts.append(functools.partial(rule_base, before, *written))
             members.append(rule_base(after, *written))
             plans.append(made)
-            costs.append(after.cost(everything))
+            costs.append(after.cost(problem))
     progress(done, done, "")
     families = tuple(ingredient.family.name for ingredient in plans[0].ingredients)
     return Choice(members, starts[0], families, _costs(plans[0], problem), costs[0], plans[0].held_out)
 
 
 _STEPS_OF_A_PLAN = 45
-
-
-def _bootstrap(groups: Array, rng: np.random.RandomState) -> Array:
-    """Return as many bags as there are, drawn with replacement within each group."""
-    found = [rng.choice(np.flatnonzero(groups == group), np.sum(groups == group)) for group in np.unique(groups)]
-    return np.sort(np.concatenate(found))
 
 
 def _sample(groups: Array, rng: np.random.RandomState) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from fuzzymil.selection._premises import Premises
 __all__ = ["mean_cost", "refined"]
 
 _PULL = 0.01  # on sets, towards where they were chosen: half of this per squared move
+_FARTHEST = 10.0  # of a move; a trial step without a bound may overflow
 
 
 def mean_cost(output: Array, targets: Array, weights: Array, *, classes: bool) -> tuple[float, Array]:
@@ -87,6 +88,7 @@ def refined(
     of_coefs = slice(n_outputs, n_outputs + n_coefs)
     least[of_coefs] = np.where(signs.ravel() < 0, -np.inf, 0.0)
     greatest[of_coefs] = np.where(signs.ravel() > 0, np.inf, 0.0)
+    least[n_outputs + n_coefs :], greatest[n_outputs + n_coefs :] = -_FARTHEST, _FARTHEST
     bounds = list(zip(least.tolist(), greatest.tolist(), strict=True))
     # Unlike `minimize`, this does not convert thousands of bounds back and forth.
     found, _, _ = fmin_l_bfgs_b(objective, start, bounds=bounds, maxiter=steps)
