@@ -130,7 +130,7 @@ def choose_rules(
     members, starts, plans, costs = [], [], [], []
     written = scaling, columns, used, outputs, gaps
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
-        for member in range(n_members):
+        for member in range(n_members):  # noqa: B007 (tick tells it)
             few, factors = _sample(groups, rng)
             part = problem.only(few)
             part = part._replace(weights=part.weights * factors)
