@@ -159,7 +159,7 @@ def fold_rows(size: dict[str, int], loop_on_cores: float) -> list[Row]:
     return [
         Row(f"{what}: one call", together, note=samples.musk1()[3]),
         Row(
-            "the same in a loop of compiled fits", loop, "s", loop / together, ">= 20", "figure: how many times longer"
+            "the same in a loop of compiled fits", loop, "s", loop / together, ">= 10", "figure: how many times longer"
         ),
         Row("the same in a loop on two cores of this machine", loop_on_cores, "s", loop_on_cores / together),
     ]
