@@ -42,7 +42,8 @@ def found_on(device, head, x, compiled=False, **bags):
     run = torch.compile(head, fullgraph=True) if compiled else head
     output = run(x, **{name: values.to(device) for name, values in bags.items()})
     output.square().sum().backward()
-    return [v.cpu() for v in (output.detach(), x.grad, *(parameter.grad for parameter in head.parameters()))]
+    slopes = (parameter.grad for parameter in head.parameters() if parameter.grad is not None)
+    return [values.cpu() for values in (output.detach(), x.grad, *slopes)]
 
 
 def cases(n_features, dtype):
