@@ -53,6 +53,7 @@ FAMILIES: dict[str, type[MembershipFunction]] = {}
 """All families by name."""
 
 _KINDS: dict[type[MembershipFunction], tuple[str, ...]] = {}  # torch.compile cannot trace functools.cache
+_NUMPY = (np.ndarray, np.generic)  # nor a union of types
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,11 +222,6 @@ class MembershipFunction(ABC):
     def _numeric_kinds(cls, parameters: Parameters) -> tuple[str, ...]:
         """Return what each of these parameters is."""
         del parameters
-        return cls._kinds_of_numbers()
-
-    @classmethod
-    @functools.cache
-    def _kinds_of_numbers(cls) -> tuple[str, ...]:
         return tuple(kind for kind in cls._kinds() if kind != "text")
 
     @classmethod
@@ -340,7 +336,7 @@ def log_width(width: Any) -> Any:
 def log_or_zero(mu: jax.Array) -> jax.Array:
     """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
     xp = namespace(mu)
-    if isinstance(mu, np.ndarray | np.generic):  # without derivatives, in fewer steps
+    if isinstance(mu, _NUMPY):  # without derivatives, in fewer steps
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(mu, 0.0))
     outside = mu <= 0
@@ -351,7 +347,7 @@ def ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
     """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
     xp = namespace(x)
     vertical = start == end
-    if isinstance(vertical, np.ndarray | np.generic) and not vertical.any():
+    if isinstance(vertical, _NUMPY) and not vertical.any():
         return (x - start) / (end - start)
     step = xp.where(x < end, 0.0, xp.where(x >= end, 1.0, x))  # lets NaN through
     return xp.where(vertical, step, (x - start) / xp.where(vertical, 1.0, end - start))
