@@ -41,7 +41,7 @@ _PROTOTYPES = (
     ("on average", 0.7),
 )  # quantifier, and width over sqrt(n_features)
 _EASE_PER_CONDITION = 0.9
-_MOVED = 4  # averages
+_MOVED = 4  # averages whose sets are moved
 _MOVING_STEPS = 15
 _MOVING_PENALTY = 0.02  # relative, as in `PENALTIES`
 _PATIENCE = 3  # penalties that may be worse than the best before the path ends
