@@ -35,7 +35,8 @@ def grouped(
         offsets = torch.tensor(offsets, device=x.device)
     offsets = _checked_offsets(offsets, x)
     places = torch.arange(len(x), device=x.device)
-    return x, Packed(torch.bucketize(places, offsets[1:], right=True), len(offsets) - 1)
+    # Not offsets[1:]: compiled for a GPU, bucketize would read such a view from its first number, the 0.
+    return x, Packed(torch.bucketize(places, offsets, right=True) - 1, len(offsets) - 1)
 
 
 def _padded(x: Tensor, mask: Tensor | None) -> tuple[Tensor, Padded]:
