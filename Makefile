@@ -97,7 +97,9 @@ $(BENCH)/.installed: pyproject.toml bench/requirements.txt bench/requirements-al
 		$(BENCH)/bin/python -m pip install --quiet --no-deps "$$package" || true; done
 	$(PYTHON) -m venv $(BENCH)-xanfis
 	$(BENCH)-xanfis/bin/python -m pip install --quiet torch==2.13.0 'numpy<2' xanfis==1.1.0 || true
+	$(PYTHON) -m venv $(BENCH)-commands
+	$(BENCH)-commands/bin/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(TORCH) $(BENCH) $(BENCH)-xanfis demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis
+	rm -rf $(VENV) $(TORCH) $(BENCH) $(BENCH)-xanfis $(BENCH)-commands demo site .pytest_cache .mypy_cache .ruff_cache .coverage .hypothesis

@@ -2,6 +2,12 @@
 
 import itertools
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,7 +34,8 @@ def test_the_brier_score_is_in_the_json(desk):
 
 
 def trial(title, *scores):
-    return evaluate.Trial(title, None, [dict(zip(("accuracy", "AUC"), pair, strict=True)) for pair in scores])
+    names = ("accuracy", "AUC")
+    return evaluate.Trial(title, None, {fold: dict(zip(names, pair, strict=True)) for fold, pair in enumerate(scores)})
 
 
 def test_differences_are_tested_on_the_same_folds():
@@ -55,6 +62,46 @@ def test_methods_that_cannot_be_told_apart():
     assert "cannot be told apart" in found.verdict
     assert found.differences["accuracy"]["n"] == 2
     assert evaluate._compared(own, trial("forest", (0.6, 0.8)), n_folds=3) is None
+
+
+def test_interrupted_folds_are_paired_by_their_numbers():
+    own, other = (trial(name, (0.9, 0.9), (0.6, 0.7), (0.5, 0.5)) for name in ("rules", "forest"))
+    del own.scores[0], other.scores[1]
+    assert evaluate._compared(own, other, n_folds=3) is None  # only the last fold is finished in both
+    other.scores[1] = own.scores[1] | {"accuracy": 0.1}
+    assert evaluate._compared(own, other, n_folds=3).differences["accuracy"]["mean"] == pytest.approx(0.25)
+
+
+VISITS = str(Path(__file__).parents[2] / "examples" / "visits.csv")
+ON_VISITS = [sys.executable, "-m", "fuzzymil", "evaluate", VISITS, "--bag", "user", "--label", "converted"]
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_scores():
+    found = []
+    for jobs in ("1", "3"):
+        call = [*ON_VISITS, "--folds", "4", "--jobs", jobs, "--json"]
+        done = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+        found.append([(method["method"], method["folds"]) for method in done["methods"]])
+    assert found[0] == found[1]
+    assert [len(folds) for _, folds in found[0]] == [4, 4]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there are forks on Linux only")
+def test_ctrl_c_with_several_processes():
+    call = [*ON_VISITS, "--repeats", "100", "--jobs", "2"]
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and not children.read_text():
+        time.sleep(0.1)
+    time.sleep(3)
+    os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted" in errors
+    assert "Traceback" not in errors
+    assert ("MIANFISClassifier" in output) == ("finished so far" in errors)
 
 
 def test_the_verdict_knows_that_small_errors_are_good():

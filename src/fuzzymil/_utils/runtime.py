@@ -74,6 +74,11 @@ def check_process() -> None:
         )
 
 
+def may_be_forked() -> bool:
+    """Return whether a fork of this process can compute: no library that needs its own threads there is in use."""
+    return _user is None and not {"jax", "torch"} & sys.modules.keys()
+
+
 def make_room() -> None:
     """Drop compiled programs before the process runs out of memory maps on Linux.
 

@@ -16,6 +16,7 @@ from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import read_data
 from fuzzymil.cli._models import Columns
+from fuzzymil.cli._processes import helped_fits
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
@@ -41,9 +42,14 @@ class Trial:
 
     title: str
     estimator: Any
-    results: list[dict[str, float]] = dataclasses.field(default_factory=list)
+    scores: dict[int, dict[str, float]] = dataclasses.field(default_factory=dict)  # by the number of the fold
     seconds: float = 0.0
     failure: str | None = None  # why the other folds are not there
+
+    @property
+    def results(self) -> list[dict[str, float]]:
+        """The scores in the order of the folds."""
+        return [self.scores[fold] for fold in sorted(self.scores)]
 
 
 @app.command(
@@ -121,7 +127,8 @@ def evaluate(
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind, groups)
     splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
-    finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
+    with helped_fits(len(splits), jobs):
+        finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
     some = any(trial.results for trial in trials)
     if some or as_json:
         kept = None if groups is None else {"column": group, "n_groups": len(set(groups.tolist()))}
@@ -226,7 +233,7 @@ def _cross_validate(
     with contextlib.nullcontext() if together or quiet else progress() as show:
 
         def finish(fold: Fold) -> None:
-            trial.results.append(_scores(fold, kind))
+            trial.scores[fold.split] = _scores(fold, kind)
             trial.seconds += fold.seconds
             if show is not None:
                 show(trial.title, len(trial.results), len(splits))
@@ -362,7 +369,7 @@ def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
     """Test the differences on the folds that both have finished; None if there are fewer than two."""
     from fuzzymil._utils.statistics import corrected_t_test
 
-    pairs = [*zip(own.results, other.results, strict=False)]
+    pairs = [(own.scores[fold], other.scores[fold]) for fold in sorted(own.scores.keys() & other.scores.keys())]
     if len(pairs) < 2:
         return None
     gaps = {

@@ -14,6 +14,7 @@ from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, emit_json, note, progress
 from fuzzymil.cli._inputs import read_both
 from fuzzymil.cli._models import Columns
+from fuzzymil.cli._processes import helped_fits
 
 __all__ = ["report"]
 
@@ -60,7 +61,7 @@ def report(
     fitted, _, bags = read_both(model, data, columns, format)
     from fuzzymil.report import write_report
 
-    with progress() as show:
+    with helped_fits(1 if no_cross_validation or held_out else folds), progress() as show:
         write_report(
             fitted,
             bags,

@@ -174,8 +174,8 @@ def cross_validate(
     cases = [(method, split) for method in alone for split in range(len(splits))]
     models = [new_model(method, split) for method, split in cases]
     fits = fitted_models(models, X, y, [splits[split][0] for _, split in cases], n_jobs)
-    for case, (model, seconds) in zip(cases, fits, strict=True):
-        finish(*case, model, seconds)
+    for place, model, seconds in fits:
+        finish(*cases[place], model, seconds)
     together = [method for method in range(len(estimators)) if method not in alone]
     step = len(splits) if batch_size is None else batch_size
     for start in range(0, len(splits) if together else 0, step):
@@ -191,7 +191,7 @@ def cross_validate(
         seconds = (time.perf_counter() - began) / len(cases)
         for case, model in zip(cases, models, strict=True):
             finish(*case, model, seconds)
-    return found
+    return [sorted(folds, key=lambda fold: fold.split) for folds in found]
 
 
 def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: int | None = None) -> Any:

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, warn_user
+from fuzzymil._utils.processes import helpers, shared
 from fuzzymil._utils.runtime import granted_cores
 
 __all__ = ["Jobs", "check_jobs", "fitted_models"]
@@ -29,8 +30,10 @@ def check_jobs(n_jobs: Jobs) -> None:
 
 def fitted_models(
     models: Sequence[Any], X: Any, y: Any, insides: Sequence[Array], n_jobs: Jobs
-) -> Iterator[tuple[Any, float]]:
-    """Yield each model, fitted on its part of the bags, and the seconds that its fit took; in order.
+) -> Iterator[tuple[int, Any, float]]:
+    """Yield the place of each model, the model fitted on its part of the bags, and the seconds that its fit took.
+
+    They come as they are finished, in any order.
 
     Parameters
     ----------
@@ -40,29 +43,45 @@ def fitted_models(
         Positions of the training bags of each model.
     n_jobs : int, "auto" or None
         Number of processes. "auto" fits here until enough work is left for other processes to be worth their start.
+        Processes that run already, in the context of `helped`, are always used.
     """
+    cases = [(model, X, y, inside) for model, inside in zip(models, insides, strict=True)]
+    running = helpers()
+    if running is not None and n_jobs != 1:
+        for place, (model, seconds, warned) in shared(running, cases, _here, _elsewhere):
+            _warn(warned)
+            yield place, model, seconds
+        return
     spent, done = 0.0, 0
     if n_jobs == "auto" and granted_cores() == 1:
         n_jobs = 1
-    for model, inside in zip(models, insides, strict=True):
+    for place, case in enumerate(cases):
         if n_jobs not in ("auto", 1) or (n_jobs == "auto" and spent * (len(models) - done) > _WORTH_STARTING * done):
             break
-        model, seconds = _fitted(model, X, y, inside)
+        model, seconds = _fitted(*case)
         spent, done = spent + seconds, done + 1
-        yield model, seconds
+        yield place, model, seconds
     if done < len(models):
-        rest = zip(models[done:], insides[done:], strict=True)
         pool = Parallel(n_jobs=-1 if n_jobs == "auto" else n_jobs, batch_size=1, return_as="generator")
-        for model, seconds, warned in pool(delayed(_elsewhere)(model, X, y, inside) for model, inside in rest):
-            for text, category in warned:
-                warn_user(text, category)
-            yield model, seconds
+        found = pool(delayed(_elsewhere)(*case) for case in cases[done:])
+        for place, (model, seconds, warned) in enumerate(found, done):
+            _warn(warned)
+            yield place, model, seconds
+
+
+def _warn(texts: list[tuple[str, type[Warning]]]) -> None:
+    for text, category in texts:
+        warn_user(text, category)
 
 
 def _fitted(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float]:
     began = time.perf_counter()
     model.fit(_safe_indexing(X, inside), _safe_indexing(y, inside))
     return model, time.perf_counter() - began
+
+
+def _here(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float, list[tuple[str, type[Warning]]]]:
+    return *_fitted(model, X, y, inside), []
 
 
 def _elsewhere(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float, list[tuple[str, type[Warning]]]]:
