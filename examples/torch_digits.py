@@ -4,7 +4,8 @@ A page is a bag of five digits, images of 8 x 8 pixels that come with scikit-lea
 nine; nothing tells which. The network turns each digit into two features, and three rules decide from the features of
 all digits. After training, the witness of a rule on a page is the digit that satisfies it best.
 
-Run it with ``python examples/torch_digits.py``; it needs ``fuzzymil[torch]``.
+Run it with ``python examples/torch_digits.py``; it needs ``fuzzymil[torch]``. ``--device cuda`` trains on a GPU, and
+``--compile`` compiles network and rules with ``torch.compile``.
 """
 
 from __future__ import annotations
@@ -69,19 +70,22 @@ def pages(digits: np.ndarray, n_pages: int, rng: np.random.Generator) -> tuple[n
     return found, labels
 
 
-def train(reader: Reader, numbers: np.ndarray, labels: np.ndarray, n_epochs: int = 20) -> None:
+def train(
+    reader: Reader, images: Tensor, numbers: np.ndarray, labels: np.ndarray, n_epochs: int = 20, compiled: bool = False
+) -> None:
     """Train network and rules together, by the labels of pages."""
+    forward = torch.compile(reader) if compiled else reader
     optimizer = torch.optim.Adam(
         [
             {"params": reader.features.parameters(), "lr": 0.005},
             {"params": reader.head.parameters(), "lr": 0.03},
         ]
     )
-    targets = torch.tensor(labels, dtype=torch.float32)
+    targets = torch.tensor(labels, dtype=torch.float32, device=images.device)
     reader.train()
     for _ in range(n_epochs):
         for batch in torch.randperm(len(numbers)).split(40):
-            loss = nn.functional.binary_cross_entropy_with_logits(reader(IMAGES[numbers[batch]]), targets[batch])
+            loss = nn.functional.binary_cross_entropy_with_logits(forward(images[numbers[batch]]), targets[batch])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -109,21 +113,24 @@ def main() -> None:
     """Train, print what was learned, and draw the witnesses of the rule that finds the nines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("torch-digits.png"), help="the figure (torch-digits.png)")
-    output = parser.parse_args().output
+    parser.add_argument("--device", default="cpu", help="where to train: cpu, cuda, mps (cpu)")
+    parser.add_argument("--compile", action="store_true", help="compile network and rules")
+    arguments = parser.parse_args()
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     order = rng.permutation(len(IMAGES))
     numbers, labels = pages(order[:1200], 400, rng)
     unseen, expected = pages(order[1200:], 200, rng)  # of digits that training does not see
 
-    reader = Reader(IMAGES[order[:1200]])
-    train(reader, numbers, labels)
+    reader = Reader(IMAGES[order[:1200]]).to(arguments.device)
+    images = IMAGES.to(arguments.device)
+    train(reader, images, numbers, labels, compiled=arguments.compile)
 
     rules = reader.head.rules()
     print(rules)
     with torch.no_grad():
-        layers = reader.head.infer(reader.bags(IMAGES[unseen]))
-    logits, truths = layers.output[:, 0].numpy(), layers.log_truth.exp().numpy()
+        layers = reader.head.infer(reader.bags(images[unseen]))
+    logits, truths = layers.output[:, 0].cpu().numpy(), layers.log_truth.exp().cpu().numpy()
     print(f"Pages that are right: {np.mean((logits > 0) == expected):.1%}")
     rule = int(rules.coefs[:, 0, 0].argmax())
     positive = np.flatnonzero(expected)
@@ -133,8 +140,8 @@ def main() -> None:
 
     shown = np.arange(6)
     words = str(rules).splitlines()[1 + rule]  # the first line is the default
-    draw(unseen[shown], logits[shown], truths[shown], rule, words).savefig(output, dpi=150)
-    print(f"Wrote {output}.")
+    draw(unseen[shown], logits[shown], truths[shown], rule, words).savefig(arguments.output, dpi=150)
+    print(f"Wrote {arguments.output}.")
 
 
 if __name__ == "__main__":
