@@ -127,7 +127,7 @@ def evaluate(
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind, groups)
     splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
-    with helped_fits(len(splits), jobs):
+    with helped_fits(len(splits), source.bags, jobs):
         finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
     some = any(trial.results for trial in trials)
     if some or as_json:

@@ -61,7 +61,7 @@ def report(
     fitted, _, bags = read_both(model, data, columns, format)
     from fuzzymil.report import write_report
 
-    with helped_fits(1 if no_cross_validation or held_out else folds), progress() as show:
+    with helped_fits(1 if no_cross_validation or held_out else folds, bags), progress() as show:
         write_report(
             fitted,
             bags,
