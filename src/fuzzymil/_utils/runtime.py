@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fuzzymil._utils import programs
 from fuzzymil._utils.errors import MissingExtraError
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
@@ -87,6 +86,8 @@ def make_room() -> None:
     disk (`programs.keep`).
     """
     check_process()
+    from fuzzymil._utils import programs  # deferred: only training needs it, and every command would wait for it
+
     programs.keep()
     if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
         return
