@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil.network._numerics import folded
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
 from fuzzymil.network.kernels.packed import Packed, grouping_of
-from fuzzymil.network.kernels.short_bags import is_short, softmax_of_short_bags
+from fuzzymil.network.kernels.softmax import pays, softmax_of_bags
 from fuzzymil.network.segments import Grouping
 
 __all__ = [
@@ -77,9 +77,9 @@ def sigmoid(values: jax.Array) -> jax.Array:
 
 
 def fast_softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array | None:
-    """Return `aggregation.softmax` of bags of similar size in one pass; None for others."""
-    if isinstance(grouping, Packed) and is_short(grouping):
-        return softmax_of_short_bags(log_r, grouping, alpha)
+    """Return `aggregation.softmax` with a gradient of its own; None where the general formula is faster."""
+    if isinstance(grouping, Packed) and pays(log_r, grouping):
+        return softmax_of_bags(log_r, grouping, alpha)
     return None
 
 

@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jax.custom_batching import custom_vmap
 
 from fuzzymil.network._numerics import total
+from fuzzymil.network.kernels.branches import for_all
 
 __all__ = ["log_truth_of_gaussians", "squares_of"]
 
@@ -176,7 +176,7 @@ def _guarded(
         # Rounding must not make a truth exceed 1.
         value, size = jnp.minimum(cross - 0.5 * (square + constant), 0.0), jnp.max(square + constant)
     # Each term is off by a few eps of its size, and 2 |x c| <= x**2 + c**2. The comparison is false for NaN.
-    good = _for_all(2 * size < _GREATEST_ERROR)
+    good = for_all(2 * size < _GREATEST_ERROR)
     found: jax.Array = jax.lax.cond(good, lambda *_: value, _by_slices, *(x, known, centers, inverse))
     return found, good
 
@@ -197,18 +197,6 @@ def _expanded(
 
 def _product(a: jax.Array, b: jax.Array) -> jax.Array:
     return jnp.matmul(a, b, precision="highest")  # GPUs would round to 10 bits by default
-
-
-@custom_vmap
-def _for_all(good: jax.Array) -> jax.Array:
-    """Return whether this holds for all fits that are computed together, so that they take one branch and not both."""
-    return good
-
-
-@_for_all.def_vmap
-def _for_all_of_them(n_fits: int, batched: list[bool], good: jax.Array) -> tuple[jax.Array, bool]:
-    del n_fits, batched
-    return _for_all(good.all()), False
 
 
 # ---------------------------------------------------------------------- the gradient
