@@ -67,6 +67,7 @@ class InMemory:
         self.fixed: Params = fixed
         self.start = Position(first_states(groups, plan, fixed, dtype))
         self._plan, self._masks, self._data = plan, masks, data
+        self._large = data.x.nbytes > _LARGE
         self._shares = shares(len(groups))
         self._programs = [
             functools.partial(run, plan, buckets, **part(described, share), **numbers) for share in self._shares
@@ -75,10 +76,11 @@ class InMemory:
     def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
         """Run stretches of epochs that take a fraction of a second, or single epochs."""
         states = position.states
-        large = self._data.x.nbytes > _LARGE
-        if len(self._programs) > 1 or large:  # compile once, before all threads ask for the program
+        if self._large:  # what starting has freed must not add to what compiling needs
+            memory.give_back()
+        if len(self._programs) > 1 or self._large:  # compile once, before all threads ask for the program
             self._programs[0](states=part(states, self._shares[0]), n_epochs=jnp.asarray(0))
-        if large:  # what starting and compiling have freed must not add to what training needs
+        if self._large:  # nor what compiling has freed to what training needs
             memory.give_back()
         stretch = 1 if singly else 8
         while n_epochs > 0 and not bool(states.done.all()):
@@ -102,7 +104,12 @@ class InMemory:
     def finish(self, position: Position, history: Trace) -> tuple[State, Array, Array]:
         """Return the final states and their losses on training and validation bags, (g, m) each."""
         del history
-        found = evaluate(self._plan, position.states.trained(self._plan), self.fixed, self._masks, self._data)
+        program = functools.partial(evaluate, self._plan)
+        arguments = (position.states.trained(self._plan), self.fixed, self._masks, self._data)
+        if self._large:  # as before training
+            program = evaluate.lower(self._plan, *arguments).compile()
+            memory.give_back()
+        found = program(*arguments)
         loss, validation = (np.asarray(values, np.float64) for values in found)
         return position.states, loss, validation
 
