@@ -204,7 +204,7 @@ class Packed:
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
         return type(self)(
-            self._stored[rows],
+            self._stored[rows] if self.sparse is not None else self._stored.take(rows, axis=0),  # many times faster
             offsets,
             ids=self.ids[chosen],
             feature_names=self.feature_names,

@@ -207,6 +207,8 @@ def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
 
 def checked_weights(sample_weight: Any, bags: Bags) -> Array:
     """Return one weight per bag, none negative and not all zero."""
+    if sample_weight is None:
+        return np.ones(bags.n_bags)
     weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
     weights = np.asarray(weights, float)
     if not weights.any():

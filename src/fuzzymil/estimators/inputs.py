@@ -194,7 +194,9 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
 
     labels: Array = column_or_1d(bag_labels(bags, y, kind), warn=True)
     _check_labels(labels, bags)
-    check_classification_targets(labels)
+    # Whole numbers and text are classes; scikit-learn warns if there are very many of them. It takes its time to tell.
+    if labels.dtype.kind not in "biuUS" or 2 * len(np.unique(labels)) > len(labels):
+        check_classification_targets(labels)
     return labels
 
 

@@ -164,10 +164,14 @@ class Scaling:
 
     def apply(self, instances: Array) -> Array:
         """Transform instances."""
+        # In place, because instances may fill the memory.
         if self.limited:
-            instances = np.clip(instances, self.ranges[:, 0], self.ranges[:, 1])
-        moved = np.asarray(instances - self.shift)
-        moved /= self.scale  # in place, because instances may fill the memory
+            moved = np.asarray(np.maximum(instances, self.ranges[:, 0]))
+            np.minimum(moved, self.ranges[:, 1], out=moved)
+            moved -= self.shift
+        else:
+            moved = np.asarray(instances - self.shift)
+        moved /= self.scale
         return moved
 
     def apply_to_targets(self, targets: Array) -> Array:

@@ -200,6 +200,7 @@ def log_truth_of_gaussians(
     for first in range(0, len(x), n_rows):
         rows = slice(first, first + n_rows)
         for rule, (center, steepness) in enumerate(zip(centers, inverse, strict=True)):
-            z = (x[rows] - center) * steepness
+            z = x[rows] - center
+            z *= steepness
             found[rows, rule] = -0.5 * np.einsum("id,id->i", z, z if known is None else known[rows] * z)
     return found
