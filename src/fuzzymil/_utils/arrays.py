@@ -239,6 +239,22 @@ def frozen(array: Array) -> Array:
     return view
 
 
+def is_sealed(array: Array) -> bool:
+    """Return whether nobody can write to the numbers of a `frozen` view: the array behind it is read-only, too.
+
+    Examples
+    --------
+    >>> numbers = np.zeros(3)
+    >>> is_sealed(frozen(numbers))
+    False
+    >>> numbers.flags.writeable = False
+    >>> is_sealed(frozen(numbers))
+    True
+    """
+    behind = array.base
+    return isinstance(behind, np.ndarray) and behind.base is None and not behind.flags.writeable
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN or one of pandas' missing values."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

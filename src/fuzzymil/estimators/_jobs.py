@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, is_sealed
 from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
@@ -179,10 +179,11 @@ def features_in(learned: Learned, members: Sequence[Callable[[], RuleBase]]) -> 
 
 
 def coverage_of(bags: Bags, columns: list[int]) -> Coverage | Callable[[], Coverage]:
-    """Return the coverage of training bags; of few, a function that makes it from a copy, which nobody can change."""
+    """Return the coverage of training bags; of few, a function that makes it from bags that nobody can change."""
     if bags.n_instances * bags.n_features > _FEW_VALUES:
         return Coverage.of(bags, columns)
-    return functools.partial(Coverage.of, bags[:], columns)
+    ours = bags.sparse is None and is_sealed(bags.instances)
+    return functools.partial(Coverage.of, bags if ours else bags[:], columns)
 
 
 def warn_interrupted(results: Iterable[Result]) -> None:

@@ -192,7 +192,9 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    labels: Array = column_or_1d(bag_labels(bags, y, kind), warn=True)
+    labels: Array = bag_labels(bags, y, kind)
+    if type(labels) is not np.ndarray or labels.ndim != 1:
+        labels = column_or_1d(labels, warn=True)
     _check_labels(labels, bags)
     # Whole numbers and text are classes; scikit-learn warns if there are very many of them. It takes its time to tell.
     if labels.dtype.kind not in "biuUS" or 2 * len(np.unique(labels)) > len(labels):

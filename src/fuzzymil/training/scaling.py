@@ -41,7 +41,10 @@ class Measures(NamedTuple):
             low, high = instances.min(axis=0).astype(float), instances.max(axis=0).astype(float)
             size = _size(low, high)
             values = instances / size
-            return cls(known.sum(axis=0), low, high, values.mean(axis=0) * size, values.std(axis=0) * size)
+            mean = values.mean(axis=0)
+            values -= mean
+            deviation = np.sqrt(np.einsum("id,id->d", values, values) / len(values))  # np.std, without its copies
+            return cls(known.sum(axis=0), low, high, mean * size, deviation * size)
         low = np.where(known, instances, np.inf).min(axis=0).astype(float)
         high = np.where(known, instances, -np.inf).max(axis=0).astype(float)
         seen = known.any(axis=0)

@@ -196,11 +196,13 @@ def log_truth_of_gaussians(
     """
     del squares
     found = np.empty((len(x), len(centers)))
-    n_rows = max(_CACHED // max(x.shape[1], 1), 1)
+    n_rows = min(max(_CACHED // max(x.shape[1], 1), 1), len(x))
+    room = np.empty((n_rows, x.shape[1]))
     for first in range(0, len(x), n_rows):
         rows = slice(first, first + n_rows)
+        own = x[rows]
         for rule, (center, steepness) in enumerate(zip(centers, inverse, strict=True)):
-            z = x[rows] - center
+            z = np.subtract(own, center, out=room[: len(own)])
             z *= steepness
             found[rows, rule] = -0.5 * np.einsum("id,id->i", z, z if known is None else known[rows] * z)
     return found
