@@ -104,7 +104,7 @@ class InMemory:
     def finish(self, position: Position, history: Trace) -> tuple[State, Array, Array]:
         """Return the final states and their losses on training and validation bags, (g, m) each."""
         del history
-        program = functools.partial(evaluate, self._plan)
+        program: Callable[..., Any] = functools.partial(evaluate, self._plan)
         arguments = (position.states.trained(self._plan), self.fixed, self._masks, self._data)
         if self._large:  # as before training
             program = evaluate.lower(self._plan, *arguments).compile()

@@ -38,7 +38,7 @@ SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 
 _HASHED_ROWS = 1 << 16  # hashed at once
-_FEW_ROWS = 4096  # up to which k-means takes one thread
+_FEW_ROWS = 4096  # up to which k-means is faster without scikit-learn's threads
 
 Array = npt.NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def _spread_out(x: Array, norms: Array, n_rules: int, rng: np.random.RandomState
     """
 
     def squared_distances(places: Any) -> Array:
-        return np.maximum(norms - 2 * (x[places] @ x.T) + norms[places, None], 0.0)
+        return np.asarray(np.maximum(norms - 2 * (x[places] @ x.T) + norms[places, None], 0.0))
 
     n_candidates = 2 + int(np.log(n_rules))
     chosen = [int(rng.choice(len(x), p=np.full(len(x), 1 / len(x))))]
