@@ -216,15 +216,15 @@ def _draw_keep(
 
 
 def bucket_sizes(sizes: Array, batch_size: int) -> tuple[int, ...]:
-    """Return the numbers of rows that mini-batches are padded to: powers of 4 times 8, up to the largest batch.
+    """Return the numbers of rows that mini-batches are padded to: powers of 4, up to the largest batch.
 
     Examples
     --------
     >>> bucket_sizes(np.array([3, 40, 2]), batch_size=2)
-    (8, 32, 128)
+    (4, 16, 64)
     """
     largest = int(np.sort(sizes)[-batch_size:].sum())
-    buckets = [8 if largest > 1 else 1]
+    buckets = [4 if largest > 1 else 1]
     while buckets[-1] < largest:
         buckets.append(buckets[-1] * 4)
     return tuple(buckets)
@@ -378,7 +378,7 @@ def steps_through(
             return jax.grad(mean_cost, has_aux=True)
 
         size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
-        bucket = jnp.searchsorted(jnp.asarray(buckets), size)
+        bucket = jnp.sum(size > jnp.asarray(buckets[:-1], size.dtype))  # a search would be a loop
         found = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
         gradient, (cost, deviation) = _over_shares(found, plan)
         free, optimizer = step(free, optimizer, gradient, plan, limits, rate)

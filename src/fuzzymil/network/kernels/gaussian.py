@@ -30,6 +30,8 @@ _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size b
 _UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
 _BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
+_FEW_ROWS = 16  # at most, as of a single bag, where a CPU spends more on starting large operations than on computing
+_WIDE = 64  # features from which on a product with ones is faster than a sum over few rows
 
 
 def log_truth_of_gaussians(
@@ -125,7 +127,10 @@ def _value(
 def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
     def squares(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
         z = (x[:, None, :] - centers) * inverse
-        return total(jnp.square(z if known is None else z * known[:, None, :]))
+        z = jnp.square(z if known is None else z * known[:, None, :])
+        if len(x) <= 4*_FEW_ROWS and x.shape[1] >= _WIDE:
+            return _product(z, jnp.ones(x.shape[1], x.dtype))
+        return total(z)
 
     n_features = x.shape[1]
     if n_features <= _MANY:
@@ -247,11 +252,13 @@ def _backward(
         found: tuple[jax.Array, jax.Array] = jax.lax.cond(good, _moments_where_good, about_the_middle, *arguments)
         return found
 
+    def on_a_cpu(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
+        if len(x) <= _FEW_ROWS:
+            return _of_few_rows(*arguments[:5])
+        return about_the_middle(*arguments, uncopied=_UNCOPIED_BY_CPU)
+
     d_centers, d_inverse = jax.lax.platform_dependent(
-        *(x, known, centers, inverse, g, squares),
-        cuda=either,
-        rocm=either,
-        default=either if anywhere else functools.partial(about_the_middle, uncopied=_UNCOPIED_BY_CPU),
+        *(x, known, centers, inverse, g, squares), cuda=either, rocm=either, default=either if anywhere else on_a_cpu
     )
     precision, c = jnp.square(inverse), centers - middle
     d_x = _product(g, precision * c) - (x - middle) * _product(g, precision)
@@ -282,6 +289,20 @@ def _summed_up(
         lambda before, part: (jax.tree.map(jnp.add, before, function(*part)), None), rest, parts
     )[0]
     return found
+
+
+def _of_few_rows(
+    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, g: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Return the gradients like `_moments`, from the differences: one small product for each rule."""
+    difference = x[:, None, :] - centers
+    z = difference * inverse
+    if known is not None:
+        z = z * known[:, None, :]
+    return (
+        inverse * jnp.einsum("ir,ird->rd", g, z, precision="highest"),
+        -jnp.einsum("ir,ird->rd", g, z * difference, precision="highest"),
+    )
 
 
 def _moments(
