@@ -21,6 +21,7 @@ from fuzzymil.membership import family
 from fuzzymil.network import mamdani
 from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
+from fuzzymil.network.packing import padded_size
 from fuzzymil.network.segments import Grouping, OneBag
 from fuzzymil.training._projection import projected
 from fuzzymil.training.limits import Limits
@@ -216,17 +217,21 @@ def _draw_keep(
 
 
 def bucket_sizes(sizes: Array, batch_size: int) -> tuple[int, ...]:
-    """Return the numbers of rows that mini-batches are padded to: powers of 4, up to the largest batch.
+    """Return the numbers of rows that mini-batches are padded to: a few up to the largest batch.
+
+    Most bags are small, so the small numbers are closer together; each of them is compiled separately.
 
     Examples
     --------
     >>> bucket_sizes(np.array([3, 40, 2]), batch_size=2)
-    (4, 16, 64)
+    (4, 8, 16, 48)
     """
     largest = int(np.sort(sizes)[-batch_size:].sum())
     buckets = [4 if largest > 1 else 1]
     while buckets[-1] < largest:
-        buckets.append(buckets[-1] * 4)
+        buckets.append(buckets[-1] * (2 if buckets[-1] < 16 else 4))
+    if len(buckets) > 3:
+        buckets[-1] = padded_size(largest)
     return tuple(buckets)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from fuzzymil.network._numerics import folded
 from fuzzymil.network.kernels.gaussian import log_truth_of_gaussians
+from fuzzymil.network.kernels.one_bag import softmax_of_one_bag
 from fuzzymil.network.kernels.packed import Packed, grouping_of
 from fuzzymil.network.kernels.short_bags import is_short, softmax_of_short_bags
-from fuzzymil.network.segments import Grouping
+from fuzzymil.network.segments import Grouping, OneBag
 
 __all__ = [
     "Packed",
@@ -60,10 +61,20 @@ def softmax(values: jax.Array) -> jax.Array:
     return jax.nn.softmax(values, axis=-1)
 
 
+@jax.custom_jvp
 def shares(log_values: jax.Array) -> jax.Array:
     """Return `softmax`; all zero where every value is ``-inf``."""
-    some = ~jnp.isneginf(log_values).all(axis=-1, keepdims=True)
-    return jnp.where(some, softmax(jnp.where(some, log_values, 0.0)), 0.0)
+    top = log_values.max(axis=-1, keepdims=True)
+    found = jnp.exp(log_values - jnp.where(jnp.isneginf(top), 0.0, top))
+    total = found.sum(axis=-1, keepdims=True)
+    return found / jnp.where(total == 0, 1.0, total)
+
+
+@shares.defjvp
+def _shares_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    found = shares(*primals)
+    rise = found * tangents[0]
+    return found, rise - found * rise.sum(axis=-1, keepdims=True)
 
 
 def log_softmax(values: jax.Array) -> jax.Array:
@@ -77,7 +88,9 @@ def sigmoid(values: jax.Array) -> jax.Array:
 
 
 def fast_softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array | None:
-    """Return `aggregation.softmax` of bags of similar size in one pass; None for others."""
+    """Return `aggregation.softmax` of a single bag or of short bags in one pass; None for others."""
+    if isinstance(grouping, OneBag):
+        return softmax_of_one_bag(log_r, grouping.real, alpha)
     if isinstance(grouping, Packed) and is_short(grouping):
         return softmax_of_short_bags(log_r, grouping, alpha)
     return None

@@ -295,13 +295,13 @@ def _of_few_rows(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Return the gradients like `_moments`, from the differences: one small product for each rule."""
-    difference = x[:, None, :] - centers
-    z = difference * inverse
+    difference = x - centers[:, None, :]  # (r, i, d)
+    z = difference * inverse[:, None, :]
     if known is not None:
-        z = z * known[:, None, :]
+        z = z * known
     return (
-        inverse * jnp.einsum("ir,ird->rd", g, z, precision="highest"),
-        -jnp.einsum("ir,ird->rd", g, z * difference, precision="highest"),
+        inverse * jnp.einsum("ir,rid->rd", g, z, precision="highest"),
+        -jnp.einsum("ir,rid->rd", g, z * difference, precision="highest"),
     )
 
 
