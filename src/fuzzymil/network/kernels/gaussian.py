@@ -5,8 +5,9 @@ are lost at small widths. On a GPU, expanding the square into matrix products is
 where ``|x| / s`` is large; a bound on the error decides between the two in every epoch. Large data use the GPU's tensor
 cores (`tensor_cores`).
 
-The gradient needs less precision and is always computed by matrix products, several times faster than differentiating
-the differences.
+The gradient needs less precision and is computed by matrix products, several times faster than differentiating the
+differences. A CPU takes longer to start them than the few rows of a single bag take: their gradient comes from the
+differences.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size b
 _UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
 _BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
-_FEW_ROWS = 16  # at most, as of a single bag, where a CPU spends more on starting large operations than on computing
-_WIDE = 64  # features from which on a product with ones is faster than a sum over few rows
+_FEW_ROWS = 16  # most rows, as of a single bag, for which a CPU starts a product of matrices longer than it computes it
+_SUMMED_ROWS, _WIDE = 64, 64  # most rows and least features for which a CPU multiplies by ones faster than it sums up
 
 
 def log_truth_of_gaussians(
@@ -128,7 +129,7 @@ def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax
     def squares(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
         z = (x[:, None, :] - centers) * inverse
         z = jnp.square(z if known is None else z * known[:, None, :])
-        if len(x) <= 4*_FEW_ROWS and x.shape[1] >= _WIDE:
+        if len(x) <= _SUMMED_ROWS and x.shape[1] >= _WIDE:
             return _product(z, jnp.ones(x.shape[1], x.dtype))
         return total(z)
 
@@ -294,15 +295,14 @@ def _summed_up(
 def _of_few_rows(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the gradients like `_moments`, from the differences: one small product for each rule."""
-    difference = x - centers[:, None, :]  # (r, i, d)
+    """Return the gradients like `_moments`, from the differences (r, i, d): one product with a vector for each rule."""
+    difference = x - centers[:, None, :]
     z = difference * inverse[:, None, :]
-    if known is not None:
-        z = z * known
-    return (
-        inverse * jnp.einsum("ir,rid->rd", g, z, precision="highest"),
-        -jnp.einsum("ir,rid->rd", g, z * difference, precision="highest"),
+    z = z if known is None else z * known
+    by_centers, by_inverse = (
+        jnp.einsum("ir,rid->rd", g, values, precision="highest") for values in (z, z * difference)
     )
+    return inverse * by_centers, -by_inverse
 
 
 def _moments(
