@@ -71,21 +71,18 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
     return tuple(found)
 
 
-_CONTAINERS = (Mapping, list, tuple, np.ndarray)
+_CONTAINERS = (list, tuple, np.ndarray, Mapping)
 
 
 def _frozen(value: Any) -> Any:
     """Return a parameter as it is now: a list or mapping might be changed later."""
-    if not _contains(type(value)):
-        return value
     if isinstance(value, Mapping):
         return tuple(value), _frozen(tuple(value.values()))
-    return tuple(map(_frozen, value)) if any(map(_contains, set(map(type, value)))) else tuple(value)
-
-
-@functools.lru_cache  # looked up for every inference, even of one row
-def _contains(kind: type) -> bool:
-    return issubclass(kind, _CONTAINERS)
+    if not isinstance(value, _CONTAINERS):
+        return value
+    # One look at each type and not at each value, for this happens at every inference.
+    nested = any(issubclass(kind, _CONTAINERS) for kind in set(map(type, value)))
+    return tuple(map(_frozen, value)) if nested else tuple(value)
 
 
 @functools.lru_cache
