@@ -317,7 +317,8 @@ class _Order(NamedTuple):
         """Return the device's own bags in a mini-batch, (size,), and which of these places are taken."""
         first = number * size
         if self.places is None:
-            within = first + jnp.arange(size) < self.n_bags
+            # A single bag is always there; to know it saves operations in every step.
+            within = jnp.ones(1, bool) if size == 1 else first + jnp.arange(size) < self.n_bags
             return jax.lax.dynamic_slice_in_dim(self.bags, first, size), within
         start = jnp.searchsorted(self.places, first)
         places = jax.lax.dynamic_slice_in_dim(self.places, start, size)

@@ -31,8 +31,11 @@ _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size b
 _UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
 _BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
-_FEW_ROWS = 16  # most rows, as of a single bag, for which a CPU starts a product of matrices longer than it computes it
-_SUMMED_ROWS, _WIDE = 64, 64  # most rows and least features for which a CPU multiplies by ones faster than it sums up
+_FEW_ROWS, _FEW_VALUES = (
+    16,
+    1 << 14,
+)  # of a small bag, at most: a CPU computes them faster than it starts large products
+_WIDE = 64  # features from which on a product with ones adds up their squares faster than a sum
 
 
 def log_truth_of_gaussians(
@@ -128,12 +131,12 @@ def _value(
 def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
     def squares(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
         z = (x[:, None, :] - centers) * inverse
-        z = jnp.square(z if known is None else z * known[:, None, :])
-        if len(x) <= _SUMMED_ROWS and x.shape[1] >= _WIDE:
-            return _product(z, jnp.ones(x.shape[1], x.dtype))
-        return total(z)
+        return total(jnp.square(z if known is None else z * known[:, None, :]))
 
     n_features = x.shape[1]
+    if _are_few(x, centers) and n_features >= _WIDE:
+        ones = jnp.ones_like(inverse)  # (r, d): the gradient uses the squares in the same order, and they are shared
+        return -0.5 * _for_each_rule("rid,rd->ir", jnp.square(_scaled(x, known, centers, inverse)), ones)
     if n_features <= _MANY:
         return -0.5 * squares(x, known, centers, inverse)
 
@@ -149,6 +152,20 @@ def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax
     start = block(whole * _BLOCK, rest) if rest else jnp.zeros((len(x), len(centers)), x.dtype)
     found: jax.Array = jax.lax.fori_loop(0, whole, lambda k, before: before + block(k * _BLOCK, _BLOCK), start)
     return -0.5 * found
+
+
+def _are_few(x: jax.Array, centers: jax.Array) -> bool:
+    return len(x) <= _FEW_ROWS and len(x) * centers.size <= _FEW_VALUES
+
+
+def _scaled(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
+    """Return the differences divided by the widths, (r, i, d); 0 where a value is unknown."""
+    z = (x - centers[:, None, :]) * inverse[:, None, :]
+    return z if known is None else z * known
+
+
+def _for_each_rule(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
+    return jnp.einsum(subscripts, a, b, precision="highest")
 
 
 def _by_slices(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
@@ -254,7 +271,7 @@ def _backward(
         return found
 
     def on_a_cpu(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
-        if len(x) <= _FEW_ROWS:
+        if _are_few(x, centers):
             return _of_few_rows(*arguments[:5])
         return about_the_middle(*arguments, uncopied=_UNCOPIED_BY_CPU)
 
@@ -295,14 +312,10 @@ def _summed_up(
 def _of_few_rows(
     x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the gradients like `_moments`, from the differences (r, i, d): one product with a vector for each rule."""
-    difference = x - centers[:, None, :]
-    z = difference * inverse[:, None, :]
-    z = z if known is None else z * known
-    by_centers, by_inverse = (
-        jnp.einsum("ir,rid->rd", g, values, precision="highest") for values in (z, z * difference)
-    )
-    return inverse * by_centers, -by_inverse
+    """Return the gradients like `_moments`, from the differences."""
+    z = _scaled(x, known, centers, inverse)
+    first, second = (_for_each_rule("ir,rid->rd", g, values) for values in (z, jnp.square(z)))
+    return inverse * first, -second / jnp.where(inverse == 0, 1.0, inverse)  # 0 where a rule does not use a feature
 
 
 def _moments(

@@ -51,7 +51,8 @@ def _joined(log_r: jax.Array, real: jax.Array, alpha: jax.Array) -> _Joined:
     def total(values: jax.Array) -> jax.Array:
         return jnp.where(own, jnp.exp(values), 0.0).sum(axis=0, keepdims=True)
 
-    reference = jnp.where(real.any(), jnp.exp(sign * greatest(sign * log_r)), 0.0)
+    leading = greatest(sign * log_r)
+    reference = jnp.where(jnp.isneginf(leading), 0.0, jnp.exp(sign * leading))
     score = alpha * (jnp.exp(log_r) - reference)
     top = greatest(log_r + score)
     top = jnp.where(jnp.isfinite(top), top, 0.0)
