@@ -84,6 +84,28 @@ def test_gradients_equal_central_differences(anywhere, width, missing):
             assert abs(float(gradient[place]) - (ends[0] - ends[1]) / (2 * step)) < 1e-6 * scale
 
 
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("features", [3, 80])
+@pytest.mark.parametrize("rows", [1, 4, 16])
+def test_a_few_rows_have_the_value_and_gradient_of_many(monkeypatch, rows, features, missing):
+    with jax.enable_x64():
+        x, known, *free = problem(2.0, features, offset=5.0, missing=missing)
+        x, known = x[:rows], None if known is None else known[:rows]
+
+        def loss(x, centers, inverse):
+            found = gaussian._log_truth(False, x, known, centers, inverse)
+            return jnp.sum(jnp.sin(found)), found
+
+        def computed():
+            return jax.value_and_grad(loss, argnums=(0, 1, 2), has_aux=True)(x, *free)
+
+        few = computed()
+        np.testing.assert_allclose(few[0][1], by_hand(x, known, *free), rtol=1e-13)
+        monkeypatch.setattr(gaussian, "_FEW_ROWS", 0)
+        for one, other in zip(jax.tree.leaves(few), jax.tree.leaves(computed()), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-11)
+
+
 @pytest.mark.slow
 def test_fits_computed_together_take_one_way_and_not_both():
     x, known, centers, wide = problem(3.0, dtype=np.float32)

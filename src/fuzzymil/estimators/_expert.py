@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -69,11 +71,24 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
     return tuple(found)
 
 
+_CONTAINERS = (list, tuple, np.ndarray, Mapping)
+
+
 def _frozen(value: Any) -> Any:
     """Return a parameter as it is now: a list or mapping might be changed later."""
     if isinstance(value, Mapping):
-        return tuple((name, _frozen(item)) for name, item in value.items())
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple | np.ndarray) else value
+        return tuple(value), _frozen(tuple(value.values()))
+    if not isinstance(value, _CONTAINERS):
+        return value
+    # One look at each type and not at each value, for this happens at every inference.
+    nested = any(issubclass(kind, _CONTAINERS) for kind in set(map(type, value)))
+    return tuple(map(_frozen, value)) if nested else tuple(value)
+
+
+@functools.lru_cache
+def _parameters(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what reads the parameters of an estimator."""
+    return operator.attrgetter(*(field.name for field in dataclasses.fields(kind)))
 
 
 def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
@@ -117,7 +132,7 @@ class ExpertSystem(RuleEstimator):
 
     def _rules_read_once(self) -> Any:
         """Return the rules that the parameters describe, parsed again only if a parameter has changed."""
-        parameters = [_frozen(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        parameters = _frozen(_parameters(type(self))(self))
         known = self.__dict__.get("_read")
         if known is None or known[0] != parameters:
             known = self._read = parameters, self._described_rules()

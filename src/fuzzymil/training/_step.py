@@ -21,6 +21,7 @@ from fuzzymil.membership import family
 from fuzzymil.network import mamdani
 from fuzzymil.network.engines.jax import Packed, grouping_of
 from fuzzymil.network.layers import Masks, Operators, Params, forward
+from fuzzymil.network.packing import padded_size
 from fuzzymil.network.segments import Grouping, OneBag
 from fuzzymil.training._projection import projected
 from fuzzymil.training.limits import Limits
@@ -216,17 +217,21 @@ def _draw_keep(
 
 
 def bucket_sizes(sizes: Array, batch_size: int) -> tuple[int, ...]:
-    """Return the numbers of rows that mini-batches are padded to: powers of 4 times 8, up to the largest batch.
+    """Return the numbers of rows that mini-batches are padded to: a few up to the largest batch.
+
+    Most bags are small, so the small numbers are closer together; each of them is compiled separately.
 
     Examples
     --------
     >>> bucket_sizes(np.array([3, 40, 2]), batch_size=2)
-    (8, 32, 128)
+    (4, 8, 16, 48)
     """
     largest = int(np.sort(sizes)[-batch_size:].sum())
-    buckets = [8 if largest > 1 else 1]
+    buckets = [4 if largest > 1 else 1]
     while buckets[-1] < largest:
-        buckets.append(buckets[-1] * 4)
+        buckets.append(buckets[-1] * (2 if buckets[-1] < 16 else 4))
+    if len(buckets) > 3:
+        buckets[-1] = padded_size(largest)
     return tuple(buckets)
 
 
@@ -312,7 +317,8 @@ class _Order(NamedTuple):
         """Return the device's own bags in a mini-batch, (size,), and which of these places are taken."""
         first = number * size
         if self.places is None:
-            within = first + jnp.arange(size) < self.n_bags
+            # A single bag is always there; to know it saves operations in every step.
+            within = jnp.ones(1, bool) if size == 1 else first + jnp.arange(size) < self.n_bags
             return jax.lax.dynamic_slice_in_dim(self.bags, first, size), within
         start = jnp.searchsorted(self.places, first)
         places = jax.lax.dynamic_slice_in_dim(self.places, start, size)
@@ -378,7 +384,7 @@ def steps_through(
             return jax.grad(mean_cost, has_aux=True)
 
         size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
-        bucket = jnp.searchsorted(jnp.asarray(buckets), size)
+        bucket = jnp.sum(size > jnp.asarray(buckets[:-1], size.dtype))  # a search would be a loop
         found = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
         gradient, (cost, deviation) = _over_shares(found, plan)
         free, optimizer = step(free, optimizer, gradient, plan, limits, rate)

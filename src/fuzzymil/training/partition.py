@@ -6,6 +6,7 @@ the estimators pass standardized features.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -38,7 +39,7 @@ SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 
 _HASHED_ROWS = 1 << 16  # hashed at once
-_FEW_ROWS = 4096  # up to which k-means is faster without scikit-learn's threads
+_FEW_ROWS = 4096  # up to which k-means takes one thread
 
 Array = npt.NDArray[np.float64]
 
@@ -65,73 +66,22 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     >>> sorted(kmeans(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(3).ravel().tolist())
     [0.1, 5.0]
     """
-    if len(instances) <= _FEW_ROWS:
-        return _kmeans_of_few(instances, n_rules, rng)
     from sklearn import config_context
     from sklearn.cluster import KMeans  # deferred, like all of scikit-learn here: slow to import
 
     check_process()  # its threads do not survive a fork either
-    with config_context(assume_finite=True, skip_parameter_validation=True):
+    # Threads share parts of 256 rows; where there are only a few, they mostly wait for each other.
+    one_thread = _thread_pools().limit(limits=1 if len(instances) <= _FEW_ROWS else None, user_api="openmp")
+    with one_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         found = KMeans(n_rules, n_init=1, random_state=rng).fit(instances)
     return np.asarray(found.cluster_centers_, np.float64)
 
 
-def _kmeans_of_few(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
-    """Compute what scikit-learn's ``KMeans`` does, from the same draws, without its checks and threads.
+@functools.cache  # looking for the libraries takes longer than k-means
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController
 
-    On a few hundred instances, these take longer than the clustering.
-    """
-    middle = instances.mean(axis=0)
-    x = instances - middle  # an offset common to all instances would cost digits
-    norms = np.einsum("id,id->i", x, x)
-    centers = x[_spread_out(x, norms, n_rules, rng)]
-    least_move = 1e-4 * norms.sum() / x.size
-    before = None
-    for _ in range(300):
-        nearest = (0.5 * np.einsum("rd,rd->r", centers, centers) - x @ centers.T).argmin(axis=1)
-        if before is not None and np.array_equal(nearest, before):
-            break
-        moved = _means(x, nearest, centers)
-        moves = np.square(moved - centers).sum()
-        centers, before = moved, nearest
-        if moves <= least_move:
-            break
-    return np.asarray(centers + middle, np.float64)
-
-
-def _spread_out(x: Array, norms: Array, n_rules: int, rng: np.random.RandomState) -> list[int]:
-    """Return the places of instances that lie apart, by greedy k-means++.
-
-    Each is the best of a few candidates, drawn in proportion to the squared distance from the nearest one before.
-    """
-
-    def squared_distances(places: Any) -> Array:
-        return np.asarray(np.maximum(norms - 2 * (x[places] @ x.T) + norms[places, None], 0.0))
-
-    n_candidates = 2 + int(np.log(n_rules))
-    chosen = [int(rng.choice(len(x), p=np.full(len(x), 1 / len(x))))]
-    distances = squared_distances(chosen)[0]
-    while len(chosen) < n_rules:
-        drawn = rng.uniform(size=n_candidates) * distances.sum()
-        places = np.minimum(np.searchsorted(np.cumsum(distances), drawn), len(x) - 1)
-        candidates = np.minimum(distances, squared_distances(places))
-        best = int(candidates.sum(axis=1).argmin())
-        chosen.append(int(places[best]))
-        distances = candidates[best]
-    return chosen
-
-
-def _means(x: Array, nearest: npt.NDArray[np.int64], centers: Array) -> Array:
-    """Return the means (r, d) of the instances that are nearest to each center."""
-    belongs = (nearest == np.arange(len(centers))[:, None]).astype(float)
-    sums, counts = belongs @ x, belongs.sum(axis=1)
-    empty = np.flatnonzero(counts == 0)
-    if len(empty):  # each takes over one of the instances that are farthest from their centers
-        far = np.argsort(np.square(x - centers[nearest]).sum(axis=1))[: -len(empty) - 1 : -1]
-        np.subtract.at(sums, nearest[far], x[far])
-        np.subtract.at(counts, nearest[far], 1.0)
-        sums[empty], counts[empty] = x[far], 1.0
-    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], centers)
+    return ThreadpoolController()
 
 
 def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:

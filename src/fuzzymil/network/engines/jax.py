@@ -60,10 +60,20 @@ def softmax(values: jax.Array) -> jax.Array:
     return jax.nn.softmax(values, axis=-1)
 
 
+@jax.custom_jvp
 def shares(log_values: jax.Array) -> jax.Array:
     """Return `softmax`; all zero where every value is ``-inf``."""
-    some = ~jnp.isneginf(log_values).all(axis=-1, keepdims=True)
-    return jnp.where(some, softmax(jnp.where(some, log_values, 0.0)), 0.0)
+    top = log_values.max(axis=-1, keepdims=True)
+    found = jnp.exp(log_values - jnp.where(jnp.isneginf(top), 0.0, top))
+    total = found.sum(axis=-1, keepdims=True)
+    return found / jnp.where(total == 0, 1.0, total)
+
+
+@shares.defjvp
+def _shares_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    found = shares(*primals)
+    rise = found * tangents[0]
+    return found, rise - found * rise.sum(axis=-1, keepdims=True)
 
 
 def log_softmax(values: jax.Array) -> jax.Array:

@@ -5,8 +5,9 @@ are lost at small widths. On a GPU, expanding the square into matrix products is
 where ``|x| / s`` is large; a bound on the error decides between the two in every epoch. Large data use the GPU's tensor
 cores (`tensor_cores`).
 
-The gradient needs less precision and is always computed by matrix products, several times faster than differentiating
-the differences.
+The gradient needs less precision and is computed by matrix products, several times faster than differentiating the
+differences. A CPU takes longer to start them than the few rows of a single bag take: their gradient comes from the
+differences.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size b
 _UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
 _BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
+_FEW_ROWS, _FEW_VALUES = (
+    16,
+    1 << 14,
+)  # of a small bag, at most: a CPU computes them faster than it starts large products
+_WIDE = 64  # features from which on a product with ones adds up their squares faster than a sum
 
 
 def log_truth_of_gaussians(
@@ -128,6 +134,9 @@ def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax
         return total(jnp.square(z if known is None else z * known[:, None, :]))
 
     n_features = x.shape[1]
+    if _are_few(x, centers) and n_features >= _WIDE:
+        ones = jnp.ones_like(inverse)  # (r, d): the gradient uses the squares in the same order, and they are shared
+        return -0.5 * _for_each_rule("rid,rd->ir", jnp.square(_scaled(x, known, centers, inverse)), ones)
     if n_features <= _MANY:
         return -0.5 * squares(x, known, centers, inverse)
 
@@ -143,6 +152,20 @@ def _by_differences(x: jax.Array, known: Known, centers: jax.Array, inverse: jax
     start = block(whole * _BLOCK, rest) if rest else jnp.zeros((len(x), len(centers)), x.dtype)
     found: jax.Array = jax.lax.fori_loop(0, whole, lambda k, before: before + block(k * _BLOCK, _BLOCK), start)
     return -0.5 * found
+
+
+def _are_few(x: jax.Array, centers: jax.Array) -> bool:
+    return len(x) <= _FEW_ROWS and len(x) * centers.size <= _FEW_VALUES
+
+
+def _scaled(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
+    """Return the differences divided by the widths, (r, i, d); 0 where a value is unknown."""
+    z = (x - centers[:, None, :]) * inverse[:, None, :]
+    return z if known is None else z * known
+
+
+def _for_each_rule(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
+    return jnp.einsum(subscripts, a, b, precision="highest")
 
 
 def _by_slices(x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array) -> jax.Array:
@@ -235,11 +258,13 @@ def _backward(
         found: tuple[jax.Array, jax.Array] = jax.lax.cond(good, _moments_where_good, about_the_middle, *arguments)
         return found
 
+    def on_a_cpu(*arguments: jax.Array) -> tuple[jax.Array, jax.Array]:
+        if _are_few(x, centers):
+            return _of_few_rows(*arguments[:5])
+        return about_the_middle(*arguments, uncopied=_UNCOPIED_BY_CPU)
+
     d_centers, d_inverse = jax.lax.platform_dependent(
-        *(x, known, centers, inverse, g, squares),
-        cuda=either,
-        rocm=either,
-        default=either if anywhere else functools.partial(about_the_middle, uncopied=_UNCOPIED_BY_CPU),
+        *(x, known, centers, inverse, g, squares), cuda=either, rocm=either, default=either if anywhere else on_a_cpu
     )
     precision, c = jnp.square(inverse), centers - middle
     d_x = _product(g, precision * c) - (x - middle) * _product(g, precision)
@@ -270,6 +295,15 @@ def _summed_up(
         lambda before, part: (jax.tree.map(jnp.add, before, function(*part)), None), rest, parts
     )[0]
     return found
+
+
+def _of_few_rows(
+    x: jax.Array, known: Known, centers: jax.Array, inverse: jax.Array, g: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Return the gradients like `_moments`, from the differences."""
+    z = _scaled(x, known, centers, inverse)
+    first, second = (_for_each_rule("ir,rid->rd", g, values) for values in (z, jnp.square(z)))
+    return inverse * first, -second / jnp.where(inverse == 0, 1.0, inverse)  # 0 where a rule does not use a feature
 
 
 def _moments(
