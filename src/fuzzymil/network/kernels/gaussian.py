@@ -31,10 +31,7 @@ _COPIED, _UNCOPIED = 1 << 20, 1 << 24  # size of a chunk of rows, and the size b
 _UNCOPIED_BY_CPU = 1 << 21  # the same for a CPU, whose caches hold such a chunk but not all data
 _SLICES = 8  # features that a GPU adds up at once
 _BLOCK, _MANY = 128, 256  # features that a CPU adds up at once, and the number above which it does so
-_FEW_ROWS, _FEW_VALUES = (
-    16,
-    1 << 14,
-)  # of a small bag, at most: a CPU computes them faster than it starts large products
+_FEW_ROWS, _FEW_VALUES = 16, 1 << 14  # of a bag that a CPU computes faster than it starts large products
 _WIDE = 64  # features from which on a product with ones adds up their squares faster than a sum
 
 
