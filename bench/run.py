@@ -44,6 +44,7 @@ QUESTIONS = (
     "expert",
     "stored",
 )
+WITHOUT_TARGETS = ("attention", "latency", "concepts")  # a quick run leaves them out
 PACKAGES = (
     "jax",
     "numpy",
@@ -105,12 +106,13 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes; under three minutes")
+    parser.add_argument("--quick", action="store_true", help="what has targets, in fewer rounds and smaller sizes")
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", help=", ".join(QUESTIONS))
     parser.add_argument("--summary", action="store_true", help="also write bench/summary.md, as full runs do")
     arguments = parser.parse_args()
     arguments.partial = arguments.only is not None
-    arguments.only = arguments.only or list(QUESTIONS)
+    left_out = WITHOUT_TARGETS if arguments.quick else ()
+    arguments.only = arguments.only or [name for name in QUESTIONS if name not in left_out]
     return arguments
 
 

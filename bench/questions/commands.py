@@ -33,7 +33,7 @@ ARGUMENTS = {
 
 
 def measure(effort: Effort) -> list[Row]:
-    times = effort.pick(2, 5)
+    times = effort.pick(1, 5)
     # As pip does on installation; sources that were just edited would be compiled in every process.
     subprocess.run([PYTHON, "-m", "compileall", "-q", HERE.parent / "src"], check=True)
     importing = min(_seconds([PYTHON, "-c", "import fuzzymil"], Path.cwd(), "off") for _ in range(times))

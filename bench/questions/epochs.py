@@ -36,7 +36,7 @@ def _bar(n_rows: int, name: str) -> str:
 def measure(effort: Effort) -> list[Row]:
     rows, others = [], effort.pick(OTHERS, [LINEAR, *OTHERS])
     for threads in effort.pick((N_CORES,), tuple(dict.fromkeys((N_CORES, 1)))):
-        rounds, budget = effort.pick(3, 7), effort.pick(4.0, 40.0)
+        rounds, budget = effort.pick(2, 7), effort.pick(2.0, 40.0)
         times = race([OURS, *others], rounds=rounds, threads=threads, budget=budget, say=effort.say)
         for size in SIZES:
             named = f"{size:,} rows, {threads} thread{'s' * (threads > 1)}: {{}}"

@@ -19,7 +19,7 @@ NOTES = {
 def measure(effort: Effort) -> list[Row]:
     ours = Contestant("fuzzymil", "ours:epochs_at", {"points": [SIZE]})
     bare = Contestant("bare operations", "roofline:parts", SIZE)
-    times = race([ours, bare], rounds=effort.pick(2, 9), budget=60.0, say=effort.say)
+    times = race([ours, bare], rounds=effort.pick(1, 9), budget=60.0, say=effort.say)
     parts = {name: present(times, bare, name).least for name in NOTES}
     rows = [Row(name, seconds, note=NOTES[name], series="roofline") for name, seconds in parts.items()]
     roof, epoch = sum(parts.values()), present(times, ours, "0").least

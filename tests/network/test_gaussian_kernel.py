@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from fuzzymil.network.engines import numpy as numpy_engine
 from fuzzymil.network.kernels import gaussian
 
 ROWS, RULES = 40, 3
@@ -170,3 +171,8 @@ def test_gradients_of_many_rows_are_summed_up_in_parts(monkeypatch, missing):
             monkeypatch.setattr(gaussian, "_UNCOPIED_BY_CPU", 0)
             for one, other in zip(gradients(), expected, strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_no_rows_have_no_truths():
+    found = numpy_engine.log_truth_of_gaussians(np.zeros((0, 3)), None, np.zeros((2, 3)), np.ones((2, 3)))
+    assert found.shape == (0, 2)

@@ -115,7 +115,7 @@ def _known_quantiles(rows: Array, shares: Array) -> Array:
     All columns at once, which is many times faster. A column without any known value has NaN.
     """
     ordered = np.sort(rows.astype(float, copy=False), axis=0)  # NaN comes last
-    complete = not np.isnan(ordered[-1]).any()
+    complete = not np.isnan(ordered[-1:]).any()
     n_known = np.full(ordered.shape[1], len(ordered)) if complete else (~np.isnan(ordered)).sum(axis=0)
     place = shares[:, None] * np.maximum(n_known - 1, 0)
     below = np.floor(place).astype(int)

@@ -196,7 +196,7 @@ def log_truth_of_gaussians(
     """
     del squares
     found = np.empty((len(x), len(centers)))
-    n_rows = min(max(_CACHED // max(x.shape[1], 1), 1), len(x))
+    n_rows = max(min(_CACHED // max(x.shape[1], 1), len(x)), 1)
     room = np.empty((n_rows, x.shape[1]))
     for first in range(0, len(x), n_rows):
         rows = slice(first, first + n_rows)
