@@ -104,13 +104,10 @@ class Worker:
     def close(self) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self._process.kill()  # it has nothing to save, and libraries take seconds to end
+        self._process.wait()
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
         self._process.stdout.close()
         self._errors.close()
 

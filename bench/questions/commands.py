@@ -20,6 +20,7 @@ COLUMNS = ("--bag", "user", "--label", "converted")
 # An environment with nothing else: scikit-learn imports pandas, which peers need, wherever it is installed.
 OWN = HERE.parent / ".venv-bench-commands" / "bin" / "python"
 PYTHON = str(OWN) if OWN.exists() else sys.executable
+NEEDED = "typer, rich, sklearn.cluster, sklearn.linear_model"
 BOUNDS = {"fit": (4, 2), "rules": (0.5, 0.5), "predict": (0.9, 0.9), "explain": (0.9, 0.9)}
 BOUNDS |= {"evaluate": (6, 4), "report": (7, 5)}  # seconds: the first time ever, and later
 ARGUMENTS = {
@@ -38,6 +39,8 @@ def measure(effort: Effort) -> list[Row]:
     subprocess.run([PYTHON, "-m", "compileall", "-q", HERE.parent / "src"], check=True)
     importing = min(_seconds([PYTHON, "-c", "import fuzzymil"], Path.cwd(), "off") for _ in range(times))
     rows = [Row("import fuzzymil", importing, "s", importing, "<= 0.25")]
+    needed = min(_seconds([PYTHON, "-c", f"import {NEEDED}"], Path.cwd(), "off") for _ in range(times))
+    rows.append(Row(f"import {NEEDED}", needed, note="what fit, evaluate and report load before they begin"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for command, bounds in BOUNDS.items():

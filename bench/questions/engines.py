@@ -38,17 +38,15 @@ def measure(effort: Effort) -> list[Row]:
 def _agreement(effort: Effort) -> list[Row]:
     """Differences relative to the greatest value, to JAX in 64 bit."""
     bars = {"64": "<= 1e-12", "32": "<= 1e-5"}
-    askers = [Contestant(name, "engines:differences", {"engine": e, "size": COMPARED}) for e, name in NAMES.items()]
-    found = race(askers, rounds=1, warm_up=False, say=effort.say)
+    asked = Contestant("difference", "engines:differences", {"size": COMPARED})
     rows = []
-    for (name, task), times in found.items():
-        label = f"difference, {task} bit: {name}" if task else f"difference: {name}"
+    for (_, task), times in race([asked], rounds=1, warm_up=False, say=effort.say).items():
         if times.values:
-            rows.append(
-                Row(label, figure=times.median, bar=bars[task.split()[1]], note="to JAX in 64 bit, 20,000 instances")
-            )
+            engine, what, bits = task.split()
+            label, note = f"difference, {what} {bits} bit: {NAMES[engine]}", "to JAX in 64 bit, 20,000 instances"
+            rows.append(Row(label, figure=times.median, bar=bars[bits], note=note))
         else:
-            rows.append(Row(label, note=times.absent))
+            rows.append(Row(f"difference {task}", note=times.absent))
     return rows
 
 

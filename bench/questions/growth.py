@@ -37,14 +37,16 @@ def measure(effort: Effort) -> list[Row]:
             for point in points
             if point not in series[name]
         ]
-    ours = {name: Contestant(name, "ours:epochs_at", {"points": points}) for name, points in series.items()}
+    everything = [point for points in series.values() for point in points]
+    ours = Contestant("growth", "ours:epochs_at", {"points": everything})
     skew = Contestant("skew", "ours:skew", {"n_rules": 6})
     rounds, budget = effort.pick(1, 7), effort.pick(4.0, 60.0)
-    times = race([*ours.values(), skew], rounds=rounds, budget=budget, say=effort.say)
+    times = race([ours, skew], rounds=rounds, budget=budget, say=effort.say)
+    measured = (present(times, ours, str(place)).least for place in range(len(everything)))
     rows = []
     for name, points in series.items():
         sizes = [point[f"n_{name}"] for point in points]
-        least = [present(times, ours[name], str(number)).least for number in range(len(points))]
+        least = [next(measured) for _ in points]
         fixed = ", ".join(f"{value:,} {key[2:]}" for key, value in points[0].items() if key != f"n_{name}")
         for size, seconds in zip(sizes, least, strict=True):
             rows.append(Row(f"{size:,} {name}", seconds, note=fixed, series=name, at=size))

@@ -41,7 +41,7 @@ def _fit(effort: Effort) -> list[Row]:
 
 
 def _stream(effort: Effort) -> Row:
-    gigabytes = effort.pick(1, 20)
+    gigabytes = effort.pick(0.4, 20)
     settings = {"gigabytes": gigabytes, "n_features": 25, "n_rules": 6}
     peak, reason = _once(Contestant("stream", "footprint:stream", settings), effort)
     what = f"a stream of {gigabytes} GB, one epoch, everything included"

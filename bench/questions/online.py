@@ -16,7 +16,7 @@ TORCH = Contestant(
 
 
 def measure(effort: Effort) -> list[Row]:
-    times = race([OURS, TORCH], rounds=effort.pick(5, 15), say=effort.say)
+    times = race([OURS, TORCH], rounds=effort.pick(3, 15), say=effort.say)
     rows = beside(times, OURS, [TORCH], "epoch", lambda name: ">= 50")
     data = samples.musk1()
     a_bag = Row("fuzzymil, a bag", (rows[0].value or 0.0) / len(data[2]), note=data[3])
