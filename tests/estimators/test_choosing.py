@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from fuzzymil import (
     ANFISClassifier,
+    Bags,
     BagStream,
     MIANFISClassifier,
     MIANFISRegressor,
@@ -241,6 +242,33 @@ def test_many_bags_are_sampled(monkeypatch):
     bags = make_planted("some", 300, n_noise=1, random_state=0)
     assert bags.n_instances > 1000
     assert MIANFISClassifier(random_state=0).fit(bags).score(bags) > 0.9
+
+
+def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
+    from fuzzymil.training import partition
+
+    monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(size=(n, 3)) for n in [600] * 3 + [5] * 150]
+    for bag in bags[:3]:
+        bag[:10, 0] = 50
+    labels = np.arange(153) < 3
+    model = MIANFISClassifier(random_state=0).fit(bags, labels)
+    assert 13 <= model.n_bags_chosen_from_ < 153
+    assert (model.predict(bags) == labels).all()
+    assert model.predictions(bags).coverage.min() > 0  # all bags were seen, if not used
+    places = partition.sampled_by_class(Bags.from_list(bags), labels.astype(int))[1]
+    assert np.isin([0, 1, 2], places).all()
+    assert model.predict_proba(bags)[3:, 1].max() < 0.2  # rare as ever
+
+
+def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
+    from fuzzymil.training import partition
+
+    monkeypatch.setattr(partition, "SAMPLE_ROWS", 20)
+    bags = Bags.from_list([np.full((5, 1), float(n)) for n in range(40)], labels=np.arange(40) == 7)
+    with pytest.raises(InputError, match=r"sample of \d of the 40 bags.*none of the class"):
+        MIANFISClassifier(random_state=0).fit(BagStream.from_bags(bags))
 
 
 # ---------------------------------------------------------------------- progress and interruptions

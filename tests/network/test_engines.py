@@ -1,5 +1,8 @@
 """The engines agree on every rule base, and can be chosen."""
 
+import sys
+import threading
+
 import numpy as np
 import pytest
 from three_engines import NO_TORCH, TORCH, evaluated, layers_by
@@ -175,9 +178,31 @@ def test_the_papers_rules_agree_where_truths_underflow():
     np.testing.assert_allclose(one.output, other.output, rtol=1e-9)
 
 
-def test_large_data_use_jax():
+def test_large_data_use_jax(monkeypatch):
     assert _in_numpy(Operators(), 1_000)
     assert not _in_numpy(Operators(), 100_000_000)
+    assert not _in_numpy(Operators(), 30_000_000)
+    monkeypatch.delitem(sys.modules, "jax", raising=False)  # loading it takes longer than NumPy does
+    assert _in_numpy(Operators(), 30_000_000)
+
+
+def test_the_engine_of_a_thread_is_its_own():
+    entered, left = threading.Barrier(2), threading.Event()
+
+    def other():
+        with use_engine("jax"):
+            entered.wait()
+            left.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    entered.wait()
+    with use_engine("numpy"):
+        left.set()
+        thread.join()
+        assert _in_numpy(Operators(), 100_000_000)
+    assert not _in_numpy(Operators(), 100_000_000)
+    assert _in_numpy(Operators(), 1)
 
 
 def test_the_environment_chooses(monkeypatch):
@@ -185,14 +210,16 @@ def test_the_environment_chooses(monkeypatch):
     assert not _in_numpy(Operators(), 1)
     with use_engine("numpy"):
         assert _in_numpy(Operators(), 100_000_000)
+    monkeypatch.setenv("FUZZYMIL_ENGINE", "")
+    assert _in_numpy(Operators(), 1)
     monkeypatch.setenv("FUZZYMIL_ENGINE", "numpi")
     with pytest.raises(ParameterError, match=r"FUZZYMIL_ENGINE.*Did you mean 'numpy'"):
         _in_numpy(Operators(), 1)
 
 
 def test_an_unknown_engine():
-    with pytest.raises(ParameterError, match="numpy"), use_engine("numba"):
-        pass
+    with pytest.raises(ParameterError, match="numpy"):
+        use_engine("numba")
 
 
 FAMILIES_TEXT = """

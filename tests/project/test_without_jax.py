@@ -23,6 +23,7 @@ DOORS = {
     "a comparator": "from fuzzymil.comparators import MINN; MINN().fit(bags, bags.labels)",
     "the engine": "from fuzzymil import RuleBase\n"
     "    with use_engine('jax'): RuleBase.from_arrays([[0.0]], [[1.0]], [1.0]).infer([[[0.0]]])",
+    "several processes": "from fuzzymil.training.distributed import join; join(size=2)",
     "the driver": "from fuzzymil.training import train_groups",
     "experiments": "from fuzzymil.experiments import dropout",
 }
@@ -46,12 +47,12 @@ print(model.explain(bags[:1]))
 write_report(model, bags, {str(tmp_path / "report.html")!r}, n_folds=2)
 from fuzzymil import RuleBase
 wide = RuleBase.from_arrays(np.zeros((30, 100)), np.ones((30, 100)), np.arange(30.0))
-print(wide.infer(np.zeros((2000, 100))).output.shape)  # large enough for JAX, if there was any
+print(wide.infer(np.zeros((25_000, 100))).output.shape)  # large enough for JAX, if there was any
 """
     )
     assert float(said.splitlines()[0]) > 0.95
     assert "Rule 1" in said
-    assert "(2000, 1)" in said
+    assert "(25000, 1)" in said
     assert (tmp_path / "report.html").stat().st_size > 10_000
 
 

@@ -1,7 +1,9 @@
 """Compiled programs kept on disk, so that the next process need not compile them again.
 
 JAX writes and reads them; here is decided where, and that they do not become too many. Several processes can share the
-folder: an entry that cannot be read, because another process is just writing or removing it, is compiled again.
+folder: an entry that cannot be read, because another process is just writing or removing it, is compiled again. JAX
+never replaces an entry: those that a full disk left empty are removed here, others that are damaged stay until the
+folder is cleared.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ VARIABLE = "FUZZYMIL_CACHE"
 MOST_BYTES = 256_000_000
 """Size of the folder above which a new process removes the programs that were not used for the longest time."""
 
-_OFF = ("off", "no", "none", "0")
+_OFF = ("off", "no", "none", "false", "0")
 _ROOM = 0.75  # of the size, after removing
 
 
@@ -50,7 +52,35 @@ def folder() -> Path | None:
     chosen = os.environ.get(VARIABLE, "").strip()
     if chosen.lower() in _OFF:
         return None
-    return (Path(chosen) if chosen else _user_cache() / "fuzzymil") / "compiled"
+    try:
+        base = Path(chosen).expanduser() if chosen else _user_cache() / "fuzzymil"
+    except RuntimeError:  # a user without a home
+        return None
+    return base / "compiled"
+
+
+def obstacle() -> str | None:
+    """Return why no program is kept in `folder`, in words; None if nothing is in the way.
+
+    Examples
+    --------
+    >>> import unittest.mock
+    >>> with unittest.mock.patch.dict(os.environ, {VARIABLE: "off"}):
+    ...     obstacle()
+    'FUZZYMIL_CACHE=off'
+    """
+    place, chosen = folder(), os.environ.get(VARIABLE, "").strip()
+    if place is None:
+        return f"{VARIABLE}={chosen}" if chosen else f"there is no home folder; {VARIABLE} can name another"
+    if told := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return f"JAX keeps programs in {told} (JAX_COMPILATION_CACHE_DIR)"
+    own = place / _machine()
+    existing = next(path for path in (own, *own.parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        return f"{existing} is not a folder that can be written to"
+    if existing == own and not _is_private(own):
+        return f"others can write to {own}; to use it: chmod go-w '{own}'"
+    return None
 
 
 def keep() -> None:
@@ -75,6 +105,9 @@ def _keep_in(chosen: Path | None) -> None:
     if not _is_private(own):
         return
     _trim(chosen, MOST_BYTES)
+    for _, size, path in _entries(chosen):
+        if not size:
+            path.unlink(missing_ok=True)
     # An entry that cannot be read is compiled again, which is no news for anybody.
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache", UserWarning)
     for name, value in (
@@ -93,16 +126,12 @@ def usage() -> Usage:
 
 
 def clear() -> Usage:
-    """Remove all programs and return how many there were; processes that use them are not disturbed."""
+    """Remove all programs and return how many there were; running processes go on, and keep what they compile then."""
     before, known = usage(), folder()
     if known is not None:
         _trim(known, 0)
-        for place in [*known.glob("*/*"), *known.glob("*")]:
-            if place.name.startswith("xla_"):  # what XLA keeps itself, on a GPU
-                shutil.rmtree(place, ignore_errors=True)
-            elif place.is_dir():
-                with contextlib.suppress(OSError):  # something else is in it
-                    place.rmdir()
+        for place in known.glob("*/xla_*"):  # what XLA keeps itself, on a GPU
+            shutil.rmtree(place, ignore_errors=True)
     return before
 
 

@@ -48,11 +48,14 @@ def main() -> None:
     if not open_streams():
         print("Error: Standard output is closed: redirect it to a file.", file=sys.stderr)
         sys.exit(1)
-    _register(*sys.argv[1:2])  # a command should not wait for the others
-    from fuzzymil.cli._app import app
-
     try:
+        _register(*sys.argv[1:2])  # a command should not wait for the others
+        from fuzzymil.cli._app import app
+
         app()
+    except KeyboardInterrupt:  # while importing; later the app sees to it
+        print("Interrupted.", file=sys.stderr)
+        sys.exit(130)
     except OutputError as problem:  # while printing the help
         if not problem.is_unread:
             print(f"Error: {problem}", file=sys.stderr)

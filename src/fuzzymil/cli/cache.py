@@ -24,13 +24,15 @@ def cache(
     A program that trains a network is compiled once and kept, so that the next fit of similar size starts sooner.
     The environment variable FUZZYMIL_CACHE names another folder; FUZZYMIL_CACHE=off keeps nothing.
     """
-    folder = programs.folder()
+    folder, obstacle = programs.folder(), programs.obstacle()
     found = programs.clear() if clear else programs.usage()
     if as_json:
-        emit_json({"folder": folder, "n_programs": found.n_programs, "n_bytes": found.n_bytes, "cleared": clear})
-    elif folder is None:
-        emit(f"Programs are not kept ({programs.VARIABLE}=off).")
-    else:
+        about = {"n_programs": found.n_programs, "n_bytes": found.n_bytes, "cleared": clear, "obstacle": obstacle}
+        emit_json({"folder": folder, **about})
+        return
+    if folder is not None:
         what = f"{found.n_programs} program{'' if found.n_programs == 1 else 's'} ({found.n_bytes / 1e6:.1f} MB)"
         most = f", of at most {programs.MOST_BYTES / 1e6:.0f} MB"
         emit(f"Removed {what} from {folder}." if clear else f"{folder}: {what}{most}.")
+    if obstacle is not None:
+        emit(f"Programs are not kept here: {obstacle}.")

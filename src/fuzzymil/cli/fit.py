@@ -247,7 +247,9 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
         each = "" if chosen else f" with {rules} each"
         rules = f"{len(model.members_)} rule bases{each}"
     if chosen:
-        say(f"Chose {rules} in {seconds:.1f} s{'; the first' if len(model.members_) > 1 else ''}:\n")
+        some = model.n_bags_chosen_from_
+        where = f" from a sample of {some:,} bags" if isinstance(bags, BagStream) or some < bags.n_bags else ""
+        say(f"Chose {rules}{where} in {seconds:.1f} s{'; the first' if len(model.members_) > 1 else ''}:\n")
         say(f"{_scorecard(model.rules_)}\n")
     else:
         say(f"Learned {rules} in {seconds:.1f} s ({_n_epochs(model)} epochs).")

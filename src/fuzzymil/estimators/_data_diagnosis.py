@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import BagStream
 from fuzzymil.estimators._network import Network
 from fuzzymil.selection import DataDiagnosis, diagnose
-from fuzzymil.training.partition import sampled
+from fuzzymil.training.partition import sampled_by_class
 from fuzzymil.training.progress import counting_bar
 from fuzzymil.training.scaling import Measures
 
@@ -71,7 +71,7 @@ class DataDiagnosing(Network):
         model._check_settings()
         everything = model._bags_to_fit(bags, resumes=False)
         coding = model._encode(everything, y, None, resumes=False, classes=None)
-        _, places = sampled(everything)
+        _, places, _ = sampled_by_class(everything, coding.groups)
         with counting_bar("Comparing methods", enabled=bool(self.verbose)) as progress:
             return diagnose(
                 everything,

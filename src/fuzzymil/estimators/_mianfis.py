@@ -135,6 +135,9 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     choice_ : dict
         Only for chosen rules: the mean cost on held-out bags of each kind of candidates, and without any rule ("no
         rules"). Empty with fewer than ten bags, or a single bag in one of two classes.
+    n_bags_chosen_from_ : int
+        Only for chosen rules, and not saved: the number of bags that candidates were compared on. If all bags have more
+        than 50,000 instances together, this is a sample in which every class has its share.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -320,6 +323,9 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
     choice_ : dict
         Only for chosen rules: the mean cost on held-out bags of each kind of candidates, and without any rule ("no
         rules"): half the squared error of standardized targets. Empty with fewer than ten bags.
+    n_bags_chosen_from_ : int
+        Only for chosen rules, and not saved: the number of bags that candidates were compared on. If all bags have more
+        than 50,000 instances together, this is a sample in which every class has its share.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)

@@ -34,9 +34,9 @@ class Narrowed(NamedTuple):
         """Return rules over all features."""
         return found if self.places is None else found.over(self.whole.names)
 
-    def coverage(self, sample: Bags, members: Sequence[RuleBase]) -> Coverage:
-        """Return what is remembered of a sample of the bags that rules were learned from."""
-        found = Coverage.of(sample, used_features(members))
+    def coverage(self, members: Sequence[RuleBase]) -> Coverage:
+        """Return what is remembered of the bags that rules were learned from."""
+        found = Coverage.of(self.bags, used_features(members))
         if self.places is None:
             return found
         return dataclasses.replace(found, columns=tuple(self.places[list(found.columns)].tolist()))

@@ -43,7 +43,7 @@ from fuzzymil.training.constraints import Touched
 from fuzzymil.training.distributed.census import take_census
 from fuzzymil.training.distributed.processes import ProcessGroup, current
 from fuzzymil.training.limits import touched_by
-from fuzzymil.training.partition import sampled
+from fuzzymil.training.partition import sampled, sampled_by_class
 from fuzzymil.training.progress import counting_bar
 from fuzzymil.training.scaling import Measures, Scaling
 
@@ -90,6 +90,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             seen = self._look(X, y, sample_weight, resumes=False)
             bags, coding, overview, rng = seen.census.sample, seen.sample, seen.overview, seen.rng
             narrowed = Narrowed(bags, bags)
+            _require_all_classes(seen.coding, coding)
         else:
             everything = self._bags_to_fit(X, resumes=False)
             _require_bags(everything.n_bags, resumes=False)
@@ -97,8 +98,9 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             narrowed = Narrowed.of(everything, coding)
             rng = check_random_state(self.random_state)
             overview = Overview(Measures.of_bags(narrowed.bags), coding.targets, coding.weights)
-            bags, places = sampled(narrowed.bags)
+            bags, places, factors = sampled_by_class(narrowed.bags, coding.groups)
             coding = coding.only(places)
+            coding = dataclasses.replace(coding, weights=coding.weights * factors)
         scaling = self._scaling(overview.measures, overview.targets)
         gaps = self._stand_ins(bags)
         with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
@@ -120,12 +122,13 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             )
         record_features(self, narrowed.whole)
         self._set_classes(coding)
-        self.coverage_ = narrowed.coverage(bags, choice.members)
+        self.coverage_ = narrowed.coverage(choice.members)
         members = [*map(narrowed.rules, choice.members)]
         scaling = narrowed.scaling(scaling).limited_as(members[0])
         initial = choice.initial if narrowed.places is None else narrowed.rules(choice.initial())
         self._restore(members, initial, {"loss": np.array([choice.cost])}, scaling, 0, None, self._intended_loss)
         self.choice_ = choice.held_out_costs
+        self.n_bags_chosen_from_ = bags.n_bags
         return self
 
     def _set_classes(self, coding: Coding) -> None:
@@ -317,7 +320,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             self._coverage = [coverage_of(job.bags, features_in(kept, members))]
         self._set_fitted(kept, [*members], initial, result.history[best[0]])
         if not job.resumes:
-            self.__dict__.pop("choice_", None)  # of an earlier fit
+            for name in ("choice_", "n_bags_chosen_from_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
         return self
 
     def _set_fitted(
@@ -432,6 +436,17 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
+
+
+def _require_all_classes(coding: Coding, sample: Coding) -> None:
+    """Raise if a sample of a stream lacks a class: no rule could be found for it."""
+    absent = np.setdiff1d(coding.groups, sample.groups)
+    if coding.classes is not None and len(absent):
+        raise InputError(
+            f"Rules are chosen from a sample of {len(sample.groups):,} of the {len(coding.groups):,} bags, which has "
+            f"none of the class {coding.classes[absent[0]]!r}: load the bags into memory, where every class gets its "
+            "share of the sample, or train on all of them (init='kmeans')."
+        )
 
 
 def _require_bags(n_bags: int, *, resumes: bool) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import sys
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -26,25 +28,25 @@ ENGINES = ("auto", "numpy", "jax")
 # Most values of the largest array (instances x rules x features or outputs) in one chunk.
 _CHUNK_VALUES = 1 << 23
 
-# Most of these values for which NumPy, a few tens of nanoseconds each, is faster than compiling a program for JAX.
-_VALUES_FOR_NUMPY = 1 << 22
+# Most of these values for which NumPy, a few tens of nanoseconds each, is faster than compiling a program for JAX, and
+# than importing it as well.
+_VALUES_FOR_NUMPY, _VALUES_BEFORE_JAX = 1 << 24, 1 << 26
 
-_engine = ""  # chosen by `use_engine`; empty: by the environment
+_engine: ContextVar[str] = ContextVar("engine", default="")  # chosen by `use_engine`; empty: by the environment
 
 
-@contextlib.contextmanager
-def use_engine(name: str) -> Iterator[None]:
-    """Choose what runs inference inside a ``with`` block.
+def use_engine(name: str) -> contextlib.AbstractContextManager[None]:
+    """Choose what runs inference inside a ``with`` block, in the present thread.
 
     Parameters
     ----------
     name : {"auto", "numpy", "jax"}
         NumPy answers at once. JAX must be imported and compiles a program for each size of the data, which takes
         seconds, but then it is several times faster and uses GPUs. "auto", the default, uses NumPy unless the data are
-        large (instances x rules x features above four million; conditions instead of features if sets are not all
-        Gaussian or joined by their product). The environment variable ``FUZZYMIL_ENGINE`` sets it
-        for a whole process. Quantified rules always use NumPy; training always uses JAX. Without JAX (the extra
-        ``train``), "auto" means NumPy.
+        large: instances x rules x features above 17 million, or 67 million as long as nothing has imported JAX
+        (conditions instead of features if sets are not all Gaussian or joined by their product). The environment
+        variable ``FUZZYMIL_ENGINE`` sets it for a whole process. Rules with quantifiers always use NumPy, and training
+        always uses JAX, whatever was chosen. Without JAX (the extra ``train``), "auto" means NumPy.
 
     Examples
     --------
@@ -54,25 +56,30 @@ def use_engine(name: str) -> Iterator[None]:
     ...     rules.infer([[[0.0]], [[0.0], [1.0]]]).output.round(2).tolist()
     [[0.0], [0.5]]
     """
-    global _engine
     known_name("engine", name, ENGINES)
-    before, _engine = _engine, name
+    return _using(name)
+
+
+@contextlib.contextmanager
+def _using(name: str) -> Iterator[None]:
+    before = _engine.set(name)
     try:
         yield
     finally:
-        _engine = before
+        _engine.reset(before)
 
 
 def _in_numpy(operators: Operators, n_values: int) -> bool:
     """Return whether NumPy runs the layers."""
-    chosen = _engine or os.environ.get("FUZZYMIL_ENGINE", "auto")
+    chosen = _engine.get() or os.environ.get("FUZZYMIL_ENGINE", "").strip().lower() or "auto"
     known_name("engine", chosen, ENGINES, where="in FUZZYMIL_ENGINE")
     if operators.parts is not None or chosen == "numpy":  # every quantified rule base would need its own program
         return True
     if chosen == "jax":
         require_jax("The engine 'jax'")
         return False
-    return n_values <= _VALUES_FOR_NUMPY or not has_jax()
+    enough = _VALUES_FOR_NUMPY if "jax" in sys.modules else _VALUES_BEFORE_JAX
+    return n_values <= enough or not has_jax()
 
 
 class Strengths:

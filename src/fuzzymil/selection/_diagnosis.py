@@ -169,7 +169,8 @@ class DataDiagnosis:
         """Return which bag problem it is, and the held-out results, as text."""
         lines = ["Which bag problem do I have?", *_wrapped(" ".join(self.verdict))]
         if self.n_used < self.n_bags:
-            lines.append(f"(Found out from a sample of {self.n_used:,} of the {self.n_bags:,} bags.)")
+            rare = ", with more of rare classes" if len(self.sizes) > 1 else ""
+            lines.append(f"(Found out from a sample of {self.n_used:,} of the {self.n_bags:,} bags{rare}.)")
         for warning in self.warnings:
             lines += _wrapped(f"Warning: {warning}")
         if self.methods:

@@ -33,11 +33,13 @@ __all__ = [
     "random",
     "sample_places",
     "sampled",
+    "sampled_by_class",
 ]
 
 SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 
+_FEW_BAGS, _TOO_LARGE = 10, 8  # bags of each class at least, unless they have so many times too many instances
 _HASHED_ROWS = 1 << 16  # hashed at once
 _FEW_ROWS = 4096  # up to which k-means takes one thread
 
@@ -262,6 +264,37 @@ def sampled(bags: Bags) -> tuple[Bags, Any]:
         return bags, np.arange(bags.n_bags)
     places = sample_places(bag_hashes(bags), bags.sizes)
     return bags[places], places
+
+
+def sampled_by_class(bags: Bags, groups: Any) -> tuple[Bags, Any, Array]:
+    """Return bags as `sampled` does, their places, and by how much each of them must count more.
+
+    Every group (class) gets its share of the instances, and at least a few bags, even if these are larger than that:
+    nothing could be learned from a sample without a rare class.
+
+    Examples
+    --------
+    >>> sampled_by_class(Bags.from_list([[[1.0]], [[2.0]]]), np.array([0, 1]))[1:]
+    (array([0, 1]), array([1., 1.]))
+    """
+    if bags.n_instances <= SAMPLE_ROWS:
+        return bags, np.arange(bags.n_bags), np.ones(bags.n_bags)
+    order = np.argsort(bag_hashes(bags), kind="stable")
+    taken = np.zeros(bags.n_bags, bool)
+    present = np.unique(groups)
+    for group in present:
+        own = order[groups[order] == group]
+        rows = np.cumsum(bags.sizes[own])
+        few = (np.arange(len(own)) < _FEW_BAGS) & (rows <= _TOO_LARGE * SAMPLE_ROWS // len(present))
+        few[0] = True
+        taken[own[few | (rows <= SAMPLE_ROWS // (2 * len(present)))]] = True
+    rest = order[~taken[order]]
+    room = SAMPLE_ROWS - int(bags.sizes[taken].sum())
+    rest = rest[bags.sizes[rest] <= room // 2]  # one huge bag should not end the sample
+    taken[rest[np.cumsum(bags.sizes[rest]) <= room]] = True
+    places = np.flatnonzero(taken)
+    share = np.bincount(groups[places], minlength=groups.max() + 1) / np.maximum(np.bincount(groups), 1)
+    return bags[places], places, 1 / share[groups[places]]
 
 
 def sample_places(hashes: Any, sizes: Any) -> Any:

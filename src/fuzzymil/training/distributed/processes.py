@@ -31,6 +31,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, ProcessLostError
+from fuzzymil._utils.runtime import require_jax
 from fuzzymil.bags import Bags, BagStream
 
 if TYPE_CHECKING:
@@ -162,6 +163,7 @@ def join(coordinator: str | None = None, size: int | None = None, rank: int | No
     >>> join(size=1)
     ProcessGroup(rank=0, size=1)
     """
+    require_jax("Training in several processes")
     import jax
 
     global _joined
