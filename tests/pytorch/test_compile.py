@@ -55,3 +55,15 @@ def test_it_compiles_to_one_graph(rules, backend):
         expected, found = found_by(head, head, x, **bags), found_by(head, compiled, x, **bags)
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_gradients_of_an_instance_infinitely_far_away():
+    torch.compiler.reset()
+    head = FuzzyBagHead(RuleBase.from_arrays(PAPER.centers, np.full((2, 2), 0.5), [0, 1]), dtype=torch.float64)
+    compiled = torch.compile(head, fullgraph=True, backend=WITHOUT_CODE)
+    x = torch.tensor([[0.0, 1.0], [torch.inf, 0.0], [1.0, -1.0]], dtype=torch.float64)
+    rows = {"offsets": torch.tensor([0, 2, 3])}
+    expected, found = found_by(head, head, x, **rows), found_by(head, compiled, x, **rows)
+    for one, other in zip(found, expected, strict=True):
+        assert other.isfinite().all()
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)

@@ -210,6 +210,66 @@ def test_second_derivatives_exist():
     assert torch.autograd.gradgradcheck(lambda x: head(x, offsets=[0, 2, 5]), (x,))
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_derivatives_chunk_by_chunk(monkeypatch, missing):
+    from fuzzymil.network.engines import torch as engine
+
+    monkeypatch.setattr(engine, "_CACHED", 12)  # two rows of three rules and two features
+    rng = np.random.default_rng(5)
+    x, centers = (torch.tensor(rng.normal(size=(n, 2)), requires_grad=True) for n in (5, 3))
+    inverse = torch.tensor(rng.uniform(0.5, 2, (3, 2)), requires_grad=True)
+    known = torch.tensor(rng.integers(2, size=(5, 2)), dtype=torch.float64) if missing else None
+    arguments = (x, known, centers, inverse)
+    assert torch.autograd.gradcheck(engine.log_truth_of_gaussians, arguments)
+    assert torch.autograd.gradgradcheck(engine.log_truth_of_gaussians, arguments)
+
+
+def gradients(head, x, **bags):
+    x = x.clone().requires_grad_()
+    head.zero_grad()
+    head(x, **bags).square().sum().backward()
+    return [x.grad.double(), *(parameter.grad.double() for parameter in head.parameters())]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("centers", "width"), [([0, 1000], 1.0), ([0, 3000], 20.0), ([0, 30, 1000], 0.5)])
+def test_gradients_keep_their_digits_where_centers_are_far_apart(centers, width, missing):
+    rules = RuleBase.from_arrays(np.array(centers)[:, None], [[width]] * len(centers), np.arange(len(centers)))
+    rng = np.random.default_rng(0)
+    x = torch.tensor(rng.choice(centers, (40, 1)) + width * rng.normal(size=(40, 1)), dtype=torch.float32)
+    found, expected = (
+        gradients(FuzzyBagHead(rules, dtype=dtype, missing_values=missing), x.to(dtype), offsets=range(0, 41, 4))
+        for dtype in (torch.float32, torch.float64)
+    )
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5 * other.abs().max().item())
+
+
+OUTLIERS = [
+    (torch.float32, 3e19),
+    (torch.float32, 1e38),
+    (torch.float32, torch.inf),
+    (torch.float64, -torch.inf),
+    (torch.float16, 300.0),
+]
+
+
+@pytest.mark.parametrize(("dtype", "value"), OUTLIERS)
+def test_an_instance_too_far_away_to_matter_has_no_part_in_gradients(dtype, value):
+    head = FuzzyBagHead(RuleBase.from_arrays(np.eye(2), np.full((2, 2), 0.3), [0, 1]), dtype=dtype)
+    x = torch.tensor([[0.5, 0.5], [50.0, 0.2], [0.2, 0.1], [0.9, 0.9]], dtype=dtype)
+    expected = gradients(head, x, offsets=[0, 2, 4])
+    x[1, 0] = value
+    for one, other in zip(gradients(head, x, offsets=[0, 2, 4]), expected, strict=True):
+        assert torch.equal(one, other)
+    assert expected[0][1].tolist() == [0, 0]
+
+
+def test_no_instances_at_all_have_gradients():
+    found = gradients(double(RULES["paper"]), torch.zeros(0, 2, dtype=torch.float64), offsets=[0, 0])
+    assert [values.abs().sum().item() for values in found] == [0] * len(found)
+
+
 # ---------------------------------------------------------------------- rules in, rules out
 
 
