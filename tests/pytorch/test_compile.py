@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from fuzzymil import RuleBase  # noqa: E402
+from fuzzymil import InputError, RuleBase  # noqa: E402
 from fuzzymil.torch import FuzzyBagHead  # noqa: E402
 
 PAPER = RuleBase.from_arrays([[0.0, 0.5], [1.0, -1.0]], [[0.5, 1.0], [0.8, 0.7]], np.ones((2, 1, 3)))
@@ -67,3 +67,15 @@ def test_compiled_gradients_of_an_instance_infinitely_far_away():
     for one, other in zip(found, expected, strict=True):
         assert other.isfinite().all()
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_programs_check_lists_of_offsets():
+    torch.compiler.reset()
+    head, x = FuzzyBagHead(PAPER), torch.randn(5, 2, generator=torch.Generator().manual_seed(0))
+    index = torch.tensor([0, 0, 1, 1, 1])
+    expected = head(x, offsets=[0, 2, 5])
+    compiled = torch.compile(head, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(x, offsets=[0, 2, 5]), expected)
+    assert torch.equal(compiled(x, index=index, n_bags=2), expected)
+    with pytest.raises(InputError, match=r"offsets\[2\] = 2"):
+        torch.compile(head, backend="eager")(x, offsets=[0, 4, 2, 5])

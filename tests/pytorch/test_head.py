@@ -399,7 +399,20 @@ def test_rules_start_at_clusters_and_are_named_after_training():
         ((torch.zeros(5, 2),), {}, ["offsets=", "index="]),
         ((torch.zeros(5, 2),), {"offsets": [0, 5], "index": torch.zeros(5).long()}, ["either"]),
         ((torch.zeros(5, 2),), {"offsets": [0, 4]}, ["5", "4"]),
-        ((torch.zeros(5, 2),), {"offsets": [0, 4, 3, 5]}, ["ascend"]),
+        ((torch.zeros(5, 2),), {"offsets": [0, 4, 3, 5]}, ["ascend", "offsets[2] = 3", "offsets[1] = 4"]),
+        ((torch.zeros(5, 2),), {"offsets": torch.tensor([0, 4, 3, 5])}, ["offsets[2] = 3", "offsets[1] = 4"]),
+        ((torch.zeros(5, 2),), {"offsets": "05"}, ["offsets", "sequence"]),
+        ((torch.zeros(5, 2),), {"offsets": [0, 5], "n_bags": 7}, ["n_bags", "index="]),
+        ((torch.zeros(5, 4, 2),), {"n_bags": 7}, ["n_bags", "index="]),
+        ((torch.zeros(3, 2),), {"index": [0, -1, 1]}, ["from -1", "to 1"]),
+        ((torch.zeros(3, 2),), {"index": torch.tensor([0, 2, 1]), "n_bags": 2}, ["n_bags - 1 = 1", "to 2"]),
+        ((torch.zeros(3, 2),), {"index": [0, 0, 1], "n_bags": 2.0}, ["n_bags", "2.0"]),
+        ((torch.zeros(3, 2),), {"index": [0, 0, 1], "n_bags": -1}, ["n_bags", "-1"]),
+        ((torch.zeros(3, 2),), {"index": torch.zeros(3, dtype=torch.complex64)}, ["whole number", "complex64"]),
+        ((torch.zeros(1, 2, 2),), {"mask": torch.tensor([[0, -torch.inf]])}, ["float32", "mask.bool()", "mask == 0"]),
+        ((np.zeros((5, 2)),), {"offsets": [0, 5]}, ["tensor", "ndarray", "as_tensor"]),
+        ((torch.zeros(5, 2, dtype=torch.complex64),), {"offsets": [0, 5]}, ["real", "complex64"]),
+        ((torch.zeros(5, 2).to_sparse(),), {"offsets": [0, 5]}, ["dense"]),
         ((torch.zeros(5, 2),), {"offsets": [0.0, 5.0]}, ["whole numbers", "float32"]),
         ((torch.zeros(5, 2),), {"index": torch.zeros(4).long()}, ["5", "(4,)"]),
         ((torch.zeros(5, 2),), {"index": torch.zeros(5)}, ["whole number", "float32"]),
@@ -411,6 +424,83 @@ def test_bags_of_the_wrong_shape(arguments, settings, facts):
     with pytest.raises(InputError) as problem:
         FuzzyBagHead(RULES["paper"])(*arguments, **settings)
     assert all(fact in str(problem.value) for fact in facts)
+
+
+def test_lists_and_arrays_name_the_bags_as_tensors_do():
+    head, x = double(RULES["paper"]), torch.tensor(some_bags().instances[:4])
+    expected = head(x, index=torch.tensor([1, 0, 0, 1])).tolist()
+    assert head(x, index=[1, 0, 0, 1]).tolist() == head(x, index=np.array([1, 0, 0, 1]), n_bags=2).tolist() == expected
+    wide, mask = x.reshape(2, 2, 2), [[True, False], [True, True]]
+    expected = head(wide, mask=torch.tensor(mask)).tolist()
+    assert head(wide, mask=mask).tolist() == head(wide, mask=np.array(mask, np.uint8)).tolist() == expected
+    expected = head(x, offsets=torch.tensor([0, 1, 4])).tolist()
+    assert head(x, offsets=np.array([0, 1, 4], np.uint64)).tolist() == head(x, offsets=(0, 1, 4)).tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["paper", "limited, with gaps"])
+def test_bags_without_any_instance(name):
+    rules = RULES[name]
+    head, nothing = double(rules), torch.zeros(0, 2, dtype=torch.float64)
+    for found in (
+        head(nothing.reshape(3, 0, 2)),
+        head(nothing.reshape(3, 0, 2), mask=torch.zeros(3, 0, dtype=torch.bool)),
+        head(nothing, index=torch.zeros(0).long(), n_bags=3),
+        head(nothing, offsets=[0, 0, 0, 0]),
+    ):
+        near(found, np.broadcast_to(rules.default, (3, len(rules.outputs))))
+    assert head(nothing, index=torch.zeros(0).long()).shape == (0, len(rules.outputs))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_short_precision_can_be_made_frozen_and_exported(dtype):
+    rules = RULES["shared terms"]
+    made, moved = FuzzyBagHead(rules, dtype=dtype, frozen=["rule 1"]), FuzzyBagHead(rules).to(dtype).freeze("rule 1")
+    assert made.conclusions.fixed.tolist() == moved.conclusions.fixed.tolist()
+    assert [n.fixed.tolist() for n in made.premises[0].numbers] == [n.fixed.tolist() for n in moved.premises[0].numbers]
+    assert made.premises[0].numbers[0].fixed.any()
+    assert made.rules() == rules
+    sample = torch.tensor(some_bags().instances, dtype=dtype)
+    assert FuzzyBagHead.from_instances(sample, 2, random_state=0, dtype=dtype)(sample, offsets=[0, 40]).dtype == dtype
+
+
+def test_a_head_without_memory():
+    assert FuzzyBagHead(RULES["paper"], device="meta", frozen=["rule 1"]).conclusions.value.device.type == "meta"
+
+
+def test_instances_with_missing_values_do_not_start_rules():
+    sample = torch.tensor([[torch.nan, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    head = FuzzyBagHead.from_instances(sample, 2, random_state=0, missing_values=True)
+    near(np.sort(head.rules().centers, axis=0), [[0, 0], [1, 1]])
+
+
+def test_rules_from_instances_can_be_frozen():
+    head = FuzzyBagHead.from_instances(np.eye(3), 2, random_state=0, frozen="rule 1")
+    assert head.conclusions.fixed.flatten().tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("instances", "n_rules", "settings", "facts"),
+    [
+        (np.eye(3), 0, {}, ["n_rules", "0"]),
+        (np.eye(3), 2.5, {}, ["n_rules", "2.5"]),
+        (np.eye(3), 2, {"n_outputs": 0}, ["n_outputs", "0"]),
+        (np.eye(3), 2, {"agregation": "max"}, ["'agregation'", "'aggregation'"]),
+        ([[np.nan, 1.0], [0.0, 1.0]], 1, {}, ["row 0", "column 0", "nan", "missing_values=True"]),
+        ([[np.inf, 1.0], [0.0, 1.0]], 1, {"missing_values": True}, ["row 0", "inf"]),
+        ([[np.nan, 1.0]], 1, {"missing_values": True}, ["no instances"]),
+    ],
+)
+def test_samples_and_settings_that_start_no_rules(instances, n_rules, settings, facts):
+    with pytest.raises((InputError, ParameterError)) as problem:
+        FuzzyBagHead.from_instances(instances, n_rules, **settings)
+    assert all(fact in str(problem.value) for fact in facts)
+
+
+def test_names_to_freeze():
+    rules = RULES["shared terms"]
+    assert FuzzyBagHead(rules, frozen="y").conclusions.fixed.all()
+    with pytest.raises(ParameterError, match=r"list.*\*names"):
+        FuzzyBagHead(rules).freeze(["a"])
 
 
 def test_rules_of_another_kind():

@@ -73,7 +73,10 @@ class Padded:
         return self._by_bag(values, 0.0).sum(dim=1)
 
     def max(self, values: Tensor) -> Tensor:
-        return self._by_bag(values.detach(), -torch.inf).amax(dim=1)
+        by_bag = self._by_bag(values.detach(), -torch.inf)
+        if not by_bag.shape[1]:  # no bag has an instance
+            return values.new_full((len(by_bag), *by_bag.shape[2:]), -torch.inf)
+        return by_bag.amax(dim=1)
 
     def spread(self, values: Tensor) -> Tensor:
         return values.repeat_interleave(self.real.shape[1], dim=0)
@@ -239,7 +242,8 @@ class _LogTruth(torch.autograd.Function):
 
 def _rows_at_once(x: Tensor, centers: Tensor) -> int:
     limit = _CACHED if x.device.type == "cpu" else _GREATEST_ARRAY
-    return max(limit // max(centers.numel(), 1), 1)
+    found: int = max(limit // max(centers.numel(), 1), 1)
+    return found
 
 
 def _slopes(
