@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from fuzzymil import RuleBase  # noqa: E402
+from fuzzymil import InputError, RuleBase  # noqa: E402
 from fuzzymil.torch import FuzzyBagHead  # noqa: E402
 
 PAPER = RuleBase.from_arrays([[0.0, 0.5], [1.0, -1.0]], [[0.5, 1.0], [0.8, 0.7]], np.ones((2, 1, 3)))
@@ -55,3 +55,27 @@ def test_it_compiles_to_one_graph(rules, backend):
         expected, found = found_by(head, head, x, **bags), found_by(head, compiled, x, **bags)
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_gradients_of_an_instance_infinitely_far_away():
+    torch.compiler.reset()
+    head = FuzzyBagHead(RuleBase.from_arrays(PAPER.centers, np.full((2, 2), 0.5), [0, 1]), dtype=torch.float64)
+    compiled = torch.compile(head, fullgraph=True, backend=WITHOUT_CODE)
+    x = torch.tensor([[0.0, 1.0], [torch.inf, 0.0], [1.0, -1.0]], dtype=torch.float64)
+    rows = {"offsets": torch.tensor([0, 2, 3])}
+    expected, found = found_by(head, head, x, **rows), found_by(head, compiled, x, **rows)
+    for one, other in zip(found, expected, strict=True):
+        assert other.isfinite().all()
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_programs_check_lists_of_offsets():
+    torch.compiler.reset()
+    head, x = FuzzyBagHead(PAPER), torch.randn(5, 2, generator=torch.Generator().manual_seed(0))
+    index = torch.tensor([0, 0, 1, 1, 1])
+    expected = head(x, offsets=[0, 2, 5])
+    compiled = torch.compile(head, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(x, offsets=[0, 2, 5]), expected)
+    assert torch.equal(compiled(x, index=index, n_bags=2), expected)
+    with pytest.raises(InputError, match=r"offsets\[2\] = 2"):
+        torch.compile(head, backend="eager")(x, offsets=[0, 4, 2, 5])

@@ -210,6 +210,66 @@ def test_second_derivatives_exist():
     assert torch.autograd.gradgradcheck(lambda x: head(x, offsets=[0, 2, 5]), (x,))
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_derivatives_chunk_by_chunk(monkeypatch, missing):
+    from fuzzymil.network.engines import torch as engine
+
+    monkeypatch.setattr(engine, "_CACHED", 12)  # two rows of three rules and two features
+    rng = np.random.default_rng(5)
+    x, centers = (torch.tensor(rng.normal(size=(n, 2)), requires_grad=True) for n in (5, 3))
+    inverse = torch.tensor(rng.uniform(0.5, 2, (3, 2)), requires_grad=True)
+    known = torch.tensor(rng.integers(2, size=(5, 2)), dtype=torch.float64) if missing else None
+    arguments = (x, known, centers, inverse)
+    assert torch.autograd.gradcheck(engine.log_truth_of_gaussians, arguments)
+    assert torch.autograd.gradgradcheck(engine.log_truth_of_gaussians, arguments)
+
+
+def gradients(head, x, **bags):
+    x = x.clone().requires_grad_()
+    head.zero_grad()
+    head(x, **bags).square().sum().backward()
+    return [x.grad.double(), *(parameter.grad.double() for parameter in head.parameters())]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("centers", "width"), [([0, 1000], 1.0), ([0, 3000], 20.0), ([0, 30, 1000], 0.5)])
+def test_gradients_keep_their_digits_where_centers_are_far_apart(centers, width, missing):
+    rules = RuleBase.from_arrays(np.array(centers)[:, None], [[width]] * len(centers), np.arange(len(centers)))
+    rng = np.random.default_rng(0)
+    x = torch.tensor(rng.choice(centers, (40, 1)) + width * rng.normal(size=(40, 1)), dtype=torch.float32)
+    found, expected = (
+        gradients(FuzzyBagHead(rules, dtype=dtype, missing_values=missing), x.to(dtype), offsets=range(0, 41, 4))
+        for dtype in (torch.float32, torch.float64)
+    )
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5 * other.abs().max().item())
+
+
+OUTLIERS = [
+    (torch.float32, 3e19),
+    (torch.float32, 1e38),
+    (torch.float32, torch.inf),
+    (torch.float64, -torch.inf),
+    (torch.float16, 300.0),
+]
+
+
+@pytest.mark.parametrize(("dtype", "value"), OUTLIERS)
+def test_an_instance_too_far_away_to_matter_has_no_part_in_gradients(dtype, value):
+    head = FuzzyBagHead(RuleBase.from_arrays(np.eye(2), np.full((2, 2), 0.3), [0, 1]), dtype=dtype)
+    x = torch.tensor([[0.5, 0.5], [50.0, 0.2], [0.2, 0.1], [0.9, 0.9]], dtype=dtype)
+    expected = gradients(head, x, offsets=[0, 2, 4])
+    x[1, 0] = value
+    for one, other in zip(gradients(head, x, offsets=[0, 2, 4]), expected, strict=True):
+        assert torch.equal(one, other)
+    assert expected[0][1].tolist() == [0, 0]
+
+
+def test_no_instances_at_all_have_gradients():
+    found = gradients(double(RULES["paper"]), torch.zeros(0, 2, dtype=torch.float64), offsets=[0, 0])
+    assert [values.abs().sum().item() for values in found] == [0] * len(found)
+
+
 # ---------------------------------------------------------------------- rules in, rules out
 
 
@@ -339,7 +399,20 @@ def test_rules_start_at_clusters_and_are_named_after_training():
         ((torch.zeros(5, 2),), {}, ["offsets=", "index="]),
         ((torch.zeros(5, 2),), {"offsets": [0, 5], "index": torch.zeros(5).long()}, ["either"]),
         ((torch.zeros(5, 2),), {"offsets": [0, 4]}, ["5", "4"]),
-        ((torch.zeros(5, 2),), {"offsets": [0, 4, 3, 5]}, ["ascend"]),
+        ((torch.zeros(5, 2),), {"offsets": [0, 4, 3, 5]}, ["ascend", "offsets[2] = 3", "offsets[1] = 4"]),
+        ((torch.zeros(5, 2),), {"offsets": torch.tensor([0, 4, 3, 5])}, ["offsets[2] = 3", "offsets[1] = 4"]),
+        ((torch.zeros(5, 2),), {"offsets": "05"}, ["offsets", "sequence"]),
+        ((torch.zeros(5, 2),), {"offsets": [0, 5], "n_bags": 7}, ["n_bags", "index="]),
+        ((torch.zeros(5, 4, 2),), {"n_bags": 7}, ["n_bags", "index="]),
+        ((torch.zeros(3, 2),), {"index": [0, -1, 1]}, ["from -1", "to 1"]),
+        ((torch.zeros(3, 2),), {"index": torch.tensor([0, 2, 1]), "n_bags": 2}, ["n_bags - 1 = 1", "to 2"]),
+        ((torch.zeros(3, 2),), {"index": [0, 0, 1], "n_bags": 2.0}, ["n_bags", "2.0"]),
+        ((torch.zeros(3, 2),), {"index": [0, 0, 1], "n_bags": -1}, ["n_bags", "-1"]),
+        ((torch.zeros(3, 2),), {"index": torch.zeros(3, dtype=torch.complex64)}, ["whole number", "complex64"]),
+        ((torch.zeros(1, 2, 2),), {"mask": torch.tensor([[0, -torch.inf]])}, ["float32", "mask.bool()", "mask == 0"]),
+        ((np.zeros((5, 2)),), {"offsets": [0, 5]}, ["tensor", "ndarray", "as_tensor"]),
+        ((torch.zeros(5, 2, dtype=torch.complex64),), {"offsets": [0, 5]}, ["real", "complex64"]),
+        ((torch.zeros(5, 2).to_sparse(),), {"offsets": [0, 5]}, ["dense"]),
         ((torch.zeros(5, 2),), {"offsets": [0.0, 5.0]}, ["whole numbers", "float32"]),
         ((torch.zeros(5, 2),), {"index": torch.zeros(4).long()}, ["5", "(4,)"]),
         ((torch.zeros(5, 2),), {"index": torch.zeros(5)}, ["whole number", "float32"]),
@@ -351,6 +424,83 @@ def test_bags_of_the_wrong_shape(arguments, settings, facts):
     with pytest.raises(InputError) as problem:
         FuzzyBagHead(RULES["paper"])(*arguments, **settings)
     assert all(fact in str(problem.value) for fact in facts)
+
+
+def test_lists_and_arrays_name_the_bags_as_tensors_do():
+    head, x = double(RULES["paper"]), torch.tensor(some_bags().instances[:4])
+    expected = head(x, index=torch.tensor([1, 0, 0, 1])).tolist()
+    assert head(x, index=[1, 0, 0, 1]).tolist() == head(x, index=np.array([1, 0, 0, 1]), n_bags=2).tolist() == expected
+    wide, mask = x.reshape(2, 2, 2), [[True, False], [True, True]]
+    expected = head(wide, mask=torch.tensor(mask)).tolist()
+    assert head(wide, mask=mask).tolist() == head(wide, mask=np.array(mask, np.uint8)).tolist() == expected
+    expected = head(x, offsets=torch.tensor([0, 1, 4])).tolist()
+    assert head(x, offsets=np.array([0, 1, 4], np.uint64)).tolist() == head(x, offsets=(0, 1, 4)).tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["paper", "limited, with gaps"])
+def test_bags_without_any_instance(name):
+    rules = RULES[name]
+    head, nothing = double(rules), torch.zeros(0, 2, dtype=torch.float64)
+    for found in (
+        head(nothing.reshape(3, 0, 2)),
+        head(nothing.reshape(3, 0, 2), mask=torch.zeros(3, 0, dtype=torch.bool)),
+        head(nothing, index=torch.zeros(0).long(), n_bags=3),
+        head(nothing, offsets=[0, 0, 0, 0]),
+    ):
+        near(found, np.broadcast_to(rules.default, (3, len(rules.outputs))))
+    assert head(nothing, index=torch.zeros(0).long()).shape == (0, len(rules.outputs))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_short_precision_can_be_made_frozen_and_exported(dtype):
+    rules = RULES["shared terms"]
+    made, moved = FuzzyBagHead(rules, dtype=dtype, frozen=["rule 1"]), FuzzyBagHead(rules).to(dtype).freeze("rule 1")
+    assert made.conclusions.fixed.tolist() == moved.conclusions.fixed.tolist()
+    assert [n.fixed.tolist() for n in made.premises[0].numbers] == [n.fixed.tolist() for n in moved.premises[0].numbers]
+    assert made.premises[0].numbers[0].fixed.any()
+    assert made.rules() == rules
+    sample = torch.tensor(some_bags().instances, dtype=dtype)
+    assert FuzzyBagHead.from_instances(sample, 2, random_state=0, dtype=dtype)(sample, offsets=[0, 40]).dtype == dtype
+
+
+def test_a_head_without_memory():
+    assert FuzzyBagHead(RULES["paper"], device="meta", frozen=["rule 1"]).conclusions.value.device.type == "meta"
+
+
+def test_instances_with_missing_values_do_not_start_rules():
+    sample = torch.tensor([[torch.nan, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    head = FuzzyBagHead.from_instances(sample, 2, random_state=0, missing_values=True)
+    near(np.sort(head.rules().centers, axis=0), [[0, 0], [1, 1]])
+
+
+def test_rules_from_instances_can_be_frozen():
+    head = FuzzyBagHead.from_instances(np.eye(3), 2, random_state=0, frozen="rule 1")
+    assert head.conclusions.fixed.flatten().tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("instances", "n_rules", "settings", "facts"),
+    [
+        (np.eye(3), 0, {}, ["n_rules", "0"]),
+        (np.eye(3), 2.5, {}, ["n_rules", "2.5"]),
+        (np.eye(3), 2, {"n_outputs": 0}, ["n_outputs", "0"]),
+        (np.eye(3), 2, {"agregation": "max"}, ["'agregation'", "'aggregation'"]),
+        ([[np.nan, 1.0], [0.0, 1.0]], 1, {}, ["row 0", "column 0", "nan", "missing_values=True"]),
+        ([[np.inf, 1.0], [0.0, 1.0]], 1, {"missing_values": True}, ["row 0", "inf"]),
+        ([[np.nan, 1.0]], 1, {"missing_values": True}, ["no instances"]),
+    ],
+)
+def test_samples_and_settings_that_start_no_rules(instances, n_rules, settings, facts):
+    with pytest.raises((InputError, ParameterError)) as problem:
+        FuzzyBagHead.from_instances(instances, n_rules, **settings)
+    assert all(fact in str(problem.value) for fact in facts)
+
+
+def test_names_to_freeze():
+    rules = RULES["shared terms"]
+    assert FuzzyBagHead(rules, frozen="y").conclusions.fixed.all()
+    with pytest.raises(ParameterError, match=r"list.*\*names"):
+        FuzzyBagHead(rules).freeze(["a"])
 
 
 def test_rules_of_another_kind():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +12,17 @@ import torch
 from torch import Tensor, nn
 
 from fuzzymil._utils.arrays import Array, matrix
-from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil._utils.errors import InputError, ParameterError, described, known_name
 from fuzzymil.membership import Gaussian
 from fuzzymil.network.engines.torch import Padded
 from fuzzymil.network.layers import Layers, Params, forward
 from fuzzymil.rules import Rule, RuleBase
-from fuzzymil.torch._bags import grouped
+from fuzzymil.torch._bags import checked_instances, grouped
 from fuzzymil.torch._numbers import Numbers, Options, Terms
 from fuzzymil.training.limits import limits_of
 from fuzzymil.training.partition import PARTITIONS, centers_by, default_width
+
+_OTHER_FIELDS = ("variables", "rules", "outputs", "comment")  # of a rule base; all others are operators
 
 
 class FuzzyBagHead(nn.Module):
@@ -37,7 +40,7 @@ class FuzzyBagHead(nn.Module):
     ----------
     rules : RuleBase
         Where training starts. To start without rules, use `from_instances`.
-    frozen : sequence of str, default ()
+    frozen : str or sequence of str, default ()
         What training leaves as it is; see `freeze`.
     learn_alpha : bool, default False
         Whether the sharpness of the softmax over instances, ``alpha`` and ``consequent_alpha``, is trained, too.
@@ -85,7 +88,7 @@ class FuzzyBagHead(nn.Module):
         self,
         rules: RuleBase,
         *,
-        frozen: Iterable[str] = (),
+        frozen: str | Iterable[str] = (),
         learn_alpha: bool = False,
         missing_values: bool = False,
         device: Any = None,
@@ -113,7 +116,7 @@ class FuzzyBagHead(nn.Module):
             values = [getattr(variable, end) for variable in rules.variables]
             limits = torch.tensor([nothing if value is None else value for value in values], **options)
             self.register_buffer(f"_{end}", limits, persistent=False)
-        self.freeze(*frozen)
+        self.freeze(*((frozen,) if isinstance(frozen, str) else frozen))
 
     @classmethod
     def from_instances(
@@ -127,6 +130,7 @@ class FuzzyBagHead(nn.Module):
         random_state: int | None = None,
         feature_names: Iterable[str] | None = None,
         output_names: Iterable[str] | None = None,
+        frozen: str | Iterable[str] = (),
         learn_alpha: bool = False,
         missing_values: bool = False,
         device: Any = None,
@@ -140,7 +144,7 @@ class FuzzyBagHead(nn.Module):
         Parameters
         ----------
         instances : array or tensor of shape (n_instances, n_features)
-            A sample of the features that the head will see.
+            A sample of the features that the head will see. With ``missing_values``, instances with NaN are left out.
         n_rules : int
         n_outputs : int, default 1
         order : {0, 1}, default 0
@@ -149,8 +153,8 @@ class FuzzyBagHead(nn.Module):
             How the centers are found.
         random_state : int, optional
         feature_names, output_names : sequences of str, optional
-        learn_alpha, missing_values, device, dtype
-            As in `FuzzyBagHead`.
+        frozen, learn_alpha, missing_values, device, dtype
+            As in `FuzzyBagHead`; the terms of rule 1 are all named *rule 1* here.
         **operators
             As in `RuleBase`: ``aggregation``, ``alpha``, ``normalize`` and others.
 
@@ -166,7 +170,13 @@ class FuzzyBagHead(nn.Module):
         known_name("init", init, PARTITIONS)
         if order not in (0, 1):
             raise ParameterError(f"order must be 0 or 1, got {order!r}.")
-        x = np.asarray(matrix(instances), np.float64)
+        for name, value in (("n_rules", n_rules), ("n_outputs", n_outputs)):
+            if not isinstance(value, Integral) or value < 1:
+                raise ParameterError(f"{name} must be a whole number, at least 1, got {value!r}.")
+        settings = [field.name for field in dataclasses.fields(RuleBase) if field.name not in _OTHER_FIELDS]
+        for name in operators:
+            known_name("operator", name, settings)
+        x = _sample(instances, missing_values)
         middle, scale = x.mean(axis=0), x.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
         rng = np.random.RandomState(random_state)
@@ -177,7 +187,9 @@ class FuzzyBagHead(nn.Module):
             centers, widths, coefs, feature_names=feature_names, output_names=output_names, **operators
         )
         start = _with_sets_of_their_own(named, centers, widths)
-        head = cls(start, learn_alpha=learn_alpha, missing_values=missing_values, device=device, dtype=dtype)
+        head = cls(
+            start, frozen=frozen, learn_alpha=learn_alpha, missing_values=missing_values, device=device, dtype=dtype
+        )
         head._names_terms = True
         return head
 
@@ -188,9 +200,9 @@ class FuzzyBagHead(nn.Module):
         x: Tensor,
         *,
         offsets: Any = None,
-        index: Tensor | None = None,
+        index: Any = None,
         n_bags: int | None = None,
-        mask: Tensor | None = None,
+        mask: Any = None,
     ) -> Tensor:
         """Return the outputs of bags.
 
@@ -201,17 +213,23 @@ class FuzzyBagHead(nn.Module):
         offsets : tensor or sequence of shape (n_bags + 1,), optional
             For packed instances in the order of their bags: bag b has the rows from ``offsets[b]`` to
             ``offsets[b + 1]``, as in `Bags`.
-        index : tensor of shape (n_instances,), optional
+        index : tensor or sequence of shape (n_instances,), optional
             For packed instances in any order: the number of each one's bag, counted from 0.
         n_bags : int, optional
-            With ``index``, the number of bags. Default: up to the greatest in ``index``.
-        mask : tensor of shape (n_bags, n_places), optional
+            With ``index``, the number of bags. Default: up to the greatest in ``index``; ``torch.compile`` needs to be
+            told, because that depends on the data.
+        mask : tensor or sequence of bool of shape (n_bags, n_places), optional
             For padded bags: where instances are. Default: everywhere.
 
         Returns
         -------
         tensor of shape (n_bags, n_outputs)
             Bags that are empty, or on which every rule is exactly zero, get the default.
+
+        Notes
+        -----
+        Shapes are always checked, and so are the numbers of ``offsets`` in a list. Those of tensors are checked on a
+        CPU only, outside compiled programs: to look at them elsewhere would make all computations wait.
         """
         found: Tensor = self.infer(x, offsets=offsets, index=index, n_bags=n_bags, mask=mask).output
         return found
@@ -221,9 +239,9 @@ class FuzzyBagHead(nn.Module):
         x: Tensor,
         *,
         offsets: Any = None,
-        index: Tensor | None = None,
+        index: Any = None,
         n_bags: int | None = None,
-        mask: Tensor | None = None,
+        mask: Any = None,
     ) -> Layers:
         """Return what every layer computed, as tensors with gradients; the arguments are those of `forward`.
 
@@ -242,7 +260,7 @@ class FuzzyBagHead(nn.Module):
         >>> layers.log_truth.argmax(dim=1).tolist()
         [[0, 1]]
         """
-        dtype = self.conclusions.value.dtype
+        x, dtype = checked_instances(x), self.conclusions.value.dtype
         with torch.autocast(x.device.type, enabled=False):
             rows, grouping = grouped(x.to(dtype), self._start.n_features, offsets, index, n_bags, mask)
             if self._start.limited:
@@ -329,6 +347,12 @@ class FuzzyBagHead(nn.Module):
         >>> head.conclusions.fixed.flatten().tolist()
         [False, True]
         """
+        for name in names:
+            if not isinstance(name, str):
+                raise ParameterError(
+                    f"freeze takes names one by one, freeze('hue.dark', 'rule 2'), got {described(name)}: write "
+                    "freeze(*names) for a list."
+                )
         limits = limits_of(self._start, names)
         for terms in self.premises:
             terms.fix_places(limits.sets == 0)
@@ -358,6 +382,27 @@ def _terms_of(rules: RuleBase, options: Options) -> list[Terms]:
     ]
 
 
+def _sample(instances: Any, missing_values: bool) -> Array:
+    """Return instances (i, d) in 64 bit; those with missing values are left out."""
+    if isinstance(instances, Tensor) and instances.is_floating_point():
+        instances = instances.detach().cpu().double()  # NumPy has no bfloat16
+    x = np.asarray(matrix(instances), np.float64)
+    if missing_values:
+        x = x[~np.isnan(x).any(axis=1)]
+    odd = np.argwhere(~np.isfinite(x))
+    if len(odd):
+        row, column = odd[0].tolist()
+        raise InputError(
+            f"Instances must be finite, but row {row}, column {column} is {x[row, column]}: remove such instances, or "
+            "pass missing_values=True if NaN is a missing value."
+        )
+    if not len(x):
+        raise InputError(
+            "There are no instances without missing values: pass a sample of those that the head will see."
+        )
+    return x
+
+
 def _with_sets_of_their_own(rules: RuleBase, centers: Array, widths: Array) -> RuleBase:
     """Return rules none of which share a set, even where two start out the same."""
     terms = [f"rule {r + 1}" for r in range(rules.n_rules)]
@@ -376,7 +421,7 @@ def _named(rules: RuleBase) -> RuleBase:
     """Return rules of Gaussian sets with terms named by their places."""
     params, masks, _ = rules.compile()
     settings = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
-    for name in ("variables", "rules", "outputs", "comment"):
+    for name in _OTHER_FIELDS:
         del settings[name]
     return RuleBase.from_sets(
         params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.outputs, **settings

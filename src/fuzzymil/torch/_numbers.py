@@ -54,6 +54,7 @@ class Terms(nn.Module):
         super().__init__()
         self.kind = kind
         self._sets = sets
+        self._places = places  # -1: no condition
         self.numbers = nn.ModuleList([Numbers(values, options) for values in self._free()])
         self.register_buffer("places", torch.tensor(np.maximum(places, 0), device=options["device"]), persistent=False)
         self.register_buffer("mask", torch.tensor(places >= 0).to(**options), persistent=False)
@@ -69,9 +70,9 @@ class Terms(nn.Module):
 
     def fix_places(self, places: Array) -> None:
         """Fix the terms of the conditions that an array (rows, d) of truth values marks, and no others."""
-        own = self.mask.cpu().numpy() > 0
+        own = self._places >= 0
         terms = np.zeros(len(self._sets), bool)
-        terms[self.places.cpu().numpy()[own]] = places[own]
+        terms[self._places[own]] = places[own]
         for numbers in self.numbers:
             numbers.fix(terms)
 
@@ -82,5 +83,5 @@ class Terms(nn.Module):
         same = np.all([one == start for one, start in zip(now, free, strict=True)], axis=0)
         before = np.array([each.parameters for each in self._sets]).T
         after = family(self.kind).from_free(*now)
-        places = self.places.cpu().numpy()
+        places = np.maximum(self._places, 0)
         return tuple(np.where(same, old, new)[places] for old, new in zip(before, after, strict=True))

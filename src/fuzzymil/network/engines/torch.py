@@ -73,7 +73,10 @@ class Padded:
         return self._by_bag(values, 0.0).sum(dim=1)
 
     def max(self, values: Tensor) -> Tensor:
-        return self._by_bag(values.detach(), -torch.inf).amax(dim=1)
+        by_bag = self._by_bag(values.detach(), -torch.inf)
+        if not by_bag.shape[1]:  # no bag has an instance
+            return values.new_full((len(by_bag), *by_bag.shape[2:]), -torch.inf)
+        return by_bag.amax(dim=1)
 
     def spread(self, values: Tensor) -> Tensor:
         return values.repeat_interleave(self.real.shape[1], dim=0)
@@ -186,23 +189,23 @@ def log_truth_of_gaussians(
     [[-2.0], [-2.0]]
     """
     del squares
-    if torch.compiler.is_compiling():  # the compiler needs no help to keep arrays (i, r, d) out of memory
-        z = ((x[:, None, :] - centers) * inverse).square()
-        return -0.5 * (z if known is None else known[:, None, :] * z).sum(dim=-1)
     found: Tensor = _LogTruth.apply(x, known, centers, inverse)
     return found
 
 
 class _LogTruth(torch.autograd.Function):
-    """The value from differences, which loses no digits; the gradient by matrix products, which are faster.
+    """Value and gradient from the differences to each center, chunk by chunk.
 
-    The automatic gradient would keep several arrays (i, r, d).
+    Products with powers of x would be a little faster, but lose the digits of centers that are far apart. The automatic
+    gradient would keep several arrays (i, r, d).
     """
 
     @staticmethod
     def forward(x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor) -> Tensor:
-        limit = _CACHED if x.device.type == "cpu" else _GREATEST_ARRAY
-        n_rows = max(limit // max(centers.numel(), 1), 1)
+        if torch.compiler.is_compiling():  # the compiler needs no help to keep arrays (i, r, d) out of memory
+            z = ((x[:, None, :] - centers) * inverse).square()
+            return -0.5 * (z if known is None else known[:, None, :] * z).sum(dim=-1)
+        n_rows = _rows_at_once(x, centers)
         found = x.new_empty(len(x), len(centers))
         room = x.new_empty(min(n_rows, len(x)), *centers.shape)  # new memory takes longer than the sums
         for first in range(0, len(x), n_rows):
@@ -221,17 +224,36 @@ class _LogTruth(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, None, Tensor, Tensor]:
         x, known, centers, inverse = ctx.saved_tensors
-        # Moments about the mean of the centers, so that an offset common to x and c costs no digits.
-        middle = centers.mean(dim=0)
-        x, c, precision = x - middle, centers - middle, inverse.square()
-        if known is None:
-            g0, g1, g2 = g.sum(dim=0)[:, None], g.T @ x, g.T @ x.square()
-        else:
-            g0, g1, g2 = g.T @ known, g.T @ (known * x), g.T @ (known * x.square())
-        d_centers = precision * (g1 - c * g0)
-        d_inverse = -inverse * (g2 - 2 * c * g1 + c.square() * g0)
-        d_x = None
-        if ctx.needs_input_grad[0]:
-            d_x = g @ (precision * c) - x * (g @ precision)
-            d_x = d_x if known is None else known * d_x
-        return d_x, None, d_centers, d_inverse
+        if torch.compiler.is_compiling():
+            d_x, *d_rules = _slopes(g, x, known, centers, inverse, ctx.needs_input_grad[0])
+            return d_x, None, *d_rules
+        n_rows = _rows_at_once(x, centers)
+        d_x, d_centers, d_inverse = [], torch.zeros_like(centers), torch.zeros_like(inverse)
+        for first in range(0, max(len(x), 1), n_rows):
+            rows = slice(first, first + n_rows)
+            some = g[rows], x[rows], None if known is None else known[rows], centers, inverse, ctx.needs_input_grad[0]
+            # A second derivative computes the chunks again, instead of keeping all of them.
+            again = torch.is_grad_enabled() and n_rows < len(x)
+            by_x, by_centers, by_inverse = checkpoint(_slopes, *some, use_reentrant=False) if again else _slopes(*some)
+            d_x.append(by_x)
+            d_centers, d_inverse = d_centers + by_centers, d_inverse + by_inverse
+        return torch.cat(d_x) if ctx.needs_input_grad[0] else None, None, d_centers, d_inverse
+
+
+def _rows_at_once(x: Tensor, centers: Tensor) -> int:
+    limit = _CACHED if x.device.type == "cpu" else _GREATEST_ARRAY
+    found: int = max(limit // max(centers.numel(), 1), 1)
+    return found
+
+
+def _slopes(
+    g: Tensor, x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor, with_x: bool
+) -> tuple[Tensor | None, Tensor, Tensor]:
+    """Return the gradients by x, centers and inverse widths of some rows, from the gradient (i, r) by the truths."""
+    g = g[:, :, None]
+    # Where a truth does not matter, no distance does: 0 times an infinite one would be NaN.
+    away = torch.where(g == 0, 0.0, x[:, None, :] - centers)
+    pull = g * away if known is None else g * known[:, None, :] * away
+    precision = inverse.square()
+    d_x = -(pull * precision).sum(dim=1) if with_x else None
+    return d_x, precision * pull.sum(dim=0), -inverse * (pull * away).sum(dim=0)
