@@ -159,6 +159,8 @@ class Bags(Packed):
         date: Sequence[Hashable] | Mapping[Hashable, Sequence[str]] = (),
         exclude_text: bool = False,
         keep: Sequence[Hashable] = (),
+        decimal: str = ".",
+        thousands: str | None = None,
         columns: Columns | None = None,
     ) -> Bags:
         """Create bags from a data frame with one row per instance and a column of bag ids.
@@ -190,6 +192,11 @@ class Bags(Packed):
             Use no text, except for columns that are named.
         keep : columns
             No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
+        decimal : "." or ","
+            What stands before the decimals of numbers that are text, as in ``7,5``. Percent and currency signs are left
+            out where all values of a column have the same: ``45%`` is 45.
+        thousands : ",", ".", " " or "'", optional
+            What separates groups of three digits of numbers that are text, as in ``7,698.09``.
         columns : Columns, optional
             Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
             name, and a category that was not there fits no condition that names a category. Features whose column the
@@ -208,7 +215,7 @@ class Bags(Packed):
         >>> bags[0].tolist(), bags.columns[3].categories
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
+        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
         return _frames.read(cls.from_long, frame, bag, label, instance_label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array, codes, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, Columns, Source
+from fuzzymil.bags.notation import USUAL
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
@@ -118,11 +119,13 @@ class NotANumberError(DataFileError):
     column: str  # as the message names it
 
 
-def not_a_number(file: DataFile, field: str, line: int, column: str) -> NotANumberError:
+def not_a_number(file: DataFile, field: str, line: int, column: str, advice: str = "") -> NotANumberError:
     """Return (not raise) an error about a field that should be a number."""
-    advice = "read the column as categories with categorical=..., leave it out with drop=..., or use numbers only"
-    if field.count(",") == 1:
-        advice = "use a decimal point, not a comma"
+    if not advice and USUAL.is_foreign(field):
+        advice = "write numbers with a decimal point, and without separators and signs"
+    advice = advice or (
+        "read the column as categories with categorical=..., leave it out with drop=..., or use numbers only"
+    )
     shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
     found = NotANumberError(str(file.error(f"expected a number, found {shown}; {advice}", line, column)))
     found.column = column
