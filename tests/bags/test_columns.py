@@ -102,7 +102,7 @@ def test_parts_of_a_date_can_be_chosen():
 
 
 def test_what_is_not_used_is_listed_once_with_what_to_say():
-    frame = pd.DataFrame({"user": np.repeat(np.arange(20), 2), "pages": np.arange(40.0), "visit_id": np.arange(40)})
+    frame = pd.DataFrame({"user": np.repeat(np.arange(20), 2), "pages": np.arange(40) ** 2, "visit_id": np.arange(40)})
     frame["comment"] = [f"remark {n}" for n in range(40)]
     frame["country"], frame["empty"], frame["day"] = "Norway", None, "01/02/2026"
     frame.loc[3, "day"] = "03/04/2026"
@@ -344,3 +344,27 @@ def test_new_data_in_another_notation_says_how_to_read_it(tmp_path):
 def test_marks_that_numbers_do_not_have(options, told):
     with pytest.raises(ParameterError, match=told):
         Bags.from_frame(table_of("1", "2", "3"), "user", **options)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_that_count_the_rows_are_no_feature_whatever_their_name(tmp_path, first):
+    n = 30
+    table = pd.DataFrame({"user": np.arange(n) // 3, "pages": np.arange(n) ** 2, "row": np.arange(n) + first})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    paths = [tmp_path / "t.csv", tmp_path / "t.parquet"]
+    for read in (partial(Bags.from_frame, table, "user"), *(partial(read_bags, path, bag="user") for path in paths)):
+        with pytest.warns(UserWarning, match=r"row \(it numbers the rows; to use it: list it in features\)"):
+            bags = read()
+        assert bags.feature_names == ("pages",)
+        assert bags.source.extra["row"].tolist() == table["row"].tolist()
+        assert read(features=["pages", "row"]).feature_names == ("pages", "row")
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [np.arange(9), np.arange(30)[::-1], np.arange(30) + 2, np.arange(30) * 2, np.r_[np.arange(29), np.nan]],
+)
+def test_other_numbers_in_order_are_measurements(numbers):
+    table = pd.DataFrame({"user": np.arange(len(numbers)) // 3, "depth": numbers})
+    assert Bags.from_frame(table, "user").feature_names == ("depth",)

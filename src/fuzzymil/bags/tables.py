@@ -16,7 +16,16 @@ from fuzzymil.bags.columns import HOUR, Column, Columns, folded, spelled
 from fuzzymil.bags.notation import USUAL, Notation
 from fuzzymil.bags.values import Dates, Numbers, Text, Values
 
-__all__ = ["AS_IT_IS", "DATE_PARTS", "ColumnOptions", "Understood", "Unused", "understood", "unused_in_words"]
+__all__ = [
+    "AS_IT_IS",
+    "DATE_PARTS",
+    "ColumnOptions",
+    "Understood",
+    "Unused",
+    "understood",
+    "unused_in_words",
+    "why_identifier",
+]
 
 DATE_PARTS = ("date", "weekday", "hour", "elapsed")
 """What can be made of a date."""
@@ -25,6 +34,7 @@ MOST_CATEGORIES = 20
 """A column of text with more different values is not used, unless it is named."""
 
 _NEARLY_ALL = 0.9  # of the texts of a column that are numbers, so that the others are probably mistakes
+_FEWEST_COUNTED = 10  # rows; fewer may count something else
 _IDENTIFIER = re.compile(r"(?:.*[\W_])?(?:id|uuid|guid|key)|unnamed: \d+", re.IGNORECASE)
 _CAMEL_IDENTIFIER = re.compile(r".*[a-z]I[Dd]")
 
@@ -254,8 +264,9 @@ def _of_numbers(name: str, values: Numbers, bag_of_row: Array, *, named: bool) -
         return [Column(name, "hour")]
     if np.isnan(values.numbers).all() and not named:
         return Unused(name, "it is empty")
-    if not named and _is_identifier(name, values.numbers, bag_of_row):
-        return Unused(name, "an identifier", "features")
+    why = "" if named else why_identifier(name, values.numbers, bag_of_row)
+    if why:
+        return Unused(name, why, "features")
     return [Column(name)]
 
 
@@ -334,6 +345,26 @@ def _of_date(name: str, values: Values, bag_of_row: Array, parts: Sequence[str])
         # A date that is the same in all rows of a bag has nothing to be counted from.
         parts = [*(["weekday", *(["hour"] if timed else []), "elapsed"] if within else ["date", "weekday"])]
     return [Column(name, part) for part in parts]
+
+
+def why_identifier(name: str, numbers: Array, bag_of_row: Array) -> str:
+    """Return why numbers only tell rows or bags apart; empty if they do not.
+
+    Examples
+    --------
+    >>> why_identifier("row", np.arange(20.0), np.zeros(20)), why_identifier("id", np.array([7.0]), np.zeros(1))
+    ('it numbers the rows', 'an identifier')
+    """
+    if _is_identifier(name, numbers, bag_of_row):
+        return "an identifier"
+    return "it numbers the rows" if _counts_rows(numbers) else ""
+
+
+def _counts_rows(numbers: Array) -> bool:
+    """Return whether numbers count all rows of a table in their order, from 0 or 1, and there are not just a few."""
+    if len(numbers) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
+        return False
+    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
 
 
 def _is_identifier(name: str, numbers: Array, bag_of_row: Array) -> bool:
