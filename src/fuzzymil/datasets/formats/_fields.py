@@ -22,6 +22,12 @@ from fuzzymil.datasets.formats.files import DataFile, DataFileError
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 """Text that marks a missing number, in any case."""
 
+ONE_LABEL = (
+    "correct the file, or compute one label per bag first, for instance with pandas: "
+    'table[label] = table.groupby(bag)[label].transform("max")'
+)
+"""What to do about labels that differ within a bag."""
+
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _MOST_DIGITS = 30  # of integers that are compared exactly; longer ones stay text
 _ABSENT = frozenset({"", "?", "nan"})  # marks a missing bag id or label; a class may well be called "none"
@@ -123,6 +129,8 @@ def not_a_number(file: DataFile, field: str, line: int, column: str, advice: str
     """Return (not raise) an error about a field that should be a number."""
     if not advice and USUAL.is_foreign(field):
         advice = "write numbers with a decimal point, and without separators and signs"
+    if not advice and field.startswith(("<", ">", "≤", "≥")):
+        advice = "replace limits by numbers, for instance by the limit itself or half of it, or leave such fields empty"
     advice = advice or (
         "read the column as categories with categorical=..., leave it out with drop=..., or use numbers only"
     )
@@ -233,7 +241,7 @@ def assemble(
             one, other = (found[labels.codes[at]] for at in (before, row))
             raise file.error(
                 f"bag {ids[owners.codes[row]]} has two labels, {one!s} on line {lines[before]} and {other!s} here: "
-                f"a bag has one label; correct the file{hint}",
+                f"a bag has one label; {ONE_LABEL}{hint}",
                 lines[row],
             )
     with file.naming_errors():

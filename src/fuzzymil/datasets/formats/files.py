@@ -9,6 +9,7 @@ import gzip
 import itertools
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -51,6 +52,7 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.compress,
 }  # the same bytes each time
 _BLOCK = 1 << 24  # bytes unpacked at a time
+_JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"])')  # unlike a header, which could begin with a bracket, too
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
 
 # What a file that is not text often turns out to be, and what to do about it.
@@ -176,6 +178,11 @@ class DataFile:
             ) from None
         if not text.strip():
             raise self.error(_EMPTY)
+        if _JSON.match(text):
+            raise self.error(
+                "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
+                'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
+            )
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property

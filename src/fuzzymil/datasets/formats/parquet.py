@@ -146,7 +146,7 @@ class ParquetBags:
             row = int(np.argmax(differs))
             raise self._table.error(
                 f"bag {ids[owners[row]]} has two labels, {expected[row]} and {labels[row]} here: a bag has one label; "
-                "correct the file",
+                f"{_fields.ONE_LABEL}",
                 int(starts[0]) + row,
             )
 
