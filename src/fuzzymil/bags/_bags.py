@@ -58,8 +58,6 @@ class Bags(Packed):
     >>> bags[0]
     array([[0., 1.],
            [2., 3.]])
-    >>> bags[[1]]
-    Bags(1 bag, 1 instance, 2 features, 1 instance per bag)
     """
 
     # ------------------------------------------------------------------ constructors
@@ -192,11 +190,8 @@ class Bags(Packed):
             Use no text, except for columns that are named.
         keep : columns
             No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
-        decimal : "." or ","
-            What stands before the decimals of numbers that are text, as in ``7,5``. Percent and currency signs are left
-            out where all values of a column have the same: ``45%`` is 45.
-        thousands : ",", ".", " " or "'", optional
-            What separates groups of three digits of numbers that are text, as in ``7,698.09``.
+        decimal, thousands : str
+            How numbers that are text are written: ``","`` and ``"."`` for ``7.698,09``. ``45%`` is 45 in any case.
         columns : Columns, optional
             Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
             name, and a category that was not there fits no condition that names a category. Features whose column the
@@ -206,8 +201,6 @@ class Bags(Packed):
         --------
         >>> import pandas as pd
         >>> table = pd.DataFrame({"bag": ["a", "b", "a"], "label": [1, 0, 1], "width": [2.0, 3.0, 4.0]})
-        >>> Bags.from_frame(table, bag="bag", label="label").labels
-        array([1, 0])
         >>> table = table.assign(day=["2026-03-01", "2026-03-02", "2026-03-04"], kind=["new", "old", "New"])
         >>> bags = Bags.from_frame(table, bag="bag", label="label")
         >>> bags.feature_names
