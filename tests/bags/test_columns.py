@@ -1,6 +1,7 @@
 """Columns of tables as features: numbers, categories, dates, and what is not used."""
 
 import datetime
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from fuzzymil import Bags, InputError
+from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Column, Columns, Source
 from fuzzymil.bags._dates import dates, hours
 from fuzzymil.datasets import read_bags, write_bags
@@ -100,7 +102,7 @@ def test_parts_of_a_date_can_be_chosen():
 
 
 def test_what_is_not_used_is_listed_once_with_what_to_say():
-    frame = pd.DataFrame({"user": np.repeat(np.arange(20), 2), "pages": np.arange(40.0), "visit_id": np.arange(40)})
+    frame = pd.DataFrame({"user": np.repeat(np.arange(20), 2), "pages": np.arange(40) ** 2, "visit_id": np.arange(40)})
     frame["comment"] = [f"remark {n}" for n in range(40)]
     frame["country"], frame["empty"], frame["day"] = "Norway", None, "01/02/2026"
     frame.loc[3, "day"] = "03/04/2026"
@@ -235,3 +237,134 @@ def test_polars_frames_mean_what_pandas_frames_mean():
     written = found.to_frame("polars")
     assert written["pages"].null_count() == written["day"].null_count() == 1
     np.testing.assert_array_equal(Bags.from_frame(written, "bag").instances, found.instances)
+
+
+def table_of(*texts, bag="b"):
+    """A table with texts in a column beside one of numbers, three rows per bag."""
+    n = len(texts)
+    return pd.DataFrame({"user": [f"{bag}{i // 3}" for i in range(n)], "pages": np.arange(n) ** 2, "price": texts})
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "options"),
+    [
+        ("7,5", 7.5, {"decimal": ","}),
+        ("7,698.09", 7698.09, {"thousands": ","}),
+        ("-7.698,09", -7698.09, {"decimal": ",", "thousands": "."}),
+        ("1\u202f234,5", 1234.5, {"decimal": ",", "thousands": " "}),
+        ("1\u2019234", 1234.0, {"thousands": "'"}),
+        ("€1,250.50", 1250.5, {"thousands": ","}),
+        ("12,50 €", 12.5, {"decimal": ","}),
+        ("45%", 45.0, {}),
+        ("-$3.50", -3.5, {}),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(tmp_path, text, value, options):
+    table = table_of(*[text] * 3, None, *[text] * 2)
+    bags = Bags.from_frame(table, "user", **options)
+    assert bags.columns[1] == Column("price")
+    np.testing.assert_array_equal(bags.instances[:, 1], [value] * 3 + [np.nan] + [value] * 2)
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    table.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        read = read_bags(tmp_path / name, bag="user", **options)
+        np.testing.assert_array_equal(read.instances, bags.instances)
+        again = read_bags(tmp_path / name, bag="user", columns=bags.columns, **options)
+        np.testing.assert_array_equal(again.instances, bags.instances)
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1{},5", ["1{},5' is 1{}.5 with decimal=','"]),
+        ("7,{}8.09", ["with thousands=','"]),
+        ("14,7{}", ["14.7{} with decimal=','", "147{} with thousands=','"]),
+    ],
+)
+def test_numbers_in_another_notation_are_neither_dropped_nor_categories(tmp_path, text, told, many):
+    kinds = [str(11 + i % (80 if many else 5)) for i in range(90)]
+    table = table_of(*map(text.format, kinds))
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    for read in (partial(Bags.from_frame, table, "user"), partial(read_bags, tmp_path / "t.csv", bag="user")):
+        with pytest.raises(InputError) as caught:
+            read()
+        message = str(caught.value)
+        assert "price" in message
+        for part in told:
+            assert part.format(kinds[0], kinds[0]) in message
+        with pytest.raises(InputError):
+            read(features=["pages", "price"])
+        assert read(categorical=["price"]).columns[1].kind == "category"
+        assert read(drop=["price"]).feature_names == ("pages",)
+    with pytest.raises(InputError, match="line 2, column 'price'"):
+        read_bags(tmp_path / "t.csv", bag="user")
+
+
+def test_a_notation_is_for_the_whole_table(tmp_path):
+    """A point is no decimal point where it separates thousands, and dates and ids stay what they are."""
+    rows = ["007;02.06.2024;1.234;1,5;1.000,5", "007;14.06.2024;999;none;1.000,50", "8;03.06.2024;12.345.678;2,25;2"]
+    (tmp_path / "t.csv").write_text("\n".join(["user;day;weight;price;cost", *rows]) + "\n")
+    bags = read_bags(tmp_path / "t.csv", bag="user", label="cost", decimal=",", thousands=".")
+    assert [column.kind for column in bags.columns] == ["weekday", "elapsed", "number", "number"]
+    assert bags.ids.tolist() == ["007", "8"]
+    assert bags.labels.tolist() == [1000.5, 2.0]
+    np.testing.assert_array_equal(bags.instances[:, 2:], [[1234, 1.5], [999, np.nan], [12345678, 2.25]])
+    table = pd.read_csv(tmp_path / "t.csv", sep=";", dtype=str)
+    assert Bags.from_frame(table, "user", "cost", ["price"], decimal=",", thousands=".").labels.tolist() == [1000.5, 2]
+    with pytest.raises(InputError, match=r"'1.5' is 1.5 with decimal='.'"):
+        Bags.from_frame(table_of("1.5", "2.5", "3.5"), "user", decimal=",")
+
+
+def test_signs_have_to_be_the_same_in_all_rows(tmp_path):
+    table = table_of("45%", "46%", "0.47")
+    with pytest.raises(InputError, match=r"price.*some values have the sign '%'"):
+        Bags.from_frame(table, "user")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(InputError, match=r"line 2, column 'price'.*some values have the sign '%'"):
+        read_bags(tmp_path / "t.csv", bag="user")
+    with pytest.raises(InputError, match="price"):
+        Bags.from_frame(table_of("$5", "€6", "€7"), "user")
+
+
+def test_new_data_in_another_notation_says_how_to_read_it(tmp_path):
+    columns = Columns([Column("price")])
+    table = table_of("1,5", "2,5", "3,5")
+    with pytest.raises(TypeError, match=r"'1,5' is 1.5 with decimal=','"):
+        Bags.from_frame(table, "user", columns=columns)
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    with pytest.raises(InputError, match=r"line 2, column 'price'.*'1,5' is 1.5 with decimal=','"):
+        read_bags(tmp_path / "t.csv", bag="user", columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"decimal": ";"}, "decimal"), ({"thousands": "_"}, "thousands"), ({"thousands": "."}, "decimal=','")],
+)
+def test_marks_that_numbers_do_not_have(options, told):
+    with pytest.raises(ParameterError, match=told):
+        Bags.from_frame(table_of("1", "2", "3"), "user", **options)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_that_count_the_rows_are_no_feature_whatever_their_name(tmp_path, first):
+    n = 30
+    table = pd.DataFrame({"user": np.arange(n) // 3, "pages": np.arange(n) ** 2, "row": np.arange(n) + first})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    paths = [tmp_path / "t.csv", tmp_path / "t.parquet"]
+    for read in (partial(Bags.from_frame, table, "user"), *(partial(read_bags, path, bag="user") for path in paths)):
+        with pytest.warns(UserWarning, match=r"row \(it numbers the rows; to use it: list it in features\)"):
+            bags = read()
+        assert bags.feature_names == ("pages",)
+        assert bags.source.extra["row"].tolist() == table["row"].tolist()
+        assert read(features=["pages", "row"]).feature_names == ("pages", "row")
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [np.arange(9), np.arange(30)[::-1], np.arange(30) + 2, np.arange(30) * 2, np.r_[np.arange(29), np.nan]],
+)
+def test_other_numbers_in_order_are_measurements(numbers):
+    table = pd.DataFrame({"user": np.arange(len(numbers)) // 3, "depth": numbers})
+    assert Bags.from_frame(table, "user").feature_names == ("depth",)

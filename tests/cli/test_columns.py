@@ -225,3 +225,43 @@ def test_evaluation_and_report_take_the_same_table(messy):
     page = (messy / "report.html").read_text()
     assert "channel is support" in page
     assert "line 1" in page
+
+
+@pytest.fixture
+def german(tmp_path):
+    """A table as a spreadsheet on a German Windows saves it."""
+    rows = [
+        f"P{i // 3};{1 + i % 7},{i % 10}5;1.{100 + i};{('klein', 'groß')[i % 2]};{('gesund', 'krank')[i // 3 % 2]}"
+        for i in range(60)
+    ]
+    path = tmp_path / "werte.csv"
+    path.write_bytes(("Patient;CRP;Größe;Art;Diagnose\r\n" + "\r\n".join(rows) + "\r\n").encode("cp1252"))
+    return path
+
+
+def test_a_table_of_a_german_spreadsheet_is_read_without_an_editor(german, tmp_path):
+    columns = ("--bag", "Patient", "--label", "Diagnose")
+    told = bad("fit", german, *columns)
+    assert "line 1" in told
+    assert "--encoding cp1252" in told
+    told = bad("fit", german, *columns, "--encoding", "cp1252")
+    assert "'CRP'" in told
+    assert "--decimal ','" in told
+    marks = ("--decimal", ",", "--thousands", ".", "--encoding", "cp1252")
+    model = tmp_path / "model.json"
+    good("fit", german, *columns, *marks, "-o", model)
+    facts = json.loads(good("data", "describe", german, *columns, *marks, "--no-diagnose", "--json").stdout)
+    assert [each["name"] for each in facts["features"]] == ["CRP", "Größe", "Art"]
+    assert facts["features"][1]["max"] == 1159
+    # A model remembers how numbers are written, but not the encoding: a wrong one would not be noticed.
+    expected = good("predict", model, german, *marks).stdout
+    assert good("predict", model, german, "--encoding", "cp1252").stdout == expected
+    assert "--encoding" in bad("predict", model, german)
+    english = tmp_path / "values.csv"
+    plain = german.read_bytes().decode("cp1252").replace(".", "").replace(",", ".")
+    english.write_text(plain, encoding="utf-8")
+    assert "--decimal '.', --thousands ''" in bad("predict", model, english)
+    assert good("predict", model, english, "--decimal", ".", "--thousands", "").stdout == expected
+    explained = good("explain", model, german, "--id", "P0", "--encoding", "cp1252").stdout
+    assert "P0" in explained
+    assert "cp1252" in bad("data", "describe", german, "--encoding", "klingon")

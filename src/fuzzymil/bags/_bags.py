@@ -58,8 +58,6 @@ class Bags(Packed):
     >>> bags[0]
     array([[0., 1.],
            [2., 3.]])
-    >>> bags[[1]]
-    Bags(1 bag, 1 instance, 2 features, 1 instance per bag)
     """
 
     # ------------------------------------------------------------------ constructors
@@ -159,6 +157,8 @@ class Bags(Packed):
         date: Sequence[Hashable] | Mapping[Hashable, Sequence[str]] = (),
         exclude_text: bool = False,
         keep: Sequence[Hashable] = (),
+        decimal: str = ".",
+        thousands: str | None = None,
         columns: Columns | None = None,
     ) -> Bags:
         """Create bags from a data frame with one row per instance and a column of bag ids.
@@ -190,6 +190,8 @@ class Bags(Packed):
             Use no text, except for columns that are named.
         keep : columns
             No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
+        decimal, thousands : str
+            How numbers that are text are written: ``","`` and ``"."`` for ``7.698,09``. ``45%`` is 45 in any case.
         columns : Columns, optional
             Make the same features as for other bags: ``bags.columns`` or ``model.columns_``. Columns are found by
             name, and a category that was not there fits no condition that names a category. Features whose column the
@@ -199,8 +201,6 @@ class Bags(Packed):
         --------
         >>> import pandas as pd
         >>> table = pd.DataFrame({"bag": ["a", "b", "a"], "label": [1, 0, 1], "width": [2.0, 3.0, 4.0]})
-        >>> Bags.from_frame(table, bag="bag", label="label").labels
-        array([1, 0])
         >>> table = table.assign(day=["2026-03-01", "2026-03-02", "2026-03-04"], kind=["new", "old", "New"])
         >>> bags = Bags.from_frame(table, bag="bag", label="label")
         >>> bags.feature_names
@@ -208,7 +208,7 @@ class Bags(Packed):
         >>> bags[0].tolist(), bags.columns[3].categories
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
+        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
         return _frames.read(cls.from_long, frame, bag, label, instance_label, options, columns)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:

@@ -22,8 +22,9 @@ from fuzzymil.bags._conversion import check_frame
 from fuzzymil.bags._packed import Packed
 from fuzzymil.bags._source import Source
 from fuzzymil.bags.columns import Column, Columns
+from fuzzymil.bags.notation import USUAL
 from fuzzymil.bags.tables import ColumnOptions, understood, unused_in_words
-from fuzzymil.bags.values import values_of
+from fuzzymil.bags.values import Numbers, Text, values_of
 
 B = TypeVar("B", bound=Packed)
 
@@ -57,13 +58,22 @@ def read(
     return from_long(
         found.instances,
         owners,
-        labels=None if label is None else arrays.as_array(frame[label]),
+        labels=None if label is None else _labels(arrays.as_array(frame[label]), label, options),
         instance_labels=None if instance_label is None else arrays.as_array(frame[instance_label]),
         columns=found.columns,
         source=Source(
             np.arange(len(owners)), found.extra, unused=found.unused, label="" if label is None else str(label)
         ),
     )
+
+
+def _labels(found: Array, name: Hashable, options: ColumnOptions) -> Array:
+    """Return labels, as numbers if they are numbers in the notation that the user chose."""
+    if found.dtype.kind not in "OUS" or options.notation == USUAL:
+        return found
+    values = values_of(found, name)
+    read = values.in_notation(options.notation) if isinstance(values, Text) else values
+    return read.numbers if isinstance(read, Numbers) else found
 
 
 def features(bags: Packed) -> Any:

@@ -111,7 +111,8 @@ def constant_within(labels: Array, offsets: npt.NDArray[np.int64], ids: Array, c
             )
         raise InputError(
             f"Bag {ids[bag]!s} has two labels, {first[bag]!s} and {labels[row]!s}: a bag has one label. "
-            "Use instance_labels for labels of single instances."
+            "Use instance_labels for labels of single instances, or compute one label per bag first, for instance with "
+            'pandas: table[label] = table.groupby(bag)[label].transform("max").'
         )
     return first
 

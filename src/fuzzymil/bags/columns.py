@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array, all_different
 from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
 from fuzzymil.bags import _dates
+from fuzzymil.bags.notation import USUAL
 from fuzzymil.bags.values import Numbers, Text, Values
 
 __all__ = ["DATE", "HOUR", "KINDS", "WEEKDAYS", "Column", "Columns", "value_text"]
@@ -232,7 +233,9 @@ def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, 
     where = f"Column {column.source!r}"
     if column.kind == "number":
         if not isinstance(values, Numbers):
-            raise InputTypeError(f"{where} must have numbers, got {values.example()}.")
+            advice = USUAL.advice(values.distinct[0], values.distinct) if isinstance(values, Text) else ""
+            more = f" {advice[0].upper()}{advice[1:]}." if advice else ""
+            raise InputTypeError(f"{where} must have numbers, got {values.example()}.{more}")
         return values.numbers, column
     if column.kind == "category":
         text = values.as_text()

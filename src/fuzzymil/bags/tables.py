@@ -13,9 +13,19 @@ from fuzzymil._utils.arrays import Array, all_different, codes
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, described, did_you_mean, listed
 from fuzzymil.bags import _dates
 from fuzzymil.bags.columns import HOUR, Column, Columns, folded, spelled
+from fuzzymil.bags.notation import USUAL, Notation
 from fuzzymil.bags.values import Dates, Numbers, Text, Values
 
-__all__ = ["AS_IT_IS", "DATE_PARTS", "ColumnOptions", "Understood", "Unused", "understood", "unused_in_words"]
+__all__ = [
+    "AS_IT_IS",
+    "DATE_PARTS",
+    "ColumnOptions",
+    "Understood",
+    "Unused",
+    "understood",
+    "unused_in_words",
+    "why_identifier",
+]
 
 DATE_PARTS = ("date", "weekday", "hour", "elapsed")
 """What can be made of a date."""
@@ -23,6 +33,8 @@ DATE_PARTS = ("date", "weekday", "hour", "elapsed")
 MOST_CATEGORIES = 20
 """A column of text with more different values is not used, unless it is named."""
 
+_NEARLY_ALL = 0.9  # of the texts of a column that are numbers, so that the others are probably mistakes
+_FEWEST_COUNTED = 10  # rows; fewer may count something else
 _IDENTIFIER = re.compile(r"(?:.*[\W_])?(?:id|uuid|guid|key)|unnamed: \d+", re.IGNORECASE)
 _CAMEL_IDENTIFIER = re.compile(r".*[a-z]I[Dd]")
 
@@ -45,6 +57,8 @@ class ColumnOptions:
         Whether no column of text is used, unless it is named.
     keep : tuple of str
         Columns that are no features, but kept beside them.
+    notation : Notation
+        How numbers are written where they are text.
     """
 
     only: tuple[str, ...] | None = None
@@ -53,9 +67,20 @@ class ColumnOptions:
     date: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
     keep: tuple[str, ...] = ()
+    notation: Notation = USUAL
 
     @classmethod
-    def of(cls, only: Any, drop: Any, categorical: Any, date: Any, exclude_text: bool, keep: Any = ()) -> ColumnOptions:
+    def of(
+        cls,
+        only: Any,
+        drop: Any,
+        categorical: Any,
+        date: Any,
+        exclude_text: bool,
+        keep: Any = (),
+        decimal: str = ".",
+        thousands: str | None = None,
+    ) -> ColumnOptions:
         """Return options from a user's lists, names and dictionaries.
 
         Examples
@@ -74,13 +99,20 @@ class ColumnOptions:
                     )
         only = None if only is None else _names(only, "feature columns")
         all_different(only or (), "column")
+        notation = Notation(decimal, thousands)
         left_out, kept = _names(drop, "columns to drop"), _names(keep, "columns to keep")
-        return cls(only, left_out, _names(categorical, "columns"), found, bool(exclude_text), kept)
+        return cls(only, left_out, _names(categorical, "columns"), found, bool(exclude_text), kept, notation)
 
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named."""
         return tuple(dict.fromkeys((*(self.only or ()), *self.drop, *self.categorical, *self.date, *self.keep)))
+
+    def may_be_number(self, name: str, columns: Columns | None) -> bool:
+        """Return whether the text of a column may be read as numbers: unless it was said what it is."""
+        if columns is None:
+            return name not in (*self.categorical, *self.date, *self.keep)
+        return any(column.source == name and column.kind == "number" for column in columns)
 
     def check(self, names: Iterable[str], apart: Sequence[str]) -> None:
         """Raise if a column that is named does not exist, is the bag or the label, or is both used and left out."""
@@ -143,7 +175,13 @@ def understood(
     columns : Columns, optional
         The features to make, as they were made from another table; ``options`` then only drops.
     """
-    table = {name: values for name, values in table.items() if name not in options.drop}
+    table = {
+        name: values.in_notation(options.notation)
+        if isinstance(values, Text) and options.may_be_number(name, columns)
+        else values
+        for name, values in table.items()
+        if name not in options.drop
+    }
     unused: list[Unused] = []
     if columns is None:
         found: list[Column] = []
@@ -226,8 +264,9 @@ def _of_numbers(name: str, values: Numbers, bag_of_row: Array, *, named: bool) -
         return [Column(name, "hour")]
     if np.isnan(values.numbers).all() and not named:
         return Unused(name, "it is empty")
-    if not named and _is_identifier(name, values.numbers, bag_of_row):
-        return Unused(name, "an identifier", "features")
+    why = "" if named else why_identifier(name, values.numbers, bag_of_row)
+    if why:
+        return Unused(name, why, "features")
     return [Column(name)]
 
 
@@ -242,6 +281,7 @@ def _of_text(
     moments = values.as_dates()
     if not isinstance(moments, str):
         return _of_date(name, values, bag_of_row, ())
+    _check_notation(name, values, options.notation)
     n_rows, n_distinct = int((values.codes >= 0).sum()), len({*map(folded, values.distinct)})
     few = n_distinct <= MOST_CATEGORIES and n_distinct <= max(n_rows // 2, 2)
     if named:
@@ -257,6 +297,17 @@ def _of_text(
     if np.isfinite(values.as_numbers()).mean() > 0.5:
         return Unused(name, "numbers written as text: convert it to numbers", "categorical")
     return Unused(name, f"{n_distinct:,} different texts", "categorical")
+
+
+def _check_notation(name: str, values: Text, notation: Notation) -> None:
+    """Raise if nearly all texts are numbers, but not all of them in this notation."""
+    foreign = [text for text in values.distinct if notation.is_foreign(text)]
+    numbers = [*foreign, *(text for text in values.distinct if notation.number(text) is not None)] if foreign else []
+    if foreign and len({*numbers}) >= _NEARLY_ALL * len(values.distinct):
+        raise InputError(
+            f"Column {name!r} has numbers as text: {notation.advice(foreign[0], numbers)}. To read it as categories: "
+            f"categorical=[{name!r}]; to leave it out: drop=[{name!r}]."
+        )
 
 
 def _category(name: str, values: Text) -> Column:
@@ -294,6 +345,26 @@ def _of_date(name: str, values: Values, bag_of_row: Array, parts: Sequence[str])
         # A date that is the same in all rows of a bag has nothing to be counted from.
         parts = [*(["weekday", *(["hour"] if timed else []), "elapsed"] if within else ["date", "weekday"])]
     return [Column(name, part) for part in parts]
+
+
+def why_identifier(name: str, numbers: Array, bag_of_row: Array) -> str:
+    """Return why numbers only tell rows or bags apart; empty if they do not.
+
+    Examples
+    --------
+    >>> why_identifier("row", np.arange(20.0), np.zeros(20)), why_identifier("id", np.array([7.0]), np.zeros(1))
+    ('it numbers the rows', 'an identifier')
+    """
+    if _is_identifier(name, numbers, bag_of_row):
+        return "an identifier"
+    return "it numbers the rows" if _counts_rows(numbers) else ""
+
+
+def _counts_rows(numbers: Array) -> bool:
+    """Return whether numbers count all rows of a table in their order, from 0 or 1, and there are not just a few."""
+    if len(numbers) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
+        return False
+    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
 
 
 def _is_identifier(name: str, numbers: Array, bag_of_row: Array) -> bool:

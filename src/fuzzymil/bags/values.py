@@ -15,6 +15,7 @@ from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import _dates
+from fuzzymil.bags.notation import USUAL, Notation
 
 __all__ = ["Dates", "Numbers", "Text", "Values", "values_of"]
 
@@ -84,7 +85,7 @@ class Dates:
 def _absent(distinct: Collection[str]) -> frozenset[str]:
     """Return the words for a missing value: among words, "none" may well be one of them (treatment: none)."""
     others = [value for value in distinct if value.lower() not in _MISSING and value.lower() != "none"]
-    numbers = all(_is_number(value) for value in others)
+    numbers = all(_is_number(value) or USUAL.is_foreign(value) for value in others)
     plain = numbers or _dates.mostly_dates(others) or _dates.hours(others) is not None
     return _MISSING | {"none"} if plain else _MISSING
 
@@ -144,6 +145,17 @@ class Text:
             except ValueError:
                 continue
         return found
+
+    def in_notation(self, notation: Notation) -> Values:
+        """Return the numbers that all texts are, or the text itself.
+
+        Examples
+        --------
+        >>> Text.of(["7,5", "", "8,25"]).in_notation(Notation(","))
+        Numbers(numbers=array([7.5 ,  nan, 8.25]), unit='')
+        """
+        found = notation.numbers(self.distinct)
+        return self if found is None else Numbers(np.append(found, np.nan)[self.codes])
 
     def example(self) -> str:
         """Describe the values."""

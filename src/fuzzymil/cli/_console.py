@@ -27,11 +27,13 @@ STANDARD_INPUT = "standard input"
 # The library's messages name its parameters; on the command line they are options.
 _OPTIONS = {
     **{name: f"--{name.replace('_', '-')}" for name in ("bag", "label", "format", "drop", "categorical", "date")},
+    **{name: f"--{name}" for name in ("decimal", "thousands", "encoding")},
     **{name: f"--{name.replace('_', '-')}" for name in ("folder", "init", "n_rules")},
     **{name: f"--{name.replace('_', '-')}" for name in ("max_terms", "alpha", "order", "max_epochs", "learning_rate")},
     **{name: f"--set {name}" for name in ("missing", "standardize")},
 }
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote))?")
+_VALUE = r"(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote)|(?P<mark>'[^\w']'|\"'\")"
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|{_VALUE})?")
 
 
 def in_options(message: str) -> str:
@@ -41,10 +43,13 @@ def in_options(message: str) -> str:
     --------
     >>> in_options("name it with bag=..., or use n_rules=2; set missing='ignore'")
     'name it with --bag, or use --n-rules 2; --set missing=ignore'
+    >>> print(in_options("14.766 with decimal=',', and 1234 with thousands=' '"))
+    14.766 with --decimal ',', and 1234 with --thousands ' '
     """
 
     def option(found: re.Match[str]) -> str:
-        name, value = _OPTIONS[found[1]], found["value"]
+        name, value = _OPTIONS[found[1]], found["value"] or found["mark"]
+        value = "''" if value == "None" else value
         return name if not value else f"{name}{'=' if ' ' in name else ' '}{value}"
 
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")

@@ -280,7 +280,7 @@ def _understood(file: Path, columns: Columns, format: str | None, remembered: Co
     from fuzzymil.datasets import guess_format
 
     used = columns if remembered is None else _as_in_training(file, columns, remembered, format)
-    return used, guess_format(file, format=format, bag=used.bag, label=used.label)
+    return used, guess_format(file, format=format, bag=used.bag, label=used.label, encoding=used.encoding)
 
 
 def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
@@ -291,12 +291,16 @@ def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: s
     label = remembered.label if columns.label is None else columns.label
     for attempt in (Columns(bag, label), Columns(bag, columns.label)):
         with contextlib.suppress(ValueError):
-            guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label)
+            guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label, encoding=columns.encoding)
             names = _header(file, guess)
             drop = tuple(
                 name for name in (*remembered.drop, *columns.drop) if name in names and name not in columns.keep
             )
-            return dataclasses.replace(columns, bag=attempt.bag, label=attempt.label, drop=drop, seen=remembered.seen)
+            told = {name: mark for name in ("decimal", "thousands") if (mark := getattr(columns, name)) is not None}
+            written = (remembered.notation() if guess.format == "csv" else {}) | told
+            return dataclasses.replace(
+                columns, bag=attempt.bag, label=attempt.label, drop=drop, seen=remembered.seen, **written
+            )
     return columns
 
 
@@ -309,11 +313,11 @@ def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
 
     wishes = used.wishes()
     if FORMATS[guess.format].takes_options and hasattr(model, "columns_"):
-        wishes = {"drop": used.drop, "keep": used.keep, "columns": model.columns_}
+        wishes = {"drop": used.drop, "keep": used.keep, "columns": model.columns_, **used.notation()}
     slow = file.is_file() and file.stat().st_size >= _LARGE
     with working(f"Reading {file.name}", quick=not slow), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedColumnsWarning)  # `_report` says it
-        return read_bags(file, format=guess.format, bag=used.bag, label=used.label, **wishes)
+        return read_bags(file, format=guess.format, bag=used.bag, label=used.label, encoding=guess.encoding, **wishes)
 
 
 def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None, *, brief: bool = False) -> None:
@@ -366,4 +370,4 @@ def _header(file: Path, guess: Guess) -> list[str]:
     from fuzzymil.datasets.formats import FORMATS, DataFile
 
     names = FORMATS[guess.format].column_names
-    return [] if names is None else names(DataFile(file))
+    return [] if names is None else names(DataFile(file, guess.encoding))

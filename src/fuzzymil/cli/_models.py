@@ -30,6 +30,9 @@ class Columns:
     exclude_text: bool = False
     seen: tuple[str, ...] = ()  # all columns of the training data, used or not
     keep: tuple[str, ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None  # "": none, whatever it was in the training data
+    encoding: str | None = None
 
     @classmethod
     def from_options(
@@ -41,6 +44,9 @@ class Columns:
         categorical: list[str] | None = None,
         date: list[str] | None = None,
         exclude_text: bool = False,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        encoding: str | None = None,
     ) -> Columns:
         """Return the columns given by the user; a number is a position, and commas separate columns.
 
@@ -65,6 +71,9 @@ class Columns:
             listed_names(categorical),
             dates,
             exclude_text,
+            decimal=decimal,
+            thousands=thousands,
+            encoding=encoding,
         )
 
     def wishes(self) -> dict[str, Any]:
@@ -76,7 +85,12 @@ class Columns:
             "date": self.date,
             "exclude_text": self.exclude_text,
             "keep": self.keep,
+            **self.notation(),
         }
+
+    def notation(self) -> dict[str, str]:
+        """Return the arguments of `read_bags` that say how numbers are written, if they are written unusually."""
+        return {name: mark for name in ("decimal", "thousands") if (mark := getattr(self, name))}
 
 
 def listed_names(texts: list[str] | None) -> tuple[str, ...]:
@@ -151,7 +165,10 @@ def _columns_of(extra: Any) -> Columns:
         tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
         for names in (columns.get("drop"), columns.get("seen"))
     )
-    return Columns(bag, label, drop, seen=seen)
+    decimal, thousands = (
+        mark if isinstance(mark, str) else None for mark in (columns.get("decimal"), columns.get("thousands"))
+    )
+    return Columns(bag, label, drop, seen=seen, decimal=decimal, thousands=thousands)
 
 
 def holds_rules(path: Path) -> bool:
@@ -224,7 +241,7 @@ def save(model: Any, path: Path, columns: Columns) -> None:
     from fuzzymil.estimators import model_to_dict, save_model
 
     known = {"bag": columns.bag, "label": columns.label, "drop": list(columns.drop), "seen": list(columns.seen)}
-    extra = {"columns": known}
+    extra = {"columns": known | columns.notation()}
     if path == STANDARD:
         text = json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False)
         try:

@@ -96,6 +96,35 @@ ExcludeText = Annotated[
         "--exclude-text", help="Use no text columns, except for those that are named.", rich_help_panel="Data"
     ),
 ]
+
+
+def _notation(name: str, metavar: str, help: str) -> Any:
+    return typer.Option(f"--{name}", metavar=metavar, help=help, rich_help_panel="Data", show_default=False)
+
+
+Decimal = Annotated[
+    str | None,
+    _notation(
+        "decimal",
+        "MARK",
+        "What stands before the decimals of numbers: , or . (default: a point; a model remembers it).",
+    ),
+]
+Thousands = Annotated[
+    str | None,
+    _notation(
+        "thousands",
+        "MARK",
+        "What separates thousands, as in 7,698.09: a comma, point, blank or apostrophe (default: nothing; a model "
+        "remembers it).",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    _notation(
+        "encoding", "NAME", "Encoding of a text file, such as cp1252 from spreadsheets on Windows (default: UTF-8)."
+    ),
+]
 DataFormat = Annotated[
     str | None,
     typer.Option(

@@ -15,6 +15,7 @@ from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_mode
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
+    from fuzzymil.bags.notation import Notation
     from fuzzymil.rules import MamdaniRules, RuleBase
 
 _TABLES = (".csv", ".tsv", ".txt", ".data")
@@ -72,16 +73,17 @@ class RuleFile:
 
         In a table without a column of bags, every row is a bag of its own.
         """
+        from fuzzymil.bags.notation import Notation
         from fuzzymil.rules import RuleBase
         from fuzzymil.rules.inference import matched
 
         needed = self.feature_names_in_
         if _is_table(data, format):
             with local_copy(data) as file:
-                names, rows = _read_rows(file)
+                names, rows = _read_rows(file, columns.encoding)
                 bag = _bag_column(file, columns, names, needed)
                 if bag is None:
-                    return "row", _rows_as_bags(file, names, rows, needed)
+                    return "row", _rows_as_bags(file, names, rows, needed, Notation(**columns.notation()))
             # Features that the table does not have may be made of its dates.
             only = tuple(needed) if {*needed} <= {*names} else columns.only
             columns = dataclasses.replace(columns, bag=bag, only=only)
@@ -111,9 +113,9 @@ def _is_table(data: Path, format: str | None) -> bool:
     return format is None and data.suffix.lower() in _TABLES
 
 
-def _read_rows(file: Path) -> tuple[list[str], list[dict[str, str]]]:
+def _read_rows(file: Path, encoding: str | None) -> tuple[list[str], list[dict[str, str]]]:
     """Return the names of the columns, and the rows."""
-    with open(file, newline="", encoding="utf-8-sig") as text:
+    with open(file, newline="", encoding=encoding or "utf-8-sig") as text:
         head = text.readline()
         text.seek(0)
         sign = max((",", ";", "\t"), key=head.count)
@@ -133,7 +135,9 @@ def _bag_column(file: Path, columns: Columns, names: list[str], needed: tuple[st
     return bag
 
 
-def _rows_as_bags(file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...]) -> Bags:
+def _rows_as_bags(
+    file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...], notation: Notation
+) -> Bags:
     from fuzzymil.bags import Bags
 
     for name in needed:
@@ -144,12 +148,16 @@ def _rows_as_bags(file: Path, names: list[str], rows: list[dict[str, str]], need
             )
     if not rows:
         raise InputError(f"{file} has no rows.")
-    x = [[_number(row[name], name, number) for name in needed] for number, row in enumerate(rows, start=1)]
+    x = [[_number(row[name], name, number, notation) for name in needed] for number, row in enumerate(rows, start=1)]
     return Bags.from_long(x, list(range(1, len(rows) + 1)), feature_names=list(needed))
 
 
-def _number(text: str, column: str, row: int) -> float:
-    try:
-        return float(text) if text.strip() else float("nan")
-    except ValueError:
-        raise InputError(f"Row {row}, column {column!r}: expected a number, found {text!r:.60}.") from None
+def _number(text: str, column: str, row: int, notation: Notation) -> float:
+    if not text.strip():
+        return float("nan")
+    found = notation.number(text)
+    if found is None:
+        advice = notation.advice(text, [text])
+        more = f"; {advice}" if advice else ""
+        raise InputError(f"Row {row}, column {column!r}: expected a number, found {text!r:.60}{more}.")
+    return found

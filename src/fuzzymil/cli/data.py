@@ -130,6 +130,9 @@ def describe(
     categorical: _options.Categorical = None,
     date: _options.Date = None,
     exclude_text: _options.ExcludeText = False,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     diagnosis: Annotated[
         bool | None,
@@ -170,7 +173,7 @@ def describe(
     wanted = label is not None if diagnosis is None else diagnosis
     read = read_data(
         Path(source),
-        Columns.from_options(bag, label, drop, only, categorical, date, exclude_text),
+        Columns.from_options(bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding),
         format,
         labels=wanted,
         brief=True,
@@ -303,6 +306,9 @@ def convert(
     categorical: _options.Categorical = None,
     date: _options.Date = None,
     exclude_text: _options.ExcludeText = False,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     to: Annotated[
         str | None,
@@ -321,7 +327,11 @@ def convert(
         check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
-    bags = read_data(source, Columns.from_options(bag, label, drop, only, categorical, date, exclude_text), format).bags
+    bags = read_data(
+        source,
+        Columns.from_options(bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding),
+        format,
+    ).bags
     if target == STANDARD:
         with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
             path = Path(folder) / "bags.csv"

@@ -70,6 +70,9 @@ def evaluate(
     date: _options.Date = None,
     exclude_text: _options.ExcludeText = False,
     group: _options.Group = None,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
@@ -106,7 +109,9 @@ def evaluate(
     folds. A method that fails is marked, and the others go on. To score an existing model on new labeled bags, use
     predict.
     """
-    columns = Columns.from_options(bag, label, drop, only, categorical, date, exclude_text)
+    columns = Columns.from_options(
+        bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding
+    )
     if group is not None:
         columns = dataclasses.replace(columns, keep=(group,))
     source = read_data(data, columns, format, labels=True)

@@ -41,6 +41,9 @@ def explain(
     ] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     as_json: _options.AsJson = False,
 ) -> None:
@@ -54,7 +57,13 @@ def explain(
         check_figure(figure, model, data)
         if output is not None and output.resolve() == figure.resolve():
             raise ParameterError(f"{output} cannot be both --output and --figure: choose another name for one of them.")
-    fitted, name, bags = read_answering(model, data, Columns.from_options(bag, label), format, to_answer=True)
+    fitted, name, bags = read_answering(
+        model,
+        data,
+        Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding),
+        format,
+        to_answer=True,
+    )
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")
     assert bags is not None

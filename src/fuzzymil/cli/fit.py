@@ -62,6 +62,9 @@ def fit(
     categorical: _options.Categorical = None,
     date: _options.Date = None,
     exclude_text: _options.ExcludeText = False,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     positive: _options.Positive = None,
@@ -132,7 +135,9 @@ def fit(
     if resumed is not None and positive is not None:
         raise ParameterError("--continue keeps the model's positive class: omit --positive.")
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
-    columns = Columns.from_options(bag, label, drop, only, categorical, date, exclude_text)
+    columns = Columns.from_options(
+        bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding
+    )
     bags: Any
     if stream:
         bags, source = read_stream(data, columns, format, remembered=remembered)

@@ -95,6 +95,9 @@ def plot(
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     as_json: _options.AsJson = False,
 ) -> None:
@@ -118,8 +121,8 @@ def plot(
     check_figure(target, model, data)
     if data is None and kind in _NEED_BAGS:
         raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
-    columns, labels = Columns.from_options(bag, label), kind in _NEED_LABELS
-    fitted, source, bags = read_answering(model, data, columns, format, labels=labels)
+    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
+    fitted, source, bags = read_answering(model, data, columns, format, labels=kind in _NEED_LABELS)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.curves and not hasattr(fitted, "history_"):

@@ -39,6 +39,9 @@ def predict(
     output: _options.Output = None,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     witness: Annotated[
         bool,
@@ -59,7 +62,7 @@ def predict(
     """
     check_target(output, model, data)
     check_apart(model, data)
-    columns = Columns.from_options(bag, label)
+    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
     if holds_rules(model):
         tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, format)
     else:

@@ -30,6 +30,9 @@ def report(
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
     group: _options.Group = None,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     positive: Annotated[
         str | None,
@@ -55,7 +58,7 @@ def report(
     if output == STANDARD:
         raise InputError("The report cannot be written to standard output: name a file with -o.")
     check_target(output, model, data)
-    columns = Columns.from_options(bag, label)
+    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
     if group is not None:
         columns = dataclasses.replace(columns, keep=(group,))
     fitted, _, bags = read_both(model, data, columns, format)

@@ -52,6 +52,9 @@ def studio(
     ] = 0,
     bag: _options.ModelBagColumn = None,
     label: _options.ModelLabelColumn = None,
+    decimal: _options.Decimal = None,
+    thousands: _options.Thousands = None,
+    encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the address as JSON instead of opening the page.")
@@ -66,7 +69,8 @@ def studio(
         raise ParameterError("--demo opens its own rules and data: leave out the files, or --demo.")
     from fuzzymil.studio.server import Studio
 
-    made = Studio(_session(rules, data, demo, Columns.from_options(bag, label), format), port)
+    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
+    made = Studio(_session(rules, data, demo, columns, format), port)
 
     def ready() -> None:
         if as_json:
@@ -151,6 +155,7 @@ def _data(path: Path, columns: Columns, format: str | None, remembered: Columns 
 
     found = read_data(path, columns, format, remembered=remembered)
     read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": format}
+    read_with |= {**found.columns.notation(), "encoding": found.columns.encoding}
     told = {name: value for name, value in read_with.items() if value is not None}
     is_stored = path.is_file() or path.is_dir()  # what came through a pipe cannot be read again
     return Data(found.bags, path.name, told, path.absolute() if is_stored else None)

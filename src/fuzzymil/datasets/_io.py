@@ -29,11 +29,14 @@ class Guess:
     bag, label : str, int or None
         The column (or its position, if there is no header) or attribute of the bag id and the label. None if the
         format fixes them, or the file has no labels.
+    encoding : str or None
+        Of a text file; None is UTF-8.
     """
 
     format: str
     bag: Column = None
     label: Column = None
+    encoding: str | None = None
 
     def __str__(self) -> str:
         known = FORMATS[self.format]
@@ -47,12 +50,19 @@ class Guess:
         return ", ".join([known.title, *shown, *(["no labels"] if self.label is None else [])])
 
 
-def guess_format(path: Path_, *, format: str | None = None, bag: Column = None, label: Column = None) -> Guess:
+def guess_format(
+    path: Path_,
+    *,
+    format: str | None = None,
+    bag: Column = None,
+    label: Column = None,
+    encoding: str | None = None,
+) -> Guess:
     r"""Return how `read_bags` would read a file, without reading its numbers.
 
     Parameters
     ----------
-    path, format, bag, label
+    path, format, bag, label, encoding
         As for `read_bags`.
 
     Returns
@@ -67,10 +77,10 @@ def guess_format(path: Path_, *, format: str | None = None, bag: Column = None, 
     >>> print(guess_format(folder / "a.csv"))
     CSV with a header, bag column 'bag', label column 'label'
     """
-    file = DataFile(path)
+    file = DataFile(path, encoding)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-        return Guess(known.name, *(known.columns(file, bag, label) if known.columns else ()))
+        return Guess(known.name, *(known.columns(file, bag, label) if known.columns else (None, None)), encoding)
 
 
 def read_bags(
@@ -85,6 +95,9 @@ def read_bags(
     date: Sequence[str] | Mapping[str, Sequence[str]] = (),
     exclude_text: bool = False,
     keep: Sequence[str] = (),
+    decimal: str = ".",
+    thousands: str | None = None,
+    encoding: str | None = None,
     columns: Columns | None = None,
 ) -> Bags:
     r"""Read bags from a file or folder.
@@ -117,8 +130,10 @@ def read_bags(
         raised if several match.
     drop : sequence of str
         Columns of a CSV or Parquet file to leave out altogether.
-    features, categorical, date, exclude_text, keep, columns
+    features, categorical, date, exclude_text, keep, decimal, thousands, columns
         See `Bags.from_frame`; for CSV and Parquet files.
+    encoding : str, optional
+        Encoding of a text file, such as ``"cp1252"``, in which spreadsheets on Windows save CSV. Default: UTF-8.
 
     Returns
     -------
@@ -142,13 +157,15 @@ def read_bags(
     >>> bags.ids.tolist(), bags.labels.tolist(), bags.feature_names
     (['b1', 'b2'], [0, 1], ('width',))
     """
-    file = DataFile(path)
+    file = DataFile(path, encoding)
     with _within_memory(file):
         known = _format(file, format, bag, label)
     if isinstance(drop, str):
         raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
-    options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep)
-    chosen = next((name for name, value in (("drop", drop), *vars(options).items()) if value), None)
+    options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
+    unusual = {"decimal": decimal != ".", "thousands": thousands is not None}
+    said = {"drop": drop, **vars(options), "notation": None, **unusual}
+    chosen = next((name for name, value in said.items() if value), None)
     if chosen is not None and not known.takes_options:
         formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)
         raise ParameterError(f"{chosen}= is supported for {formats}, but {file.path} is read as {known.title}.")
@@ -275,6 +292,8 @@ def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> For
         raise ParameterError(
             f"The columns of the format {known.name!r} ({known.title}) are fixed: omit bag= and label=."
         )
+    if file.encoding is not None and known.storage != "text":
+        raise ParameterError(f"encoding= is for text, but {file.path} is read as {known.title}.")
     return known
 
 

@@ -16,10 +16,17 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array, codes, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, Columns, Source
+from fuzzymil.bags.notation import USUAL
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 """Text that marks a missing number, in any case."""
+
+ONE_LABEL = (
+    "correct the file, or compute one label per bag first, for instance with pandas: "
+    'table[label] = table.groupby(bag)[label].transform("max")'
+)
+"""What to do about labels that differ within a bag."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _MOST_DIGITS = 30  # of integers that are compared exactly; longer ones stay text
@@ -118,11 +125,15 @@ class NotANumberError(DataFileError):
     column: str  # as the message names it
 
 
-def not_a_number(file: DataFile, field: str, line: int, column: str) -> NotANumberError:
+def not_a_number(file: DataFile, field: str, line: int, column: str, advice: str = "") -> NotANumberError:
     """Return (not raise) an error about a field that should be a number."""
-    advice = "read the column as categories with categorical=..., leave it out with drop=..., or use numbers only"
-    if field.count(",") == 1:
-        advice = "use a decimal point, not a comma"
+    if not advice and USUAL.is_foreign(field):
+        advice = "write numbers with a decimal point, and without separators and signs"
+    if not advice and field.startswith(("<", ">", "≤", "≥")):
+        advice = "replace limits by numbers, for instance by the limit itself or half of it, or leave such fields empty"
+    advice = advice or (
+        "read the column as categories with categorical=..., leave it out with drop=..., or use numbers only"
+    )
     shown = repr(field) if len(field) <= 40 else repr(field[:40]) + "..."
     found = NotANumberError(str(file.error(f"expected a number, found {shown}; {advice}", line, column)))
     found.column = column
@@ -230,7 +241,7 @@ def assemble(
             one, other = (found[labels.codes[at]] for at in (before, row))
             raise file.error(
                 f"bag {ids[owners.codes[row]]} has two labels, {one!s} on line {lines[before]} and {other!s} here: "
-                f"a bag has one label; correct the file{hint}",
+                f"a bag has one label; {ONE_LABEL}{hint}",
                 lines[row],
             )
     with file.naming_errors():

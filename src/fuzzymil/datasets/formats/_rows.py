@@ -112,8 +112,9 @@ def read(
     n_bytes = len(file.content) + 24 * n_values
     file.require(n_bytes, f"has about {n_values:,} values")
     regular = mark is not None and '"' not in file.text
+    utf8 = file.encoding is None  # which pyarrow reads from the bytes
     roomy = memory.shortage(n_bytes + _ARROW_COLUMN * len(names)) is None
-    if mark is not None and regular and roomy and len(file.content) >= _LEAST_FOR_ARROW:
+    if mark is not None and regular and utf8 and roomy and len(file.content) >= _LEAST_FOR_ARROW:
         found = _read_by_arrow(file, mark, texts, skipped, header)
         if found is not None:
             return found

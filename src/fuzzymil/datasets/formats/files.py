@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import itertools
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from fuzzymil._utils import memory
-from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.storage import write_atomically
 
 __all__ = [
@@ -50,6 +52,7 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.compress,
 }  # the same bytes each time
 _BLOCK = 1 << 24  # bytes unpacked at a time
+_JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"])')  # unlike a header, which could begin with a bracket, too
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
 
 # What a file that is not text often turns out to be, and what to do about it.
@@ -77,8 +80,16 @@ class MissingFileError(DataFileError, FileNotFoundError):
 class DataFile:
     """A file (or folder) of bags, whose content is read, unpacked and decoded on demand."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], encoding: str | None = None) -> None:
         self.path = Path(path)
+        self.encoding = encoding  # of text; None is UTF-8
+        if encoding is not None:
+            try:
+                codecs.decode(b"", encoding)
+            except LookupError:
+                raise ParameterError(
+                    f"Unknown encoding {encoding!r}; choose one such as 'utf-8' or 'cp1252'."
+                ) from None
         if not self.path.exists():
             folder = self.path.parent
             where = f"the folder {folder} exists but has no such file" if folder.is_dir() else f"no folder {folder}"
@@ -148,19 +159,30 @@ class DataFile:
         for start, what in _BINARY.items():
             if self.content.startswith(start):
                 raise self.error(f"is not text but looks like {what}")
-        if b"\x00" in self.content:
+        if self.encoding is None and b"\x00" in self.content:
             at = self.content.index(b"\x00")
-            raise self.error(f"is not text (byte {at} is zero): export the data as CSV in UTF-8")
+            raise self.error(
+                f"is not text (byte {at} is zero): export the data as CSV in UTF-8, or pass encoding='utf-16' if that "
+                "is what it is in"
+            )
         try:
-            text = self.content.decode("utf-8-sig")
+            text = self.content.decode(self.encoding or "utf-8-sig").removeprefix("\ufeff")
         except UnicodeDecodeError as problem:
             line = self.content.count(b"\n", 0, problem.start) + 1
+            known = (self.encoding or "utf-8").upper()
+            remedy = "try another encoding=..." if self.encoding else "pass encoding='cp1252' if it comes from Windows"
             raise self.error(
-                f"byte {problem.start} ({self.content[problem.start]:#04x}) is not valid UTF-8: save the file as UTF-8",
+                f"byte {problem.start} ({self.content[problem.start]:#04x}) is not valid {known}: save the file "
+                f"as UTF-8, or {remedy}",
                 line,
             ) from None
         if not text.strip():
             raise self.error(_EMPTY)
+        if _JSON.match(text):
+            raise self.error(
+                "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
+                'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
+            )
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property

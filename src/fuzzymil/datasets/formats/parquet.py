@@ -17,7 +17,7 @@ from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.errors import InputError, warn_user
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags, Columns, Source
-from fuzzymil.bags.tables import AS_IT_IS, ColumnOptions, understood
+from fuzzymil.bags.tables import AS_IT_IS, ColumnOptions, understood, why_identifier
 from fuzzymil.bags.values import values_of
 from fuzzymil.datasets.formats import _arrow, _columns, _fields
 from fuzzymil.datasets.formats._columns import Column
@@ -146,7 +146,7 @@ class ParquetBags:
             row = int(np.argmax(differs))
             raise self._table.error(
                 f"bag {ids[owners[row]]} has two labels, {expected[row]} and {labels[row]} here: a bag has one label; "
-                "correct the file",
+                f"{_fields.ONE_LABEL}",
                 int(starts[0]) + row,
             )
 
@@ -248,11 +248,17 @@ def read_parquet(
     names = column_names(file)
     drop = [name for name in options.drop if columns is None or name in names]  # of another file
     rows = Table(file.path, bag, label, drop, mixed=True)
-    if rows.other_than_numbers or columns is not None or options != dataclasses.replace(AS_IT_IS, drop=options.drop):
+    mixed = (
+        rows.other_than_numbers or columns is not None or options != dataclasses.replace(AS_IT_IS, drop=options.drop)
+    )
+    if not mixed:
+        instances, others = rows.rows(0, rows.n_rows)
+        owners = codes(_arrow.values(others[rows.bag]))
+        mixed = any(why_identifier(name, instances[:, d], owners) for d, name in enumerate(rows.features))
+    if mixed:
         with file.naming_errors():
             options.check(names, [name for name in (rows.bag, rows.label) if name is not None])
             return _mixed_rows(rows, dataclasses.replace(options, drop=()), columns)
-    instances, others = rows.rows(0, rows.n_rows)
     labels = None if rows.label is None else _arrow.values(others[rows.label])
     make = partial(
         Bags.from_long, instances, _arrow.values(others[rows.bag]), labels=labels, feature_names=rows.features
