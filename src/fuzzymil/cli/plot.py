@@ -250,6 +250,7 @@ def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
 def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
     import numpy as np
 
+    from fuzzymil._utils.statistics import ranking_scores
     from fuzzymil.plots import ReliabilityDisplay, RocDisplay
 
     if not hasattr(model, "classes_"):
@@ -265,9 +266,10 @@ def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
     if kind is Kind.reliability:
         likely = model.predict_proba(bags)[:, order]
         return ReliabilityDisplay.from_classes([(bags.labels, likely)], classes, positive=positive)
-    scores = model.decision_function(bags)
-    if scores.ndim == 1:
-        scores = scores if order == [0, 1] else -scores
+    found = model.predictions(bags)
+    scores = ranking_scores(found.decisions, found.probabilities)
+    assert scores is not None
+    scores = scores[:, order] if scores.ndim > 1 else scores if order == [0, 1] else -scores
     return RocDisplay.from_classes([(bags.labels, scores)], classes, positive=positive)
 
 
