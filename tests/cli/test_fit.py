@@ -328,3 +328,19 @@ def test_additive_rules_are_a_scorecard(tmp_path, capsys):
         assert ("logit" in capsys.readouterr().err) == (path == card and not texts)
     new_estimator(Task.regression, {}, [], str(card), 0)
     assert not capsys.readouterr().err
+
+
+def test_data_without_rules_is_said_to_be_so(tmp_path):
+    rows = [f"{bag},{'yn'[bag % 2]},{x}" for bag in range(40) for x in range(3)]
+    data = write(tmp_path / "noise.csv", "\n".join(["bag,label,x", *rows]))
+    said = good("fit", data, "-o", tmp_path / "model.json").stdout
+    assert "IF anything" in said
+    assert "most frequent class" in said
+    assert "data describe" in said
+
+
+def test_several_targets_are_for_python(tmp_path):
+    data = write(tmp_path / "tools.csv", "bag,cost,wear,x\n1,2,3,4\n2,3,4,5\n")
+    message = bad("fit", data, "--label", "cost,wear")
+    assert "'cost,wear'" in message
+    assert "Python" in message

@@ -228,3 +228,8 @@ def test_rules_alone_are_plotted(text, kinds, tmp_path):
         given = [data, "--id", "a"] if kind in ("explanation", "joined") else []
         good("plot", kind, rules, *given, "-o", target)
         assert target.stat().st_size > 1000
+
+
+def test_numbers_of_bags_keep_their_zeros(tmp_path):
+    data = write(tmp_path / "data.csv", "bag,map\n00001,50\n00012,60\n")
+    assert "'00001'?" in bad("explain", write(tmp_path / "ward.rules", WARD), data, "--id", "1")

@@ -114,6 +114,8 @@ def plot(
     - importance: how much worse the model is without each feature and each rule
     - effect: how the prediction changes as a feature moves over its range
     """
+    from fuzzymil.rules import MamdaniRules
+
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
     if data is None and kind in _NEED_BAGS:
@@ -122,6 +124,11 @@ def plot(
     fitted, source, bags = read_answering(model, data, columns, format, labels=labels)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
+    if kind is Kind.joined and not isinstance(fitted.members_[0], MamdaniRules):
+        raise ParameterError(
+            f"plot joined is about the sets that Mamdani rules conclude, but the rules of {model} conclude numbers: "
+            "plot explanation shows what each rule contributes."
+        )
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
     if kind is Kind.curves and hasattr(fitted, "choice_"):
