@@ -7,7 +7,7 @@ import pytest
 from runner import COLUMNS, SMALL, bad, good, run, table, write
 
 from fuzzymil import Bags, Constraints, RuleBase, load_model
-from fuzzymil.cli._settings import Task, chosen_task
+from fuzzymil.cli._settings import Task, chosen_task, new_estimator
 from fuzzymil.cli.fit import _scorecard
 from fuzzymil.rules import MamdaniRules
 
@@ -313,3 +313,34 @@ def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
     assert "--set missing=median" in message
     good("fit", data, *COLUMNS, "--set", "missing=median", *SMALL, "-o", tmp_path / "m.json")
     good("predict", tmp_path / "m.json", data)
+
+
+def test_additive_rules_are_a_scorecard(tmp_path, capsys):
+    """Their sum is a logit, unless the user names a loss."""
+    card = write(tmp_path / "card.rules", "VARIABLE x: high = Sigmoid(1, 1)\nDefault: y = -2\nIF x is high THEN y += 5")
+    mean = write(tmp_path / "mean.rules", "VARIABLE x: high = Sigmoid(1, 1)\nIF x is high THEN y = 1")
+    for path, texts, loss in (
+        (card, [], "cross_entropy"),
+        (card, ["loss=hinge"], "hinge"),
+        (mean, [], "squared_error"),
+    ):
+        assert new_estimator(Task.classification, {}, texts, str(path), 0).loss == loss
+        assert ("logit" in capsys.readouterr().err) == (path == card and not texts)
+    new_estimator(Task.regression, {}, [], str(card), 0)
+    assert not capsys.readouterr().err
+
+
+def test_data_without_rules_is_said_to_be_so(tmp_path):
+    rows = [f"{bag},{'yn'[bag % 2]},{x}" for bag in range(40) for x in range(3)]
+    data = write(tmp_path / "noise.csv", "\n".join(["bag,label,x", *rows]))
+    said = good("fit", data, "-o", tmp_path / "model.json").stdout
+    assert "IF anything" in said
+    assert "most frequent class" in said
+    assert "data describe" in said
+
+
+def test_several_targets_are_for_python(tmp_path):
+    data = write(tmp_path / "tools.csv", "bag,cost,wear,x\n1,2,3,4\n2,3,4,5\n")
+    message = bad("fit", data, "--label", "cost,wear")
+    assert "'cost,wear'" in message
+    assert "Python" in message

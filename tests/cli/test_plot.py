@@ -135,3 +135,9 @@ def test_which_of_two_classes(desk, tmp_path):
     message = bad("plot", "surface", model, "-o", target, "--class", str(other))
     assert f"speak for {speaks_for}" in message
     assert "roc" in message
+
+
+def test_joined_sets_are_those_of_mamdani_rules(desk, tmp_path):
+    message = bad("plot", "joined", desk / "model.json", desk / "boxes.csv", "-o", tmp_path / "figure.png")
+    assert "Mamdani" in message
+    assert "--id" not in message

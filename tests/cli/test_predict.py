@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 from runner import COLUMNS, SMALL, bad, good, run, table, write
 
-from fuzzymil import load_model
-from fuzzymil.datasets import read_bags
+from fuzzymil import Bags, load_model
+from fuzzymil.datasets import read_bags, write_bags
 
 
 def test_predict_writes_a_table(desk, tmp_path):
@@ -195,6 +195,30 @@ def test_rules_alone_explain_bags_with_categories_and_say_where_they_come_from(t
     assert "customer" in bad("explain", rules, data, "--bag", "costumer", "--id", "a")
 
 
+def test_rules_alone_say_what_missing_values_mean(tmp_path):
+    """Once, on standard error, unless the rules say it themselves."""
+    rules, data = write(tmp_path / "shop.rules", SHOP), tmp_path / "contacts.csv"
+    write(data, "bag,channel,minutes\na,phone,50\na,support,\nb,support,\nc,web,60\n")
+    message = good("predict", rules, data).stderr
+    assert message.count("minutes in 2 bags") == 1
+    assert "channel in" not in message
+    assert "MISSING AS" in message
+    assert "minutes in 2 bags" in good("explain", rules, data, "--id", "a").stderr
+    assert "minutes in 2 bags" in good("plot", "firing", rules, data, "-o", tmp_path / "firing.png").stderr
+    ward = write(tmp_path / "ward.rules", WARD)
+    assert "map in 1 row." in good("predict", ward, write(data, "map,n\n50,1\n,2\n")).stderr
+    gaps = Bags.from_list([[[50.0], [np.nan]], [[40.0]], [[np.nan]]], ["map"])
+    write_bags(gaps, tmp_path / "ward.parquet")
+    assert good("predict", ward, tmp_path / "ward.parquet").stderr.count("map in 2 bags.") == 1
+    write(data, "bag,channel,minutes\na,support,\nb,web,60\n")
+    for stated in (
+        SHOP.replace("VARIABLE minutes", "VARIABLE minutes MISSING AS 5"),
+        SHOP + "IF ALL minutes is missing THEN leaves -= 1\n",
+    ):
+        assert stated != SHOP
+        assert "minutes in" not in good("predict", write(rules, stated), data).stderr
+
+
 @pytest.mark.parametrize(("text", "kinds"), [(SHOP, ["grid", "explanation"]), (WARD, ["membership", "joined"])])
 def test_rules_alone_are_plotted(text, kinds, tmp_path):
     rules, data = write(tmp_path / "mine.rules", text), tmp_path / "data.csv"
@@ -204,3 +228,8 @@ def test_rules_alone_are_plotted(text, kinds, tmp_path):
         given = [data, "--id", "a"] if kind in ("explanation", "joined") else []
         good("plot", kind, rules, *given, "-o", target)
         assert target.stat().st_size > 1000
+
+
+def test_numbers_of_bags_keep_their_zeros(tmp_path):
+    data = write(tmp_path / "data.csv", "bag,map\n00001,50\n00012,60\n")
+    assert "'00001'?" in bad("explain", write(tmp_path / "ward.rules", WARD), data, "--id", "1")

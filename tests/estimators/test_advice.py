@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fuzzymil import Bags, InputError, MIANFISClassifier
+from fuzzymil import Bags, InputError, MIANFISClassifier, MISugeno, RuleBase
+from fuzzymil._utils.storage import damaged
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_columns_of_the_model_are_advised(model, table):
     with pytest.raises(InputError, match=r"(?s)channel.*columns=model\.columns_"):
         model.predict(table[["pages"]])
     few = Bags.from_frame(table.head(3).drop(columns="label"), "user", exclude_text=True)
-    with pytest.raises(InputError, match=r"no feature 'channel'.*columns=model\.columns_"):
+    with pytest.raises(InputError, match=r"no feature 'channel'.*If the data has it.*columns=model\.columns_"):
         model.predict(few)
 
 
@@ -44,3 +45,18 @@ def test_what_compares_with_labels_says_so(model, table, method):
     with pytest.raises(InputError, match=rf"{method} .*labels.*pass y") as caught:
         getattr(model, method)(bags)
     assert "fit(" not in str(caught.value)
+
+
+def test_sentences_end_once(model, table):
+    with pytest.raises(InputError) as caught:
+        model.predict(table.assign(when=pd.Timestamp("2026-01-01"))[["when"]])
+    assert ".." not in str(caught.value).replace("...", "")
+    assert damaged("The file", ValueError("Did you mean 'sigmoid'?")).endswith("'sigmoid'?")
+
+
+def test_importance_of_several_outputs_needs_as_many_labels():
+    rules = RuleBase.parse("VARIABLE x: high = Sigmoid(1, 1)\nIF x is high THEN a = 1, b = 2, c = 3")
+    bags = Bags.from_list([[[0.0]], [[1.0]], [[2.0]]], ["x"], labels=[0.0, 1.0, 2.0])
+    expert = MISugeno(rules=rules, threshold=None).fit(bags)
+    with pytest.raises(InputError, match=r"3 numbers per bag.* 1: .*\(3, 3\)"):
+        expert.importance(bags)

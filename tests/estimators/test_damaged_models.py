@@ -34,6 +34,15 @@ def test_a_file_says_what_wrote_it(text):
     assert head["estimator"] == "MIANFISClassifier"
 
 
+def test_a_network_without_rules_says_what_is_missing(text, tmp_path):
+    path = tmp_path / "empty.json"
+    document = json.loads(text)
+    del document["members"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="'members' is missing"):
+        load_model(path)
+
+
 def test_a_truncated_file_is_refused_wherever_it_ends(text, tmp_path):
     path = tmp_path / "cut.json"
     for end in range(0, len(text.rstrip()), 10):

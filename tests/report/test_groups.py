@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, InputError, MIANFISClassifier
+from fuzzymil.cli import evaluate
+from fuzzymil.cli._settings import Task
+from fuzzymil.estimators import cross_validate
 from fuzzymil.report import Report, _performance
 
 
@@ -45,6 +48,19 @@ def test_folds_that_lack_a_class_count_where_they_can(visits):
         assert len(found.measures["Accuracy"]) == 3
         assert len(found.measures["Area under the ROC curve"]) == 2
         assert found.roc_curve().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_folds_are_those_of_evaluate(visits, grouped):
+    bags, people = visits
+    model = MIANFISClassifier(max_terms=1, random_state=0).fit(bags)
+    report = Report.of(model, bags, n_folds=3, groups=people if grouped else None)
+    folds = evaluate._splits(bags, 3, 1, 0, Task.classification, people if grouped else None)
+    for fold, split in zip(report.performance.folds, folds, strict=True):
+        np.testing.assert_array_equal(fold.truth, bags.labels[split[1]])
+    (expected,) = cross_validate([model], bags, cv=folds)
+    for fold, other in zip(report.performance.folds, expected, strict=True):
+        np.testing.assert_array_equal(fold.probabilities, other.probabilities)
 
 
 def test_a_class_of_one_group_cannot_be_tested(visits):

@@ -7,10 +7,11 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.metrics import brier_score_loss
+from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil.cli.plot import Kind, _judged
 from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _figures, write_report
 from fuzzymil.report._bags import bags_facts
@@ -283,6 +284,34 @@ def test_several_classes(bags):
         shown = [float(text.replace("\N{MINUS SIGN}", "-")) for _, text in card.outputs]
         np.testing.assert_allclose(shown, output, atol=0.006)
     assert f"lower & left: {cards[0].outputs[0][1]}, neither: {cards[0].outputs[1][1]}" in page.text
+
+
+def test_areas_of_several_classes_rank_by_probability():
+    """The output of one class says little without those of the others."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(90, 2))
+    kinds = np.array(["a", "b", "c"])[np.digitize(points[:, 1] + 0.7 * rng.normal(size=90), [-0.5, 0.5])]
+    given = Bags(points, np.arange(91), labels=kinds, feature_names=["level", "x"])
+    # The level raises all outputs alike, and so changes no probability.
+    rules = [
+        "VARIABLE level: high = Sigmoid(0, 1)",
+        "VARIABLE x: high = Sigmoid(0, 2)",
+        "Default: a = 0, b = 0, c = 0",
+        "IF SOME level is high THEN a += 9, b += 9, c += 9",
+        "IF SOME x is high THEN a -= 3, c += 3",
+    ]
+    model = MIANFISClassifier(init="\n".join(rules), loss="cross_entropy", max_epochs=1, random_state=0).fit(given)
+    expected = roc_auc_score(given.labels, model.predict_proba(given), multi_class="ovr")
+    found = Report.of(model, given, held_out=True, n_folds=2).performance
+    folds = [roc_auc_score(each.truth, each.probabilities, multi_class="ovr") for each in found.folds]
+    (areas,) = (values for name, values in found.measures.items() if name.startswith("Area"))
+    np.testing.assert_allclose(areas, folds)
+    display = _judged(Kind.roc, model, given, None)
+    np.testing.assert_allclose(display.curves[-1].areas, [expected])
+    refitted = Report.of(model, given, n_folds=2).performance
+    (areas,) = (values for name, values in refitted.measures.items() if name.startswith("Area"))
+    folds = [roc_auc_score(each.truth, each.probabilities, multi_class="ovr") for each in refitted.folds]
+    np.testing.assert_allclose(areas, folds)
 
 
 def test_numbers(bags):

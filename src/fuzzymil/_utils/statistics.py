@@ -1,4 +1,4 @@
-"""The Brier score, and tests of the difference between two methods that were measured on the same folds."""
+"""Area under the ROC curve, the Brier score, and tests of the difference between two methods on the same folds."""
 
 from __future__ import annotations
 
@@ -68,6 +68,59 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(raised, 1.0)
     return adjusted
+
+
+def ranking_scores(decisions: Array | None, probabilities: Array | None) -> Array | None:
+    """Return what ROC curves rank bags by: of two classes the decision values, of several the probabilities.
+
+    Of several classes, the output of one says little by itself: whether it is high depends on those of the others.
+
+    Parameters
+    ----------
+    decisions : array of shape (n_bags,) or (n_bags, n_classes), or None
+        What a classifier's ``decision_function`` returns.
+    probabilities : array of shape (n_bags, n_classes), or None
+        What its ``predict_proba`` returns, with the same order of classes.
+
+    Returns
+    -------
+    array of shape (n_bags,), for the second of two classes, or (n_bags, n_classes), or None
+        None if there is neither.
+
+    Examples
+    --------
+    >>> ranking_scores(np.array([-1.5, 2.0]), np.array([[0.8, 0.2], [0.1, 0.9]])).tolist()
+    [-1.5, 2.0]
+    >>> ranking_scores(np.array([[3.0, 3.0, 0.0]]), np.array([[0.49, 0.49, 0.02]])).tolist()
+    [[0.49, 0.49, 0.02]]
+    """
+    if probabilities is None or (decisions is not None and probabilities.shape[1] == 2):
+        return decisions
+    return np.asarray(probabilities[:, 1] if probabilities.shape[1] == 2 else probabilities)
+
+
+def area_under_roc(truth: npt.ArrayLike, scores: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:
+    """Return the area under the ROC curve; of more than two classes, the mean over each against the rest.
+
+    Parameters
+    ----------
+    truth : array of shape (n_bags,)
+        With bags of every class.
+    scores : array of shape (n_bags,) or (n_bags, n_classes)
+        See `ranking_scores`.
+    classes : sequence of labels
+
+    Examples
+    --------
+    >>> area_under_roc(["no", "yes", "no", "yes"], [0.1, 0.4, 0.3, 0.2], ["no", "yes"])
+    0.75
+    """
+    from sklearn.metrics import roc_auc_score  # deferred: slow to import
+
+    given, labels = np.asarray(scores), np.asarray(truth)
+    if given.ndim == 1:
+        return float(roc_auc_score(labels == classes[1], given))
+    return float(np.mean([roc_auc_score(labels == name, given[:, k]) for k, name in enumerate(classes)]))
 
 
 def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:

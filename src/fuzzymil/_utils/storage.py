@@ -275,7 +275,8 @@ def damaged(what: str, problem: Exception) -> str:
     "The file is damaged: 'rules' is missing."
     """
     reason = f"{problem!s} is missing" if isinstance(problem, KeyError) else str(problem).rstrip(".")
-    return f"{what} {'are' if what.startswith('The rules') else 'is'} damaged: {reason}."
+    end = "" if reason.endswith("?") else "."
+    return f"{what} {'are' if what.startswith('The rules') else 'is'} damaged: {reason}{end}"
 
 
 def encode_number(value: float) -> float | str:

@@ -56,7 +56,7 @@ def as_bags(X: Any) -> Bags:
     except InputTypeError as problem:
         if arrays.column_names(X) is None:
             raise
-        what = str(problem).removesuffix(": features must be numeric; encode text first.")
+        what = str(problem).removesuffix(": features must be numeric; encode text first.").rstrip(".")
         raise InputTypeError(
             f"{what}. Read a table that has a column of bags, text or dates with Bags.from_frame(frame, bag=..., "
             "label=...); for a fitted model, with Bags.from_frame(frame, bag=..., columns=model.columns_)."

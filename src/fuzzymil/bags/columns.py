@@ -214,8 +214,8 @@ class Columns(tuple[Column, ...]):
             if column.name not in places:
                 raise InputError(
                     f"The bags have no feature {column.name!r}, which was there in training; their features are "
-                    f"{listed(places)}.{did_you_mean(column.name, places)} Read new data with columns=model.columns_, "
-                    "and it gets the features of the training data."
+                    f"{listed(places)}.{did_you_mean(column.name, places)} If the data has it, read the data "
+                    "with columns=model.columns_."
                 )
             d = places[column.name]
             if column.kind != own[d].kind:

@@ -213,7 +213,9 @@ def bag_with_id(bags: Bags, name: str | None, where: str) -> Bags:
             return bags
         raise InputError(f"{where} has {bags.n_bags} bags: choose one with --id, for example --id {names[0]}.")
     if name not in names:
-        raise InputError(f"{where} has no bag {name!r}; its bags are {listed(names)}.{did_you_mean(name, names)}")
+        padded = [known for known in names if known.lstrip("0") == name.lstrip("0")]  # 00001 is no number
+        hint = f" Did you mean {padded[0]!r}?" if padded else did_you_mean(name, names)
+        raise InputError(f"{where} has no bag {name!r}; its bags are {listed(names)}.{hint}")
     return bags[[names.index(name)]]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,6 @@ class RuleFile:
         In a table without a column of bags, every row is a bag of its own.
         """
         from fuzzymil.bags.notation import Notation
-        from fuzzymil.rules import RuleBase
         from fuzzymil.rules.inference import matched
 
         needed = self.feature_names_in_
@@ -83,20 +83,51 @@ class RuleFile:
                 names, rows = _read_rows(file, columns.encoding)
                 bag = _bag_column(file, columns, names, needed)
                 if bag is None:
-                    return "row", _rows_as_bags(file, names, rows, needed, Notation(**columns.notation()))
+                    rows_of = _rows_as_bags(file, names, rows, needed, Notation(**columns.notation()))
+                    return "row", self._noted("row", rows_of)
             # Features that the table does not have may be made of its dates.
             only = tuple(needed) if {*needed} <= {*names} else columns.only
             columns = dataclasses.replace(columns, bag=bag, only=only)
         found = read_data(data, columns, format).bags
-        return "bag", matched(self.rules if isinstance(self.rules, RuleBase) else self.rules.premises, found)
+        return "bag", self._noted("bag", matched(self._premises, found))
 
     def tables(self, data: Path, columns: Columns, format: str | None) -> Iterator[dict[str, list[Any]]]:
         """Yield tables: a column of bags, or of rows if the data has no bags, and one per output."""
         if _is_table(data, format):
             yield self._table(*self.read(data, columns, format))
             return
+        from fuzzymil.rules.inference import matched
+
+        found: collections.Counter[str] = collections.Counter()
         for bags in read_parts(data, columns, format, remembered=Columns(), model=self):
+            found.update(self._gaps(matched(self._premises, bags)))
             yield self._table("bag", bags)
+        _note_gaps("bag", found)
+
+    @property
+    def _premises(self) -> Any:
+        from fuzzymil.rules import RuleBase
+
+        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
+
+    def _noted(self, title: str, bags: Bags) -> Bags:
+        _note_gaps(title, self._gaps(bags))
+        return bags
+
+    def _gaps(self, bags: Bags) -> dict[str, int]:
+        """Return in how many bags a feature of conditions is missing, where the rules do not say what that means."""
+        import numpy as np
+
+        from fuzzymil.membership import Missing
+
+        found = {}
+        asked = {condition.variable for rule in self._premises.rules for condition in rule.conditions}
+        for place, variable in enumerate(self._premises.variables):
+            stated = variable.gaps or any(isinstance(term, Missing) for term in variable.terms.values())
+            if variable.name in asked and not stated:
+                values = bags.only([place]).instances[:, 0]
+                found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
+        return {name: count for name, count in found.items() if count}
 
     def _table(self, title: str, bags: Bags) -> dict[str, list[Any]]:
         import numpy as np
@@ -107,6 +138,19 @@ class RuleFile:
         if uncovered.any():
             note(f"{int(uncovered.sum())} of {bags.n_bags} have an output that no rule concludes: its default.")
         return {title: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
+
+
+def _note_gaps(title: str, found: Mapping[str, int]) -> None:
+    """Say that missing values count as true, and what to do about it."""
+    if not found:
+        return
+    counted = listed(f"{name} in {count:,} {title}{'' if count == 1 else 's'}" for name, count in found.items())
+    from fuzzymil.rules.language.printer import quoted
+
+    note(
+        f"Values are missing: {counted}. A missing value satisfies every condition on it. To change that, say in the "
+        f"rules what it stands for (VARIABLE {quoted(next(iter(found)))} MISSING AS 5: ...), or fill it in."
+    )
 
 
 def _is_table(data: Path, format: str | None) -> bool:

@@ -170,7 +170,8 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
         More parameters, as ``name=value``.
     init : str, optional
         "select" to choose rules, the name of an initialization to train them from, or a file with rules or a model.
-        If these are Mamdani rules, the estimator trains their sets.
+        If these are Mamdani rules, the estimator trains their sets. Additive rules of a classifier are a scorecard,
+        whose sum is a logit, unless a loss is given.
     seed : int
 
     Examples
@@ -193,6 +194,12 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
         found["variant"] = dataclasses.replace(Variant.of(found.get("variant", "standard")), **details)
     if "precision" in found:
         found["run"] = RunOptions(precision=found.pop("precision"))
+    if isinstance(start, RuleBase) and not start.normalize and task is Task.classification and "loss" not in found:
+        note(
+            "The rules add up, and their sum is read as a logit: training with cross-entropy. If 0.5 "
+            "divides the classes, use --set loss=squared_error."
+        )
+        found["loss"] = "cross_entropy"
     estimator = _kind(task)(**found, random_state=seed)
     return estimator if start is None else estimator.set_params(init=start)
 

@@ -273,16 +273,15 @@ def _scores(fold: Fold, kind: Task) -> dict[str, float]:
 def _area(fold: Fold) -> float:
     """Return the area under the ROC curve; of more than two classes, the mean over each against the others."""
     import numpy as np
-    from sklearn.metrics import roc_auc_score
 
-    classes, decisions, probabilities = fold.model.classes_, fold.decisions, fold.probabilities
-    if len(np.unique(fold.truth)) < len(classes):  # groups that stay together may leave a fold without a class
+    from fuzzymil._utils.statistics import area_under_roc, ranking_scores
+
+    classes, scores = fold.model.classes_, ranking_scores(fold.decisions, fold.probabilities)
+    if scores is None or len(np.unique(fold.truth)) < len(
+        classes
+    ):  # groups that stay together may leave a fold without a class
         return float("nan")
-    if len(classes) == 2:
-        sure = probabilities[:, 1] if decisions is None else decisions  # type: ignore[index]
-        return float(roc_auc_score(fold.truth == classes[1], sure))
-    scores = np.asarray(decisions if probabilities is None else probabilities)
-    return float(np.mean([roc_auc_score(fold.truth == label, scores[:, k]) for k, label in enumerate(classes)]))
+    return area_under_roc(fold.truth, scores, classes)
 
 
 def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:

@@ -256,6 +256,9 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
         where = f" from a sample of {some:,} bags" if isinstance(bags, BagStream) or some < bags.n_bags else ""
         say(f"Chose {rules}{where} in {seconds:.1f} s{'; the first' if len(model.members_) > 1 else ''}:\n")
         say(f"{_scorecard(model.rules_)}\n")
+        if not any(rule.conditions for rules in model.members_ for rule in rules.rules):
+            always = "the most frequent class" if hasattr(model, "classes_") else "the mean"
+            say(f"No rule is better than always predicting {always}: see `fuzzymil data describe`.")
     else:
         say(f"Learned {rules} in {seconds:.1f} s ({_n_epochs(model)} epochs).")
     for entry in (touched := getattr(model, "touched_", []))[:_MOST_RULES]:

@@ -117,6 +117,8 @@ def plot(
     - importance: how much worse the model is without each feature and each rule
     - effect: how the prediction changes as a feature moves over its range
     """
+    from fuzzymil.rules import MamdaniRules
+
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
     if data is None and kind in _NEED_BAGS:
@@ -125,6 +127,11 @@ def plot(
     fitted, source, bags = read_answering(model, data, columns, format, labels=kind in _NEED_LABELS)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
+    if kind is Kind.joined and not isinstance(fitted.members_[0], MamdaniRules):
+        raise ParameterError(
+            f"plot joined is about the sets that Mamdani rules conclude, but the rules of {model} conclude numbers: "
+            "plot explanation shows what each rule contributes."
+        )
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
     if kind is Kind.curves and hasattr(fitted, "choice_"):
@@ -253,6 +260,7 @@ def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
 def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
     import numpy as np
 
+    from fuzzymil._utils.statistics import ranking_scores
     from fuzzymil.plots import ReliabilityDisplay, RocDisplay
 
     if not hasattr(model, "classes_"):
@@ -268,9 +276,10 @@ def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
     if kind is Kind.reliability:
         likely = model.predict_proba(bags)[:, order]
         return ReliabilityDisplay.from_classes([(bags.labels, likely)], classes, positive=positive)
-    scores = model.decision_function(bags)
-    if scores.ndim == 1:
-        scores = scores if order == [0, 1] else -scores
+    found = model.predictions(bags)
+    scores = ranking_scores(found.decisions, found.probabilities)
+    assert scores is not None
+    scores = scores[:, order] if scores.ndim > 1 else scores if order == [0, 1] else -scores
     return RocDisplay.from_classes([(bags.labels, scores)], classes, positive=positive)
 
 

@@ -194,7 +194,7 @@ def cross_validate(
     return [sorted(folds, key=lambda fold: fold.split) for folds in found]
 
 
-def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: int | None = None) -> Any:
+def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: Any = None) -> Any:
     """Return what divides bags into folds: scikit-learn's choice, or, given groups, folds that keep them together.
 
     Parameters
@@ -204,7 +204,7 @@ def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: in
     groups : array of shape (n_bags,) or None
     classifies : bool
         Whether the folds should have the same share of each class.
-    random_state : int, optional
+    random_state : int or RandomState, optional
         Shuffles the bags or groups; only with groups.
 
     Examples

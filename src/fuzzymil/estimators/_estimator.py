@@ -84,6 +84,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
         labels = bag_labels(given, y, kind) if reading is None else class_labels(given, y, kind)
         if reading is None:
             labels = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y")
+            n_labels, n_outputs = labels[0].size, self._n_outputs()
+            if n_labels != n_outputs:
+                raise InputError(
+                    f"The model predicts {n_outputs} numbers per bag, but importance got {n_labels}: pass y of shape "
+                    f"({given.n_bags}, {n_outputs})."
+                )
         bags = self._bags_to_read(given)
         scorer = check_scoring(self, scoring or ("r2" if reading is None else "accuracy"))
 

@@ -216,10 +216,10 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
         model.feature_names_in_ = names
     if "columns" in document:
         model.columns_ = decode_columns(document, names)
-    if "members" in document:
-        _restore_network(model, document)
-    else:
+    if hasattr(kind, "kind_of_rules"):
         _restore_expert(model, document)
+    else:
+        _restore_network(model, document)
     return model
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,6 @@ from sklearn.metrics import (
     mean_absolute_error,
     r2_score,
     recall_score,
-    roc_auc_score,
     root_mean_squared_error,
 )
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
-from fuzzymil._utils.statistics import brier_score
+from fuzzymil._utils.statistics import area_under_roc, brier_score, ranking_scores
 from fuzzymil.estimators import Fold as TrainedFold
 from fuzzymil.estimators import cross_validate, splitter
 from fuzzymil.report import _figures
@@ -73,7 +73,7 @@ class Fold:
     ----------
     truth, predicted : arrays of shape (n_bags,), or (n_bags, n_outputs) of numbers
     scores : array of shape (n_bags,) or (n_bags, n_classes), or None
-        Decision values of a classifier; of two classes, for the second.
+        What ROC curves of a classifier rank bags by, see `ranking_scores`; of two classes, for the second.
     probabilities : array of shape (n_bags, n_classes), or None
         Of a classifier.
     """
@@ -174,12 +174,9 @@ class Performance:
         found = {"Accuracy": float(accuracy_score(fold.truth, fold.predicted))}
         if self._has_all_classes(fold):  # others need bags of every class
             found["Balanced accuracy"] = float(recall_score(fold.truth, fold.predicted, average="macro"))
-            if len(self.classes) == 2:
-                area = roc_auc_score(fold.truth == self.classes[1], fold.scores)
-                found["Area under the ROC curve"] = float(area)
-            else:
-                areas = [roc_auc_score(fold.truth == name, _column(fold, k)) for k, name in enumerate(self.classes)]
-                found["Area under the ROC curve, mean over classes (one against the rest)"] = float(np.mean(areas))
+            of_each = "" if len(self.classes) == 2 else ", mean over classes (one against the rest)"
+            assert fold.scores is not None
+            found[f"Area under the ROC curve{of_each}"] = area_under_roc(fold.truth, fold.scores, self.classes)
         if fold.probabilities is not None:
             extent = "0 is best, 1 worst" if len(self.classes) == 2 else "summed over classes; 0 is best, 2 worst"
             name = f"Brier score of the probabilities ({extent})"
@@ -204,11 +201,6 @@ _OF_NUMBERS: Mapping[str, Any] = {
 }
 
 
-def _column(fold: Fold, k: int) -> Array:
-    assert fold.scores is not None
-    return np.asarray(fold.scores[:, k])
-
-
 # ---------------------------------------------------------------------- measuring
 
 
@@ -231,8 +223,9 @@ def measured(
     """
     assert answers.truth is not None
     classifies, likely = answers.classes is not None, answers.reading.probability
-    scores = _about_second(answers, answers.model._decision(answers.output)) if classifies else None
+    decisions = _about_second(answers, answers.model._decision(answers.output)) if classifies else None
     probabilities = likely(answers.output) if classifies and likely is not None else None
+    scores = ranking_scores(decisions, probabilities)
     splits = _splits(answers, n_folds, check_random_state(random_state), groups)
     parts = [test for _, test in splits] or [np.arange(answers.bags.n_bags)]
     folds = tuple(
@@ -260,7 +253,7 @@ def cross_validated(
     n_folds : int
         At most; fewer if a class has fewer bags. Folds are stratified by class.
     random_state : int, RandomState or None
-        For the folds, and for the seeds of the models.
+        For the folds, and for the seeds of the models if the model has none of its own.
     groups : Groups, optional
         Bags of one group stay in one fold.
 
@@ -276,20 +269,20 @@ def cross_validated(
     splits = _splits(answers, n_folds, rng, groups)
     if not splits:
         return None
-    seeds = rng.randint(2**31 - 1, size=len(splits)).tolist()
+    own = isinstance(getattr(answers.model, "random_state", None), numbers.Integral)  # then as in `fuzzymil evaluate`
+    seeds = None if own else rng.randint(2**31 - 1, size=len(splits)).tolist()
     (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds, n_jobs="auto")
-    folds = tuple(
-        Fold(fold.truth, fold.predictions, None, None)
-        if answers.classes is None
-        else Fold(
-            fold.truth,
-            fold.predictions,
-            None if fold.decisions is None else _about_second(answers, fold.decisions),
-            None if fold.probabilities is None else fold.probabilities[:, _order(answers)],
-        )
-        for fold in found
-    )
+    folds = tuple(_read(answers, fold) for fold in found)
     return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs, groups=groups), found
+
+
+def _read(answers: Answers, fold: TrainedFold) -> Fold:
+    """Return the predictions of a model that was trained on the other folds."""
+    if answers.classes is None:
+        return Fold(fold.truth, fold.predictions, None, None)
+    decisions = None if fold.decisions is None else _about_second(answers, fold.decisions)
+    probabilities = None if fold.probabilities is None else fold.probabilities[:, _order(answers)]
+    return Fold(fold.truth, fold.predictions, ranking_scores(decisions, probabilities), probabilities)
 
 
 def _order(answers: Answers) -> list[int]:
@@ -320,7 +313,7 @@ def _splits(answers: Answers, n_folds: int, rng: Any, groups: Groups | None = No
     if groups is None:
         kind = StratifiedKFold if classifies else KFold
         return list(kind(possible, shuffle=True, random_state=rng).split(np.zeros(n_bags), strata))
-    cv = splitter(possible, strata, units, classifies=classifies, random_state=rng.randint(2**31 - 1))
+    cv = splitter(possible, strata, units, classifies=classifies, random_state=rng)  # as `fuzzymil evaluate` does
     found = list(cv.split(np.zeros(n_bags), strata, units))
     if any(len(np.unique(strata[train])) < strata.max() + 1 for train, _ in found):
         raise InputError(

@@ -179,7 +179,7 @@ def write_report(
     max_bags : int
         Maximum number of bags to explain: the least and the most certain.
     random_state : int, RandomState or None
-        Random seed of the folds and their models.
+        Random seed of the folds, and of their models if the model has none of its own.
     progress : callable, optional
         Called as ``progress(step, done, total)`` to report progress.
     positive : label, optional

@@ -60,6 +60,8 @@ def check_known(what: str, bag: object, label: object, names: Sequence[str], err
     for role, name in (("bag", bag), ("label", label)):
         if name is not None and name not in names:
             message = f"there is no {what} {name!r} for {role}=; choose from {_listed(names)}."
+            if role == "label" and {part.strip() for part in str(name).split(",")} <= {*names}:
+                raise error(f"{message} Only one can be the label; fit in Python takes several targets as y")
             raise error(f"{message}{did_you_mean(name, names)}".rstrip("."))
 
 
