@@ -239,3 +239,15 @@ def test_instances_of_a_category_lie_apart_and_rings_around_them():
     assert len(np.unique(points[:, 0])) > 50
     for place in display.bag:
         assert np.hypot(*(points - place).T).min() < 1e-9
+
+
+def test_a_category_that_matters_is_among_the_features_shown():
+    names = "abcdef"
+    text = "VARIABLE channel: ONE OF email, phone\n"
+    text += "".join(f"VARIABLE {name} FROM 0 TO 1: high = Sigmoid(0.5, 20)\n" for name in names)
+    text += "IF SOME channel is phone THEN yes += 5\n"
+    text += "".join(f"IF SOME {name} is high THEN yes += 0.1\n" for name in names)
+    display = MembershipDisplay.from_rules(RuleBase.parse(text))
+    assert display.features[0] == "channel"
+    assert len(display.features) == 6
+    assert "1 feature" in display.note

@@ -30,6 +30,7 @@ from fuzzymil.plots._rules import (
     quantifiers_about,
     restrictions,
     rules_of,
+    split,
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
 from fuzzymil.rules import RuleBase
@@ -157,9 +158,9 @@ class RuleGridDisplay:
         seen = None if bags is None else seen_bags(rules, bags)
         restricted, influence = restrictions(rules, seen), influences(rules)
         used = used_features([rules]) or [0]  # one column even if no rule has a condition
-        columns, folded = _split((influence @ restricted)[used], max_features, in_order=False)
+        columns, folded = split((influence @ restricted)[used], max_features, in_order=False)
         columns, folded = ([used[place] for place in places] for places in (columns, folded))
-        rows, _ = _split(influence, max_rules, in_order=True)
+        rows, _ = split(influence, max_rules, in_order=True)
         chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
         k = [position("output", output, rules.outputs) for output in chosen]
         points = [_points(rules, initial, seen, d) for d in columns]
@@ -269,13 +270,6 @@ class RuleGridDisplay:
 
 
 # ---------------------------------------------------------------------- what to show
-
-
-def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
-    """Return the positions of the greatest amounts, in descending order unless all are shown, and of the others."""
-    order = np.argsort(-amounts, kind="stable").tolist()
-    shown, rest = order[:most], order[most:]
-    return (sorted(shown) if in_order or not rest else shown), rest
 
 
 def _points(rules: RuleBase, initial: Any, seen: Bags | None, d: int) -> Array:

@@ -180,6 +180,13 @@ def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | N
     return sorted(np.argsort(-moved, kind="stable")[:2].tolist())
 
 
+def split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
+    """Return the positions of the greatest amounts, in descending order unless all are shown, and of the others."""
+    order = np.argsort(-amounts, kind="stable").tolist()
+    shown, rest = order[:most], order[most:]
+    return (sorted(shown) if in_order or not rest else shown), rest
+
+
 def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:
     """Yield, for each condition of rule ``r`` on feature ``d``, the degrees to which values ``x`` satisfy it.
 
