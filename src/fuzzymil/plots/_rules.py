@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_of_rule
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.estimators import ExplainableModel
@@ -145,6 +146,27 @@ def influences(rules: RuleBase, output: int | None = None) -> Array:
         return weights
     differs = ranges > 0
     return np.asarray(weights * (away[:, differs] / ranges[differs]).max(axis=1))
+
+
+def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
+    """Return, for each rule for several outputs, the one that it is about, if it speaks against it, and this in words.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE a: high = Sigmoid(1, 1)
+    ... Default: cat = 0, dog = 0
+    ... IF SOME a is high THEN dog -= 3
+    ... ''')
+    >>> spoken_of(rules)
+    [(1, True, 'rule against dog')]
+    """
+    found = []
+    for said in conclusions(rules):
+        k = class_of_rule(said, additive=not rules.normalize)
+        against = not rules.normalize and bool(said[k] < 0)
+        found.append((k, against, f"rule {'against' if against else 'for'} {rules.outputs[k]}"))
+    return found
 
 
 def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | None = None) -> list[int]:
