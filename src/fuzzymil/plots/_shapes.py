@@ -19,6 +19,7 @@ from fuzzymil.plots._rules import bags_of_equal, position, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 
 _N_POINTS = 241
@@ -175,7 +176,7 @@ class ShapesDisplay:
         figure.supylabel(as_written(f"added to {shortened(self.output, 30)}"), fontsize=9)
         if title:
             figure.suptitle(as_written(title), fontsize=11)
-        note = f"default: {self.output} = {self.default:.3g}; dashed: if the rule's other conditions hold"
+        note = f"default: {self.output} = {format_number(self.default, 3)}; dashed: if the rule's other conditions hold"
         figure.supxlabel(as_written(f"{note}; {self.note}" if self.note else note), fontsize=7.5)
         return figure
 
