@@ -1,5 +1,6 @@
 """A class has one color everywhere, and categories have names on every axis."""
 
+import itertools
 import re
 from importlib import resources
 
@@ -239,3 +240,61 @@ def test_instances_of_a_category_lie_apart_and_rings_around_them():
     assert len(np.unique(points[:, 0])) > 50
     for place in display.bag:
         assert np.hypot(*(points - place).T).min() < 1e-9
+
+
+def test_a_category_that_matters_is_among_the_features_shown():
+    names = "abcdef"
+    text = "VARIABLE channel: ONE OF email, phone\n"
+    text += "".join(f"VARIABLE {name} FROM 0 TO 1: high = Sigmoid(0.5, 20)\n" for name in names)
+    text += "IF SOME channel is phone THEN yes += 5\n"
+    text += "".join(f"IF SOME {name} is high THEN yes += 0.1\n" for name in names)
+    display = MembershipDisplay.from_rules(RuleBase.parse(text))
+    assert display.features[0] == "channel"
+    assert len(display.features) == 6
+    assert "1 feature" in display.note
+
+
+AGAINST = """
+    VARIABLE pages FROM 0 TO 20: high = Sigmoid(10, 1), far = Sigmoid(19.9, 9)
+    VARIABLE visit [days since 1970-01-01] FROM 20000 TO 20300: late = Sigmoid(20200, 0.1)
+    Default: cat = 0, "a dog with a name" = 0, fox = 0
+    IF SOME pages is high THEN "a dog with a name" -= 1.5
+    IF SOME (pages is far AND visit is late) THEN cat += 1, fox -= 0.5
+    IF ALL pages is high THEN cat += 0
+"""
+
+
+def test_rules_are_colored_and_named_by_the_output_that_they_change_most():
+    rules = RuleBase.parse(AGAINST)
+    grid = RuleGridDisplay.from_rules(rules)
+    assert [grid._color(r) for r in range(3)] == [SEVERAL[1], SEVERAL[0], FAINT]
+    space = SpaceDisplay.from_model(rules, THREE)
+    labels = {outline.number: (outline.kind, outline.label) for outline in space.outlines}
+    assert labels[1] == (1, "rule against a dog with a name")
+    assert labels[2] == (0, "rule for cat")
+    figure = grid.plot()
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in figure.axes[1].get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    plt.close(figure)
+
+
+def test_labels_of_rules_stay_inside_the_space():
+    figure = SpaceDisplay.from_model(RuleBase.parse(AGAINST), THREE).plot()
+    figure.canvas.draw()
+    axis = figure.axes[0]
+    for text in axis.texts:
+        box = text.get_window_extent()
+        assert axis.bbox.x0 <= box.x0
+        assert box.x1 <= axis.bbox.x1
+    plt.close(figure)
+
+
+def test_reports_say_which_class_a_rule_speaks_against():
+    labels = ["cat", "a dog with a name", "fox"]
+    text = AGAINST.replace('cat = 0, "a dog with a name" = 0, fox = 0', '"a dog with a name" = 0, cat = 0, fox = 0')
+    bags = some_bags(labels)
+    cards = Report.of(MISugeno(rules=text).fit(bags), bags, n_folds=2).cards
+    assert [(card.speaks_for, card.against) for card in cards[:2]] == [("a dog with a name", True), ("cat", False)]
+    assert [name for name, _ in cards[0].changes] == ["a dog with a name"]
+    assert [name for name, _ in cards[1].changes] == ["cat", "fox"]

@@ -191,3 +191,15 @@ def test_a_figure_is_written(tmp_path):
     save_figure(ExplanationDisplay.from_explanation(random_system(3, 4)).plot(), tmp_path / "why.png")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["why.png", "why.svg"]
     assert not plt.get_fignums()
+
+
+def test_an_additive_rule_that_does_not_fire_is_not_drawn_dark():
+    rules = RuleBase.parse("""
+        VARIABLE "a long name that goes on, 1" FROM 0 TO 2: high = Sigmoid(1, 30)
+        IF SOME "a long name that goes on, 1" is high THEN y += 1
+    """)
+    display = ExplanationDisplay.from_explanation(explain(rules, [[[0.2], [0.1]]]))
+    assert display.log_scale == 0
+    assert display.truth.max() < 1e-6
+    assert "relative" not in display.plot().axes[-1].get_xlabel()
+    assert "a long name that goes on, 1 = 0.2" in display.conditions[0][0].text  # in full: there is room

@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fuzzymil import Bags, MISugeno, RuleBase
+from fuzzymil._utils.colors import class_color
 from fuzzymil.membership import Gaussian, Triangular
 from fuzzymil.plots import (
     FAINT,
@@ -116,7 +117,7 @@ def test_a_variable_that_no_rule_uses():
     assert [axis.texts[0].get_text() for axis in panels(only_anything.plot(), 1).ravel()] == ["any"]
 
 
-def test_of_many_features_the_narrowest_are_shown():
+def test_of_many_features_the_most_restricted_are_shown_first():
     centers = np.column_stack([[0.0] * 9, [1.0] * 9]).T
     widths = np.full((2, 9), 0.5)
     widths[:, [1, 4, 8]] = 0.1
@@ -126,10 +127,16 @@ def test_of_many_features_the_narrowest_are_shown():
     ranges[2] = [0.0, 100.0]  # narrow for its range, though not in numbers
     rules = RuleBase.from_arrays(centers, widths, [0, 1], feature_names=names, ranges=ranges)
     display = MembershipDisplay.from_rules(rules, max_features=5)
-    assert display.features == ["f1", "f2", "f4", "f6", "f8"]
+    assert display.features == ["f2", "f1", "f4", "f8", "f6"]
+    assert "4 features" in display.note
+    assert display.note in display.plot().legends[0].get_title().get_text()
+    assert all("4 conditions not shown" in title for title in display.titles)
     assert len(MembershipDisplay.from_rules(rules).features) == 6
     assert len(MembershipDisplay.from_rules(rules).plot().axes) == 12
-    assert len(MembershipDisplay.from_rules(rules, max_features=99).features) == 9
+    every = MembershipDisplay.from_rules(rules, max_features=99)
+    assert every.features == names
+    assert not every.note
+    assert not any("not shown" in title for title in every.titles)
 
 
 def test_marks_are_drawn_where_they_belong():
@@ -154,6 +161,41 @@ def test_another_output_names_and_colors_the_rules():
     display = MembershipDisplay.from_rules(rules, output=1)
     assert display.titles[0] == "Rule 1: y2 = 3.00"
     assert display.high == [True, False, False]
+
+
+def test_rules_for_several_outputs_are_named_and_colored_for_what_they_change():
+    rules = RuleBase.parse("""
+        VARIABLE x FROM 0 TO 2: high = Sigmoid(1, 5)
+        Default: cat = 0, dog = 0, fox = 0
+        IF SOME x is high THEN cat += 0.5, fox -= 2
+        IF SOME x is high THEN dog -= 1
+        IF ALL x is high THEN cat += 0, dog += 0, fox += 0
+    """)
+    display = MembershipDisplay.from_rules(rules)
+    assert display.titles[:2] == ["Rule 1: cat += 0.50, fox -= 2.00", "Rule 2: dog -= 1.00"]
+    assert display.colors == [class_color(2, 3), class_color(1, 3), FAINT]
+    figure = display.plot()
+    assert [to_hex(axis.get_lines()[0].get_color()) for axis in figure.axes] == [
+        each.lower() for each in display.colors
+    ]
+    entries = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(entries) == 3
+    assert "dog" in entries[0]
+    assert "fox" in entries[1]
+    one = MembershipDisplay.from_rules(rules, output=0)
+    assert one.colors == [HIGH, FAINT, FAINT]  # the second does not lower it
+    assert one.titles[1] == "Rule 2: cat += 0.00"
+
+
+def test_quantifiers_are_above_the_curves():
+    rules = RuleBase.parse("""
+        VARIABLE x FROM 0 TO 2: high = Sigmoid(1, 5)
+        VARIABLE y FROM 0 TO 2: high = Sigmoid(1, 5)
+        IF SOME x is high THEN z += 1
+        IF SOME y is high THEN z += 1
+    """)
+    for axis in MembershipDisplay.from_rules(rules).plot().axes:
+        assert axis.get_ylim()[1] > 1.3
 
 
 def test_a_single_rule_and_feature():

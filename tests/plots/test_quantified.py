@@ -259,6 +259,20 @@ def test_shapes_are_what_rules_add():
     assert pages.counts.sum() == BAGS.n_instances
 
 
+def test_shapes_leave_out_rules_that_add_nothing():
+    rules = RuleBase.parse("""
+        VARIABLE pages FROM 0 TO 20: high = Sigmoid(10, 1)
+        VARIABLE hour FROM 0 TO 24: late = Sigmoid(18, 1)
+        Default: yes = 0, no = 0
+        IF SOME pages is high THEN yes += 1
+        IF ALL pages is high THEN no += 1
+        IF SOME hour is late THEN no += 1
+    """)
+    display = ShapesDisplay.from_rules(rules, output="yes")
+    assert [[shape.rule for shape in panel.shapes] for panel in display.panels] == [[1]]
+    assert "2 rules" in display.note
+
+
 def test_shapes_are_drawn():
     display = ShapesDisplay.from_rules(CARD, bags=BAGS, max_features=2)
     assert display.note.startswith("1 feature")

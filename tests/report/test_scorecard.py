@@ -126,3 +126,15 @@ def test_a_committee_has_defaults_instead_of_a_scorecard():
     report = Report.of(model, bags, cross_validate=False, max_bags=2)
     assert rules_facts(report.answers, report.cards)["scorecard"] == []
     assert "Defaults: member 1" in report.to_html()
+
+
+def test_the_scorecard_names_the_features_of_rules_that_ask_the_same_of_a_few():
+    bags = Bags.from_list([[[0.1, 0.2, 0.3]], [[0.9, 0.8, 0.7]]], feature_names=list("abc"), labels=["no", "yes"])
+    rules = "".join(f"VARIABLE {name} FROM 0 TO 1: high = Sigmoid(0.5, 9)\n" for name in "abc")
+    rules += "IF SOME (a is high AND b is high AND c is high) THEN yes += 1912.4"
+    found = Report.of(MISugeno(rules=rules, threshold=0.0).fit(bags), bags, cross_validate=False)
+    premise = "SOME (a is high AND b is high AND c is high)"
+    assert rules_facts(found.answers, found.cards)["scorecard"][1]["premise"] == premise
+    page = found.to_html()
+    assert "1910" in page  # not 1.91e+03
+    assert "e+0" not in re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)

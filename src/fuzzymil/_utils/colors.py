@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 LOW, HIGH = "#0072B2", "#D55E00"
 """What lowers an output, or speaks for the first of two classes; what raises it, or speaks for the other.
 
@@ -46,6 +49,20 @@ def class_color(place: int, n_classes: int) -> str:
     (True, True)
     """
     return (LOW, HIGH)[place] if n_classes == 2 else SEVERAL[place % len(SEVERAL)]
+
+
+def class_of_rule(said: npt.ArrayLike, *, additive: bool) -> int:
+    """Return the position of the output whose color a rule has, given what it concludes for each of several outputs.
+
+    This is the greatest conclusion; of an additive rule, the one that it changes most, up or down: a rule that only
+    takes away from one class says nothing about the others.
+
+    Examples
+    --------
+    >>> class_of_rule([0.0, -1.5, 0.0], additive=True), class_of_rule([0.1, 0.2, 0.7], additive=False)
+    (1, 2)
+    """
+    return int(np.argmax(np.abs(said) if additive else said))
 
 
 def class_mark(place: int, n_classes: int) -> str:

@@ -211,7 +211,7 @@ def _figure(
     named = None if about is None else output_names(model)[output]
     display: Any
     if kind is Kind.membership:
-        display = plots.MembershipDisplay.from_rules(model, before, output=output)
+        display = plots.MembershipDisplay.from_rules(model, before, output=None if about is None else output)
     elif kind is Kind.grid:
         display = plots.RuleGridDisplay.from_rules(
             model, before, bags=bags, outputs=None if about is None else [about.output]

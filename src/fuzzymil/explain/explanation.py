@@ -21,6 +21,7 @@ from fuzzymil.explain.text import (
     number,
     percent,
     rest_in_words,
+    signed,
 )
 from fuzzymil.explain.words import rests_on, rule_in_words, score_name, scorecard, the_score
 
@@ -178,7 +179,7 @@ def _heading(explanation: Explanation) -> list[str]:
     scale = explanation.scale.capitalize()
     if len(explanation.outputs) == 1:
         if not explanation.additive:  # the scorecard ends with it
-            lines.append(f"{scale} {explanation.score:+.3g}")
+            lines.append(f"{scale} {signed(explanation.score)}")
             if len(explanation.classes) == 2:
                 lines[1] += f" ({explanation.classes[1]} above 0)"
     else:
@@ -277,7 +278,7 @@ def _would_be(explanation: Explanation, found: Counterfactual) -> str:
     text = f"Without instance {found.instance}, {the_score(explanation)} would "
     if number(found.score) == number(explanation.score):
         return f"{text}hardly change."
-    text += f"be {number(found.score)} ({found.change:+.3g})"
+    text += f"be {number(found.score)} ({signed(found.change)})"
     if found.uncovered:
         text += ", the default, because no rule would fire"
     if explanation.classes is not None:

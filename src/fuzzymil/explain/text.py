@@ -18,6 +18,7 @@ __all__ = [
     "number",
     "percent",
     "rest_in_words",
+    "signed",
     "value_of",
 ]
 
@@ -87,6 +88,17 @@ def number(value: float) -> str:
     ('0.123', '1.23e+06')
     """
     return printer.format_number(value, 3)
+
+
+def signed(value: float) -> str:
+    """Return a number with three digits and its sign.
+
+    Examples
+    --------
+    >>> signed(1912.4), signed(-0.25)
+    ('+1910', '-0.25')
+    """
+    return f"{'' if value < 0 else '+'}{number(value)}"
 
 
 def chance(probability: float) -> str:

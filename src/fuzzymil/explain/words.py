@@ -27,7 +27,7 @@ __all__ = [
 
 _WIDTH = 80
 _LISTED = 8  # instances
-_ALIKE = 3  # conditions with the same term that are counted
+_ALIKE = 8  # conditions with the same term that are counted; fewer are named
 
 
 # ---------------------------------------------------------------------- the score
@@ -95,8 +95,10 @@ def in_short(premise: Expression) -> str:
 
     Examples
     --------
-    >>> in_short(And(tuple(Is(name, "prototype1") for name in "abcd")))
-    '4 features are prototype1'
+    >>> in_short(And(tuple(Is(name, "prototype1") for name in "abcdefgh")))
+    '8 features are prototype1'
+    >>> in_short(And(tuple(Is(name, "high") for name in "abc")))
+    'a is high AND b is high AND c is high'
     """
     text = printer.premise_text(premise)
     for part in parts_of(0, premise):

@@ -18,6 +18,7 @@ from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import own_rules
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, shortened
 from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
+from fuzzymil.rules.language.printer import format_number
 
 _COLUMNS = 3
 _MOST_NUMBERS, _MOST_FLIPS, _LEAST_ROWS = 24, 12, 8  # rows of numbers next to the sets
@@ -207,7 +208,7 @@ def _draw_moves(axis: Any, rows: list[tuple[str, float, float]], most: int) -> N
         axis.plot([old, new], [y, y], color=color, linewidth=1.4, zorder=1)
         axis.plot([old], [y], "o", markerfacecolor="white", markeredgecolor=FAINT, markersize=5)
         axis.plot([new], [y], "o", color=color, markersize=5)
-        text = f"{old:.3g} → {new:.3g}"
+        text = f"{format_number(old, 3)} → {format_number(new, 3)}"
         axis.text(1.02, y, text, transform=axis.get_yaxis_transform(), fontsize=7, va="center", clip_on=False)
     left = len(rows) - most
     labels = [as_written(shortened(name, 34)) for name, _, _ in rows[:most]]

@@ -12,7 +12,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
 from fuzzymil.plots._projection import Projection, project_ellipsoids
-from fuzzymil.plots._rules import conclusions
+from fuzzymil.plots._rules import conclusions, spoken_of
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.printer import format_number
 
@@ -30,9 +30,11 @@ class RuleEllipse:
         The ellipse is all u with ``(u - center)' matrix^-1 (u - center) <= 1``. Infinite along an axis on which the
         rule has no condition.
     kind : int
-        0 or 1 for a low or high conclusion; with several outputs, the position of the greatest conclusion.
+        0 or 1 for a low or high conclusion; with several outputs, the position of the one that the rule is about.
     label : str
         The kind in words.
+    against : bool
+        Whether the rule takes away from that output.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class RuleEllipse:
     matrix: Array
     kind: int
     label: str
+    against: bool = False
 
 
 def rule_ellipses(
@@ -70,13 +73,15 @@ def rule_ellipses(
         if not rule.antecedent:  # true everywhere, in any projection
             centers[r], matrices[r] = np.nan, np.diag([np.inf, np.inf])
     said = conclusions(rules)
-    several = len(rules.outputs) > 1
-    kinds = said.argmax(axis=1) if several else (said[:, 0] > high).astype(int)
     limit = format_number(high, 3)
     labels = [f"rule with conclusion ≤ {limit}", f"rule with conclusion > {limit}"]
-    if several:
-        labels = [f"rule for {name}" for name in rules.outputs]
-    found = tuple(RuleEllipse(r + 1, centers[r], matrices[r], int(kind), labels[kind]) for r, kind in enumerate(kinds))
+    kinds = [(int(above), False, labels[int(above)]) for above in said[:, 0] > high]
+    if len(rules.outputs) > 1:
+        kinds = spoken_of(rules)
+    found = tuple(
+        RuleEllipse(r + 1, centers[r], matrices[r], kind, label, against)
+        for r, (kind, against, label) in enumerate(kinds)
+    )
     notes = []
     if mixed:
         notes.append("ellipses: projections of everything within one width of a rule's center")

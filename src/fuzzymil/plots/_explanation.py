@@ -23,7 +23,9 @@ from fuzzymil.plots.style import WITNESS, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
 
 _LINE = 46  # characters per line of a label
-_MIDDLE = 2.5  # inches for the conditions at the witness
+_BAR = 0.9  # inches for the bar of a condition at the witness
+_LETTER = 0.053  # inches for a letter of its text
+_NAME = 40  # characters of the name of a feature
 _READABLE = 0.1  # if all degrees are below, the greatest is drawn darkest: the figure would be blank
 
 
@@ -55,7 +57,8 @@ class ExplanationDisplay:
     truth : array of shape (n_rows, n_columns)
         Degrees of truth, divided by ``exp(log_scale)``.
     log_scale : float
-        0, or the logarithm of the greatest degree if all are small.
+        0, or the logarithm of the greatest degree if all are small; always 0 for additive rules, whose degrees are
+        absolute.
     instances : list of int
         Position in the bag of each column.
     witnesses : list of lists of int
@@ -129,7 +132,8 @@ class ExplanationDisplay:
         columns = _columns(shown, max_instances)
         log_truth = np.array([part.log_truth for _, part in parts])
         greatest = float(log_truth.max())
-        log_scale = greatest if -math.inf < greatest < math.log(_READABLE) else 0.0
+        relative = not explanation.additive and -math.inf < greatest < math.log(_READABLE)
+        log_scale = greatest if relative else 0.0
         bars = [(rest_in_words(rest), sum(rule.contribution for rule in rest))] if rest else []
         if explanation.baseline and not explanation.additive:
             bars.append(
@@ -161,17 +165,19 @@ class ExplanationDisplay:
         n_columns = len(self.instances)
         wide = float(np.clip(0.26 * n_columns, 1.6, 7.0))
         detailed = any(self.conditions)
+        texts = [*(met.text for row in self.conditions for met in row), *self.further]
+        middle_wide = float(np.clip(_BAR + _LETTER * max(map(len, texts), default=0), 2.5, 4.0))
         figure, (heat, *middle, bars) = plt.subplots(
             1,
             3 if detailed else 2,
-            figsize=(3.6 + wide + 3.2 + _MIDDLE * detailed, 1.6 + (0.52 if detailed else 0.44) * len(labels)),
-            width_ratios=(wide, _MIDDLE, 3.0) if detailed else (wide, 3.0),
+            figsize=(6.8 + wide + middle_wide * detailed, 1.6 + (0.52 if detailed else 0.44) * len(labels)),
+            width_ratios=(wide, middle_wide, 3.0) if detailed else (wide, 3.0),
             sharey=True,
             layout="constrained",
         )
         self._draw_truth(figure, heat, first)
         for axis in middle:
-            self._draw_conditions(axis, first)
+            self._draw_conditions(axis, first, middle_wide)
         self._draw_contributions(bars, first)
         heat.set_yticks(range(len(labels)), labels)
         heat.set_ylim(len(labels) - 0.5, -0.5)
@@ -215,7 +221,7 @@ class ExplanationDisplay:
         look = {"location": "bottom", "aspect": 30, "shrink": min(1.0, 3.0 / n_columns**0.5), "pad": 0.02}
         add_colorbar(figure, image, axis, f"{scale}\n{note}" if note else scale, **look)
 
-    def _draw_conditions(self, axis: Any, first: int) -> None:
+    def _draw_conditions(self, axis: Any, first: int, wide: float) -> None:
         """Draw a thin bar for the degree to which the witness satisfies each condition, with its text."""
         room = 0.86 / (1 + max(map(len, self.conditions)))
         for row, (met, further) in enumerate(zip(self.conditions, self.further, strict=True), start=first):
@@ -229,7 +235,7 @@ class ExplanationDisplay:
                 text.set_parse_math(False)
             if further:
                 axis.text(1.06 if met else 0.0, places[-1], further, fontsize=6.5, va="center", color="#555555")
-        axis.set_xlim(0, 2.9)
+        axis.set_xlim(0, wide / _BAR)
         axis.set_xticks([0, 1], ["0", "1"])
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
@@ -285,7 +291,7 @@ def _condition(condition: ConditionExplanation) -> Met:
 
 def _value(condition: ConditionExplanation) -> str:
     value = condition.shown or ("missing" if condition.value is None else format_number(condition.value, 3))
-    return f"{shortened(condition.variable, 20)} = {value}"
+    return f"{shortened(condition.variable, _NAME)} = {value}"
 
 
 def _further(rule: RuleExplanation, part: PartExplanation, most: int) -> str:

@@ -12,20 +12,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import SEVERAL, class_color, class_of_rule
 from fuzzymil.plots._axes import Scale, view
 from fuzzymil.plots._rules import (
     border,
     checked_start,
     conditions_about,
+    influences,
     mamdani_of,
     quantifier_word,
     quantifiers_about,
+    restrictions,
     rules_of,
+    split,
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.premise import ANYTHING, Is
+
+_TITLED = 4  # conclusions in the title of a rule
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +50,9 @@ class MembershipDisplay:
 
     A dashed gray line is the set before training, a solid line the set after it. Rules with a high conclusion, above
     the threshold of a binary classifier or else the mean, are orange, the others blue. Of additive rules, those that
-    raise the output are orange. The panels name the quantifiers of a premise. Of Mamdani rules, the last columns are
-    the sets that they conclude, on a tinted ground.
+    raise the output are orange, and those that do not change it gray. With several outputs, a rule has the color of
+    its greatest conclusion, an additive one that of the output that it changes most. The panels name the quantifiers
+    of a premise. Of Mamdani rules, the last columns are the sets that they conclude, on a tinted ground.
 
     Parameters
     ----------
@@ -63,10 +70,14 @@ class MembershipDisplay:
         Units of the features.
     scales : list of Scale
         How the values of the features are written: as numbers, categories or dates.
-    additive : bool
-        Whether high conclusions raise the output, and low ones lower it.
     n_outputs : int
         Number of columns, the last ones, that are outputs of Mamdani rules.
+    colors : list of str
+        Colors of the rules. Default: by ``high``.
+    kinds : list of str
+        What the colors mean, one per rule.
+    note : str
+        What is not shown.
 
     Examples
     --------
@@ -82,12 +93,14 @@ class MembershipDisplay:
     marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     units: list[str] = dataclasses.field(default_factory=list)
     scales: list[Scale] = dataclasses.field(default_factory=list)
-    additive: bool = False
     n_outputs: int = 0
+    colors: list[str] = dataclasses.field(default_factory=list)
+    kinds: list[str] = dataclasses.field(default_factory=list)
+    note: str = ""
 
     @classmethod
     def from_rules(
-        cls, rule_base: Any, initial: Any = None, *, max_features: int = 6, output: int = 0
+        cls, rule_base: Any, initial: Any = None, *, max_features: int = 6, output: int | None = None
     ) -> MembershipDisplay:
         """Evaluate the sets of rules and, optionally, of the rules before training.
 
@@ -97,21 +110,19 @@ class MembershipDisplay:
         initial : RuleBase or MamdaniRules, optional
             The rules before training: the same variables and as many rules.
         max_features : int
-            Maximum number of features: those with the narrowest sets. Features without conditions are not shown.
-        output : int
-            Output whose conclusions are in the titles.
+            Maximum number of features. If there are more, those that matter most come first: that influential rules
+            restrict most. Features without conditions are not shown.
+        output : int, optional
+            Output whose conclusions are in the titles. Default: all, of additive rules those that the rule changes.
         """
         rules, concluded = rules_of(rule_base), mamdani_of(rule_base)
         first = initial if isinstance(initial, MamdaniRules) else None
         initial = checked_start(rules, initial)
-        spans = np.array([(v.low or 0.0, v.high or 0.0) for v in rules.variables])
-        relative = np.nanmin(np.where(np.isnan(rules.widths), np.inf, rules.widths), axis=0)
-        extent = spans[:, 1] - spans[:, 0]
-        relative = np.divide(relative, extent, out=np.full(len(extent), np.inf), where=extent > 0)
         asked = {name for rule in rules.rules for name in rule.antecedent}
-        order = [d for d in np.argsort(relative, kind="stable") if rules.variables[d].name in asked]
-        shown = np.sort((order or [0])[:max_features])  # one column even if no rule has a condition
-        constants = rules.coefs[:, output, 0]
+        used = [d for d, variable in enumerate(rules.variables) if variable.name in asked] or [0]  # at least one column
+        places, left = split((influences(rules, output) @ restrictions(rules))[used], max_features, in_order=False)
+        shown = [used[place] for place in places]
+        constants = rules.coefs[:, output or 0, 0]
         curves = []
         for r, rule in enumerate(rules.rules):
             row: list[Curve | None] = []
@@ -120,23 +131,32 @@ class MembershipDisplay:
                 if variable.name not in rule.antecedent:
                     row.append(None)
                     continue
-                x = np.linspace(*_view(rules, initial, int(d)), 300)
-                before = None if initial is None else _degrees(initial, r, int(d), x)
-                row.append(Curve(x, before, _degrees(rules, r, int(d), x), quantifiers_about(rules, r, int(d))[0]))
+                x = np.linspace(*_view(rules, initial, d), 300)
+                before = None if initial is None else _degrees(initial, r, d, x)
+                row.append(Curve(x, before, _degrees(rules, r, d, x), quantifiers_about(rules, r, d)[0]))
             curves.append(row + ([] if concluded is None else _concluded_curves(concluded, first, r)))
         outputs = () if concluded is None else concluded.outputs
         columns = [*(rules.variables[d] for d in shown), *outputs]
+        high = constants > border(rule_base, constants)
+        several = output is None and len(rules.outputs) > 1 and concluded is None
+        looks = [
+            _look(rules, rules.coefs[r] if several else rules.coefs[r, [output or 0]], bool(high[r]))
+            for r in range(rules.n_rules)
+        ]
         return cls(
             curves=curves,
             titles=[
-                _title(rules, r, output) if concluded is None else _said(concluded, r) for r in range(rules.n_rules)
+                (_title(rules, r, output) if concluded is None else _said(concluded, r)) + _hidden(rules, r, shown)
+                for r in range(rules.n_rules)
             ],
-            additive=not rules.normalize,
             features=[variable.name for variable in columns],
-            high=list(constants > border(rule_base, constants)),
+            high=high.tolist(),
             units=["" if variable.shown(0.0) else variable.unit for variable in columns],
             scales=[Scale.of(variable) for variable in columns],
             n_outputs=len(outputs),
+            colors=[color for color, _ in looks],
+            kinds=[kind for _, kind in looks],
+            note=_note(len(left)),
         )
 
     def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
@@ -156,7 +176,7 @@ class MembershipDisplay:
             layout="constrained",
         )
         for r, row in enumerate(self.curves):
-            color = HIGH if self.high[r] else LOW
+            color = self._color(r)
             for d, curve in enumerate(row):
                 concludes = d >= n_columns - self.n_outputs
                 _draw(axes[r, d], curve, color, "nothing" if concludes else "any")
@@ -165,6 +185,8 @@ class MembershipDisplay:
                 for place in self.marks.get(self.features[d], ()):
                     axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
             axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
+        asks = any(curve is not None and curve.quantifier for row in self.curves for curve in row)
+        axes[0, 0].set_ylim(0, 1.35 if asks else 1.08)  # of all; room for the quantifiers above the curves
         for d, name in enumerate(self.features):
             unit = self.units[d] if self.units else ""
             axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
@@ -177,20 +199,23 @@ class MembershipDisplay:
         return figure
 
     def _legend(self, figure: Figure) -> None:
-        drawn = {high for high, row in zip(self.high, self.curves, strict=True) if any(row)}
-        names = ("raises the output", "lowers the output") if self.additive else ("high conclusion", "low conclusion")
-        looks = zip((True, False), (HIGH, LOW), names, strict=True)
-        handles = [Line2D([], [], color=color, label=name) for high, color, name in looks if high in drawn]
+        drawn = {(self._color(r), kind) for r, kind in enumerate(self.kinds) if any(self.curves[r])}
+        ranks = [HIGH, LOW, *SEVERAL, FAINT]
+        ordered = sorted(drawn, key=lambda look: (ranks.index(look[0]), look[1]))
+        handles = [Line2D([], [], color=color, label=kind) for color, kind in ordered]
         if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
             handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
         if self.marks:
             handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
-        if handles:
-            add_legend(figure, handles, [str(handle.get_label()) for handle in handles], ncols=len(handles))
+        if handles or self.note:
+            labels = [str(handle.get_label()) for handle in handles]
+            add_legend(figure, handles, labels, title=self.note, ncols=max(len(handles), 1))
+
+    def _color(self, r: int) -> str:
+        return self.colors[r] if self.colors else HIGH if self.high[r] else LOW
 
 
 def _draw(axis: Any, curve: Curve | None, color: str, blank: str) -> None:
-    axis.set_ylim(0, 1.08)
     axis.set_yticks([0, 1])
     axis.tick_params(labelsize=8)
     for side in ("top", "right"):
@@ -204,20 +229,54 @@ def _draw(axis: Any, curve: Curve | None, color: str, blank: str) -> None:
     axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
     axis.set_xlim(curve.x[0], curve.x[-1])
     if curve.quantifier:
-        axis.set_ylim(0, 1.35)  # room above the curve
         look = {"fontsize": 8, "color": "#333333", "va": "top", "ha": "left", "fontstyle": "italic"}
         axis.text(0.02, 0.98, curve.quantifier, transform=axis.transAxes, **look)
 
 
-def _title(rules: RuleBase, r: int, output: int) -> str:
+def _look(rules: RuleBase, coefs: Array, high: bool) -> tuple[str, str]:
+    """Return the color of a rule and what it means, given its conclusions (n_outputs, n_coefs) that are shown."""
+    additive = not rules.normalize
+    if additive and not coefs.any():
+        return FAINT, "changes nothing"
+    if len(coefs) > 1:
+        k = class_of_rule(coefs[:, 0], additive=additive)
+        name = rules.outputs[k]
+        return class_color(k, len(coefs)), f"changes {name} most" if additive else f"for {name}"
+    words = ("lowers the output", "raises the output") if additive else ("low conclusion", "high conclusion")
+    return (LOW, HIGH)[high], words[high]
+
+
+def _note(n_left: int) -> str:
+    if not n_left:
+        return ""
+    return f"{n_left} feature{'s' if n_left > 1 else ''} that matter{'' if n_left > 1 else 's'} less not shown"
+
+
+def _title(rules: RuleBase, r: int, output: int | None) -> str:
     """Return the number of a rule and its conclusion, and what it asks of the number of instances."""
+    coefs = rules.coefs[r]
+    chosen = range(len(rules.outputs)) if output is None else [output]
+    if output is None and not rules.normalize:  # not "+= 0.00" for every class that the rule does not mention
+        chosen = [k for k in chosen if coefs[k].any()] or [0]
+    said = ", ".join(_concluded(rules, r, k) for k in chosen[:_TITLED])
+    more = f" and {len(chosen) - _TITLED} more" if len(chosen) > _TITLED else ""
+    counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
+    asked = "".join(f" ({word} instances)" for word in counts if word)
+    return f"{rules.name_of(r)}: {said}{more}{asked}"
+
+
+def _concluded(rules: RuleBase, r: int, output: int) -> str:
     constant = rules.coefs[r, output, 0]
     sign = "=" if rules.normalize else "-=" if constant < 0 else "+="
     value = f"{constant if rules.normalize else abs(constant):.2f}"
     more = " + ..." if np.any(rules.coefs[r, output, 1:]) else ""
-    counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
-    asked = "".join(f" ({word} instances)" for word in counts if word)
-    return f"{rules.name_of(r)}: {rules.outputs[output]} {sign} {value}{more}{asked}"
+    return f"{rules.outputs[output]} {sign} {value}{more}"
+
+
+def _hidden(rules: RuleBase, r: int, shown: list[int]) -> str:
+    """Return how many conditions of a rule are on features that are not shown: without them it looks like others."""
+    n = len(set(rules.rules[r].antecedent) - {rules.variables[d].name for d in shown})
+    return f" ({n} condition{'s' if n > 1 else ''} not shown)" if n else ""
 
 
 def _said(rules: MamdaniRules, r: int) -> str:

@@ -10,13 +10,14 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
-from fuzzymil.plots._rules import conclusions, quantifier_word
+from fuzzymil.plots._rules import conclusions, quantifier_word, spoken_of
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import conditions
 
 _LEVEL = 0.5
 _N_POINTS = 121
+_EDGE = 0.1  # share of the axes that half a label needs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,9 +35,11 @@ class RuleOutline:
     truth : array of shape (n, n)
         Degree to which an instance satisfies the part there (rows: ``y``), if its conditions on other features hold.
     kind : int
-        0 or 1 for a low or high conclusion; with several outputs, the position of the greatest conclusion.
+        0 or 1 for a low or high conclusion; with several outputs, the position of the one that the rule is about.
     label : str
         The kind in words.
+    against : bool
+        Whether the rule takes away from that output.
     """
 
     number: int
@@ -46,6 +49,7 @@ class RuleOutline:
     truth: Array
     kind: int
     label: str
+    against: bool = False
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -75,21 +79,20 @@ def rule_outlines(
     rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
     truth = rules.ignoring_gaps().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
     said = conclusions(rules)
-    several = len(rules.outputs) > 1
-    kinds = said.argmax(axis=1) if several else (said[:, 0] > limit).astype(int)
-    labels = [f"rule for {name}" for name in rules.outputs]
-    if not several and rules.normalize:
+    labels = [f"rule that {does} {rules.outputs[0]}" for does in ("lowers", "raises")]
+    if rules.normalize:
         labels = [f"rule with conclusion {sign} {format_number(limit, 3)}" for sign in ("≤", ">")]
-    elif not several:
-        labels = [f"rule that {does} {rules.outputs[0]}" for does in ("lowers", "raises")]
+    kinds = [(int(high), False, labels[int(high)]) for high in said[:, 0] > limit]
+    if len(rules.outputs) > 1:
+        kinds = spoken_of(rules)
     shown = {rules.feature_names[across], rules.feature_names[up]}
     found, elsewhere = [], []
     for p, part in enumerate(rules.parts):
         asked = {condition.variable for condition in conditions(part.premise)}
         if asked & shown:
-            kind = int(kinds[part.rule])
+            kind, against, label = kinds[part.rule]
             plane = truth[:, p].reshape(_N_POINTS, _N_POINTS)
-            found.append(RuleOutline(part.rule + 1, quantifier_word(part), x, y, plane, kind, labels[kind]))
+            found.append(RuleOutline(part.rule + 1, quantifier_word(part), x, y, plane, kind, label, against))
         if asked - shown or not asked:
             elsewhere.append(part.rule + 1)
     notes = [f"lines: an instance satisfies the rule (or its part) to {_LEVEL}"]
@@ -113,11 +116,16 @@ def draw_outline(axis: Any, outline: RuleOutline, look: dict[str, Any]) -> None:
         )
         drawn.set_zorder(3)
         axis.contourf(outline.x, outline.y, outline.truth, levels=[_LEVEL, 1.1], colors=look["color"], alpha=0.06)
+    x, y = outline.middle
+    # Inside the axes even if the place is at their edge.
+    across = (x - outline.x[0]) / (outline.x[-1] - outline.x[0])
+    up = (y - outline.y[0]) / (outline.y[-1] - outline.y[0])
     axis.text(
-        *outline.middle,
+        x,
+        y,
         f"{outline.number} {outline.word}".strip(),
-        ha="center",
-        va="center",
+        ha="left" if across < _EDGE else "right" if across > 1 - _EDGE else "center",
+        va="bottom" if up < _EDGE / 2 else "top" if up > 1 - _EDGE / 2 else "center",
         fontsize=9,
         fontweight="bold",
         color=look["color"],

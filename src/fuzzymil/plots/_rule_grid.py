@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.colors import class_color
+from fuzzymil._utils.colors import class_color, class_of_rule
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
@@ -30,6 +30,7 @@ from fuzzymil.plots._rules import (
     quantifiers_about,
     restrictions,
     rules_of,
+    split,
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
 from fuzzymil.rules import RuleBase
@@ -41,6 +42,7 @@ _HALF = 0.42  # half the width and height of the drawing in a cell
 _TALL = 0.82  # share of that height for a membership of 1, with room for a number above
 _FOLDED_WIDTH = 1.7  # width of the column of folded features, in cells
 _LETTER = 0.08  # width of a letter in the names of columns, in inches
+_BOLD = 0.08  # of one in the names of outputs
 _MAX_OUTPUTS = 6
 _N_BINS = 24
 
@@ -92,7 +94,8 @@ class RuleGridDisplay:
     scales : list of Scale
         How the values of the features are written: as numbers, categories or dates.
     colors : list of str
-        Of several outputs; a rule has that of its greatest conclusion.
+        Of several outputs; a rule has that of its greatest conclusion, an additive one that of the output that it
+        changes most.
 
     Examples
     --------
@@ -157,9 +160,9 @@ class RuleGridDisplay:
         seen = None if bags is None else seen_bags(rules, bags)
         restricted, influence = restrictions(rules, seen), influences(rules)
         used = used_features([rules]) or [0]  # one column even if no rule has a condition
-        columns, folded = _split((influence @ restricted)[used], max_features, in_order=False)
+        columns, folded = split((influence @ restricted)[used], max_features, in_order=False)
         columns, folded = ([used[place] for place in places] for places in (columns, folded))
-        rows, _ = _split(influence, max_rules, in_order=True)
+        rows, _ = split(influence, max_rules, in_order=True)
         chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
         k = [position("output", output, rules.outputs) for output in chosen]
         points = [_points(rules, initial, seen, d) for d in columns]
@@ -189,7 +192,7 @@ class RuleGridDisplay:
         cell = float(np.clip(6.0 / n_columns, 0.66, 1.5))
         across = n_columns + (_FOLDED_WIDTH if self.folded.size else 0.0)
         top = 0.5 if self.counts is None else 1.5
-        said = 1.15 * len(self.outputs)
+        said = max(1.15, 0.2 + _BOLD * max(map(len, self._heads))) * len(self.outputs)
         figure, (grid, right) = plt.subplots(
             1,
             2,
@@ -244,18 +247,23 @@ class RuleGridDisplay:
             if self.folded.size:
                 _draw_folded(axis, r, len(self.features) - 0.5, self.folded[r])
 
+    @property
+    def _heads(self) -> list[str]:
+        return [shortened(name, 18) + (" +=" if self.additive else "") for name in self.outputs]
+
     def _color(self, r: int) -> str:
         """Return the color of a rule: of the output for which it speaks or, of a single one, of its direction."""
+        if self.additive and not self.conclusions[r].any():
+            return FAINT
         if self.colors:
-            return self.colors[int(self.conclusions[r].argmax())]
+            return self.colors[class_of_rule(self.conclusions[r], additive=self.additive)]
         return HIGH if self.high[r] else LOW
 
     def _draw_conclusions(self, axis: Any) -> None:
         axis.set_xlim(-0.08, len(self.outputs))
         axis.tick_params(labelleft=False)
         axis.xaxis.tick_top()
-        names = [as_written(shortened(name, 14)) + (" +=" if self.additive else "") for name in self.outputs]
-        axis.set_xticks(np.arange(len(names)) + 0.3, names, fontweight="bold")
+        axis.set_xticks(np.arange(len(self._heads)) + 0.46, list(map(as_written, self._heads)), fontweight="bold")
         for k, values in enumerate(self.conclusions.T):
             low, high = min(values.min(), 0.0), max(values.max(), 0.0)
             scale = 0.55 / (high - low) if high > low else 0.0
@@ -269,13 +277,6 @@ class RuleGridDisplay:
 
 
 # ---------------------------------------------------------------------- what to show
-
-
-def _split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
-    """Return the positions of the greatest amounts, in descending order unless all are shown, and of the others."""
-    order = np.argsort(-amounts, kind="stable").tolist()
-    shown, rest = order[:most], order[most:]
-    return (sorted(shown) if in_order or not rest else shown), rest
 
 
 def _points(rules: RuleBase, initial: Any, seen: Bags | None, d: int) -> Array:
@@ -292,7 +293,7 @@ def _cell(rules: RuleBase, initial: Any, r: int, d: int, x: Array, restricted: A
     if not after:
         return None
     before = [] if initial is None else list(conditions_about(initial, r, d, x))
-    said = ", ".join(filter(None, quantifiers_about(rules, r, d)))
+    said = ", ".join(dict.fromkeys(filter(None, quantifiers_about(rules, r, d))))
     return Cell(np.array(after), np.array(before) if before else None, float(restricted[r, d]), said)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_of_rule
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.estimators import ExplainableModel
@@ -147,6 +148,27 @@ def influences(rules: RuleBase, output: int | None = None) -> Array:
     return np.asarray(weights * (away[:, differs] / ranges[differs]).max(axis=1))
 
 
+def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
+    """Return, for each rule for several outputs, the one that it is about, if it speaks against it, and this in words.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE a: high = Sigmoid(1, 1)
+    ... Default: cat = 0, dog = 0
+    ... IF SOME a is high THEN dog -= 3
+    ... ''')
+    >>> spoken_of(rules)
+    [(1, True, 'rule against dog')]
+    """
+    found = []
+    for said in conclusions(rules):
+        k = class_of_rule(said, additive=not rules.normalize)
+        against = not rules.normalize and bool(said[k] < 0)
+        found.append((k, against, f"rule {'against' if against else 'for'} {rules.outputs[k]}"))
+    return found
+
+
 def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | None = None) -> list[int]:
     """Return two features to draw rules over, in their order: those that the most influential rules ask for.
 
@@ -178,6 +200,13 @@ def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | N
     moved[moved == 0] = -1.0
     moved[list(given)] = np.inf
     return sorted(np.argsort(-moved, kind="stable")[:2].tolist())
+
+
+def split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
+    """Return the positions of the greatest amounts, in descending order unless all are shown, and of the others."""
+    order = np.argsort(-amounts, kind="stable").tolist()
+    shown, rest = order[:most], order[most:]
+    return (sorted(shown) if in_order or not rest else shown), rest
 
 
 def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:

@@ -19,6 +19,7 @@ from fuzzymil.plots._rules import bags_of_equal, position, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 
 _N_POINTS = 241
@@ -77,8 +78,8 @@ class ShapesDisplay:
 
     Lines of rules that raise the output are orange, of those that lower it blue. A solid line belongs to a rule about
     this feature alone, a dashed line to a rule that has other conditions, too: it shows what the rule adds if those
-    hold. The value is that of the instance for *some*, of as many instances as asked
-    for *at least*, and of all instances otherwise.
+    hold. Rules that add nothing to this output are not drawn. The value is that of the instance for *some*, of as
+    many instances as asked for *at least*, and of all instances otherwise.
 
     Parameters
     ----------
@@ -134,20 +135,20 @@ class ShapesDisplay:
             raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
         k = position("output", output, rules.outputs)
         seen = None if bags is None else seen_bags(rules, bags)
-        panels = [
-            _panel(rules, d, k, None if seen is None else seen.instances[:, d])
-            for d in used_features([rules])
-            if any(rules.variables[d].name in rule.antecedent for rule in rules.rules)
-        ]
+        panels = [_panel(rules, d, k, None if seen is None else seen.instances[:, d]) for d in used_features([rules])]
+        panels = [panel for panel in panels if panel.shapes]
         panels.sort(key=lambda panel: -max(float(np.ptp(shape.y)) for shape in panel.shapes))
-        left = len(panels) - max_features
+        left, silent = len(panels) - max_features, int((~rules.coefs[:, k].any(axis=1)).sum())
+        notes = [
+            f"{left} feature{'s' if left > 1 else ''} that add{'' if left > 1 else 's'} less" if left > 0 else "",
+            f"{silent} rule{'s' if silent > 1 else ''} that add{'' if silent > 1 else 's'} nothing" if silent else "",
+        ]
+        hidden = " and ".join(filter(None, notes))
         return cls(
             panels=panels[:max_features],
             output=rules.outputs[k],
             default=rules.default[k],
-            note=f"{left} feature{'s' if left > 1 else ''} that add{'' if left > 1 else 's'} less not shown"
-            if left > 0
-            else "",
+            note=f"{hidden} not shown" if hidden else "",
         )
 
     def plot(self, title: str | None = None) -> Figure:
@@ -175,7 +176,7 @@ class ShapesDisplay:
         figure.supylabel(as_written(f"added to {shortened(self.output, 30)}"), fontsize=9)
         if title:
             figure.suptitle(as_written(title), fontsize=11)
-        note = f"default: {self.output} = {self.default:.3g}; dashed: if the rule's other conditions hold"
+        note = f"default: {self.output} = {format_number(self.default, 3)}; dashed: if the rule's other conditions hold"
         figure.supxlabel(as_written(f"{note}; {self.note}" if self.note else note), fontsize=7.5)
         return figure
 
@@ -189,7 +190,8 @@ def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
     shapes = []
     for p, part in enumerate(rules.parts):
         name, rule = rules.variables[d].name, rules.rules[part.rule]
-        if any(condition.variable == name for condition in conditions(part.premise)):
+        adds = rules.coefs[part.rule, k].any()
+        if adds and any(condition.variable == name for condition in conditions(part.premise)):
             holds = 1 - found.degrees[:, p] if part.negated else found.degrees[:, p]
             alone = set(rule.antecedent) == {name} and sum(each.rule == part.rule for each in rules.parts) == 1
             y = rule.weight * holds * found.rule_outputs[:, part.rule, k]

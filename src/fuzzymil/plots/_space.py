@@ -315,13 +315,13 @@ class SpaceDisplay:
         low, high = axis.get_xlim(), axis.get_ylim()
         named: set[str] = set()
         for outline in self.outlines:
-            look = self._look(outline.kind)
+            look = self._look(outline.kind, outline.against)
             draw_outline(axis, outline, look)
             if outline.label not in named:  # contours have no legend entries of their own
                 axis.plot([], [], label=outline.label, **look)
             named.add(outline.label)
         for rule in self.rules:
-            look = self._look(rule.kind)
+            look = self._look(rule.kind, rule.against)
             label = None if rule.label in named else rule.label
             if not draw_ellipse(axis, rule, label, look):
                 continue
@@ -340,7 +340,9 @@ class SpaceDisplay:
                     zorder=7,
                 )
 
-    def _look(self, kind: int) -> dict[str, Any]:
+    def _look(self, kind: int, against: bool) -> dict[str, Any]:
+        if self.several and against:
+            return {"color": self.kind_colors[kind], "linestyle": (0, (1, 4)), "linewidth": 1.6}
         if self.several:
             dash = distinct(kind + 1)[kind]["linestyle"]
             return {"color": self.kind_colors[kind], "linestyle": dash, "linewidth": 1.8}

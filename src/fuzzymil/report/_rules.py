@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.colors import class_mark
+from fuzzymil._utils.colors import class_mark, class_of_rule
 from fuzzymil._utils.drawings import Bar, bar
 from fuzzymil.explain import Importance
 from fuzzymil.explain.text import evenly
@@ -37,7 +37,9 @@ class RuleCard:
     linear : bool
         Whether the conclusions depend on the features.
     speaks_for : object
-        The class that a classifier's rule votes for.
+        The class that a classifier's rule votes for or against.
+    against : bool
+        Whether it takes away from that class, which only additive rules for several classes do.
     mark : str
         Of the color of the class, see `fuzzymil._utils.colors.class_mark`; of numbers, of the direction. Empty if the
         rule has none.
@@ -65,6 +67,7 @@ class RuleCard:
     sign: str
     linear: bool
     speaks_for: Any
+    against: bool
     mark: str
     kind: str
     mean_share: float
@@ -75,6 +78,11 @@ class RuleCard:
     dropped: tuple[float, float] | None
     conditions: tuple[Condition, ...]
     folded: tuple[Condition, ...]
+
+    @property
+    def changes(self) -> tuple[tuple[str, float], ...]:
+        """The conclusions that are worth reading: all, but not the outputs to which the rule adds nothing."""
+        return tuple(each for each in self.conclusions if each[1] or self.sign == "=") or self.conclusions
 
 
 def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
@@ -92,7 +100,12 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
-        "filters": {f"for-{k}": f"for {label(name)}" for k, name in enumerate(answers.classes or ())},
+        "filters": {
+            f"{side}-{k}": f"{side} {label(name)}"
+            for k, name in enumerate(answers.classes or ())
+            for side in ("for", "against")
+            if side == "for" or any(card.kind == f"against-{k}" for card in cards)
+        },
     }
 
 
@@ -152,6 +165,7 @@ def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[Ru
         concluded = means[r]
         k = _class(answers, concluded, additive=not base.normalize)
         output = k if k is not None and len(concluded) > 1 else 0
+        against = not base.normalize and len(concluded) > 1 and k is not None and bool(concluded[k] < 0)
         asked = conditions(base, r, answers.sketchers[member], with_data=True)
         mean_share = float(found.normalized[:, r].mean())
         yield RuleCard(
@@ -163,8 +177,9 @@ def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[Ru
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],
+            against=against,
             mark=_mark(answers, k, concluded, additive=not base.normalize),
-            kind="" if k is None else f"for-{k}",
+            kind="" if k is None else f"{'against' if against else 'for'}-{k}",
             mean_share=mean_share,
             max_share=float(found.normalized[:, r].max()),
             bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[output]), *ends, signed=True),
@@ -183,8 +198,8 @@ def _mark(answers: Answers, k: int | None, concluded: Any, *, additive: bool) ->
 
 
 def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
-    """Return the class that a rule votes for."""
+    """Return the class that a rule votes for or, of several, for or against."""
     if answers.classes is None:
         return None
     border = 0.0 if additive else answers.reading.threshold
-    return int(np.argmax(concluded)) if len(concluded) > 1 else int(concluded[0] > border)
+    return class_of_rule(concluded, additive=additive) if len(concluded) > 1 else int(concluded[0] > border)

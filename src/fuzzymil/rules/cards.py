@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from fuzzymil._utils import html
-from fuzzymil._utils.colors import class_mark
+from fuzzymil._utils.colors import class_mark, class_of_rule
 from fuzzymil._utils.drawings import bar
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.drawings import Sketch, Sketcher
@@ -142,7 +142,7 @@ def rule_cards(base: RuleSet, *, limit: float | None = None) -> Markup:
 
     def made(r: int) -> Markup:
         several = len(base.outputs) > 1
-        kind = int(said[r].argmax()) if several else int(said[r, 0] > border)
+        kind = class_of_rule(said[r], additive=not base.normalize) if several else int(said[r, 0] > border)
         mark = class_mark(kind, len(base.outputs) if several else 2)
         linear = base.coefs.shape[2] > 1
         value = "" if linear or len(base.outputs) > 1 else bar(float(said[r, 0]), *ends, signed=not base.normalize).svg

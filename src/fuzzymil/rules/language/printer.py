@@ -278,12 +278,18 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
 def format_number(value: float, digits: int | None) -> str:
     """Return a number with this many significant digits; None writes it exactly.
 
+    Rounded numbers have an exponent only from 100,000 on, where zeros would have to be counted.
+
     Examples
     --------
     >>> format_number(2 / 3, 3), format_number(-1e-30 * 0, 3), format_number(0.1, None), format_number(2.0, None)
     ('0.667', '0', '0.1', '2')
+    >>> format_number(1912.4, 3), format_number(99_960.0, 3), format_number(-1234567.0, 3)
+    ('1910', '1e+05', '-1.23e+06')
     """
     text = f"{value:.{digits}g}" if digits is not None else repr(float(value)).removesuffix(".0")
+    if digits is not None and "e+" in text and abs(float(text)) < 1e5:
+        text = f"{float(text):.0f}"
     return "0" if text == "-0" else text
 
 
