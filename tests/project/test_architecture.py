@@ -183,7 +183,7 @@ def test_the_map_in_the_readme_is_what_the_packages_say_of_themselves():
     assert list(told) == packages  # in the order of the layers
 
 
-@pytest.mark.parametrize(("folder", "limit"), [("src", 450), ("tests", 460), ("bench", 450)])
+@pytest.mark.parametrize(("folder", "limit"), [("src", 450), ("tests", 520), ("bench", 450)])
 def test_files_stay_short(folder, limit):
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())

@@ -32,7 +32,7 @@ rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
 bags = [[[0.0]], [[1.0]], [[0.2]], [[0.9]]]
 model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0)
 uses = {
-    "infer": lambda: rules.infer([np.zeros((3_000_000, 1))]),
+    "infer": lambda: rules.infer([np.zeros((34_000_000, 1))]),
     "infer little": lambda: rules.infer(bags),
     "fit": lambda: model.fit(bags, [0, 1, 0, 1]),
 }

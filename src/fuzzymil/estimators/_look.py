@@ -58,3 +58,14 @@ def as_stream(X: Any, y: Any, sample_weight: Any, kind: str) -> tuple[BagStream,
 
     weights = None if sample_weight is None else np.asarray(sample_weight, float)
     return BagStream(whole, 1), None if y is None else np.asarray(y), weights
+
+
+def require_all_classes(coding: Coding, sample: Coding) -> None:
+    """Raise if a sample of a stream lacks a class: no rule could be found for it."""
+    absent = np.setdiff1d(coding.groups, sample.groups)
+    if coding.classes is not None and len(absent):
+        raise InputError(
+            f"Rules are chosen from a sample of {len(sample.groups):,} of the {len(coding.groups):,} bags, which has "
+            f"none of the class {coding.classes[absent[0]]!r}: load the bags into memory, where every class gets its "
+            "share of the sample, or train on all of them (init='kmeans')."
+        )

@@ -32,7 +32,7 @@ from fuzzymil.estimators._jobs import (
     training_weights,
     warn_interrupted,
 )
-from fuzzymil.estimators._look import Look, as_stream, common_generator
+from fuzzymil.estimators._look import Look, as_stream, common_generator, require_all_classes
 from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
@@ -90,7 +90,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             seen = self._look(X, y, sample_weight, resumes=False)
             bags, coding, overview, rng = seen.census.sample, seen.sample, seen.overview, seen.rng
             narrowed = Narrowed(bags, bags)
-            _require_all_classes(seen.coding, coding)
+            require_all_classes(seen.coding, coding)
         else:
             everything = self._bags_to_fit(X, resumes=False)
             _require_bags(everything.n_bags, resumes=False)
@@ -436,17 +436,6 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
-
-
-def _require_all_classes(coding: Coding, sample: Coding) -> None:
-    """Raise if a sample of a stream lacks a class: no rule could be found for it."""
-    absent = np.setdiff1d(coding.groups, sample.groups)
-    if coding.classes is not None and len(absent):
-        raise InputError(
-            f"Rules are chosen from a sample of {len(sample.groups):,} of the {len(coding.groups):,} bags, which has "
-            f"none of the class {coding.classes[absent[0]]!r}: load the bags into memory, where every class gets its "
-            "share of the sample, or train on all of them (init='kmeans')."
-        )
 
 
 def _require_bags(n_bags: int, *, resumes: bool) -> None:

@@ -35,6 +35,8 @@ _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")
 
 def kind_of(file: DataFile, bag: Column) -> str | None:
     """Return the kind of table that the first line looks like: "csv", "headerless", "uci" or None."""
+    if file.head:
+        file.refuse_json()  # here, as other formats have had their turn
     fields = _rows.fields_of(file.head[0]) if file.head else []
     if len(fields) < 2:
         return None

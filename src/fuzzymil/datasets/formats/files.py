@@ -178,11 +178,6 @@ class DataFile:
             ) from None
         if not text.strip():
             raise self.error(_EMPTY)
-        if _JSON.match(text):
-            raise self.error(
-                "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
-                'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
-            )
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property
@@ -192,6 +187,14 @@ class DataFile:
             return []
         lines = (line for _, line in self.numbered_lines() if not line.lstrip().startswith(("%", "#")))
         return list(itertools.islice(lines, 2))
+
+    def refuse_json(self) -> None:
+        """Raise if this is JSON, which would pass for a strange table."""
+        if _JSON.match(self.text):
+            raise self.error(
+                "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
+                'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
+            )
 
     @property
     def suffix(self) -> str:
