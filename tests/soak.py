@@ -27,7 +27,7 @@ from pathlib import Path
 from fuzzymil._utils import storage
 from fuzzymil.cli import main
 from fuzzymil.datasets import make_two_concepts, write_bags
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 SETTINGS = {
     "batch": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "400"],

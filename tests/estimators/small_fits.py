@@ -17,7 +17,7 @@ from fuzzymil import (
     RunOptions,
 )
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Bell, Gaussian, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}

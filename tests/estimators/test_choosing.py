@@ -236,7 +236,7 @@ def test_fits_together_are_those_one_by_one(model):
 
 
 def test_many_bags_are_sampled(monkeypatch):
-    from fuzzymil.training import partition
+    from fuzzymil.learn.train import partition
 
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 300)
     bags = make_planted("some", 300, n_noise=1, random_state=0)
@@ -245,7 +245,7 @@ def test_many_bags_are_sampled(monkeypatch):
 
 
 def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
-    from fuzzymil.training import partition
+    from fuzzymil.learn.train import partition
 
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
     rng = np.random.default_rng(0)
@@ -263,7 +263,7 @@ def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
 
 
 def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
-    from fuzzymil.training import partition
+    from fuzzymil.learn.train import partition
 
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 20)
     bags = Bags.from_list([np.full((5, 1), float(n)) for n in range(40)], labels=np.arange(40) == 7)
@@ -305,7 +305,7 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
 
 
 def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
-    from fuzzymil.selection import _choice
+    from fuzzymil.learn.choose import _choice
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt

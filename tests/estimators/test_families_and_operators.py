@@ -5,9 +5,9 @@ import pytest
 from small_fits import BAGS, CENTERS, DOUBLE, WIDTHS, Y, arrays_of, classifier, mean_squared_error, mixed_rules
 
 from fuzzymil import RuleBase, Variant
-from fuzzymil.membership import learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.membership import learnable_families
+from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule
 
 

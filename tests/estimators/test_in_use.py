@@ -14,7 +14,7 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerIns
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 BAGS = make_two_concepts(20, 20, random_state=0)
 QUICK = {"n_rules": 4, "max_epochs": 20, "random_state": 0}

@@ -6,7 +6,7 @@ from sky import BAGS, INPUTS, LABELS, RULES
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Variable
 from fuzzymil.rules.formats import read_rules
 from fuzzymil.rules.language.source import declaration

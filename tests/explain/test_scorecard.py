@@ -15,8 +15,8 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Reading, explain, explain_many
 from fuzzymil.explain._shares import QUANTIFIER_SHARES, quantifier_shares
-from fuzzymil.membership import Gaussian, Sigmoid, Triangular
-from fuzzymil.network.quantifiers import QUANTIFIERS, on_average, register_quantifier
+from fuzzymil.inference.membership import Gaussian, Sigmoid, Triangular
+from fuzzymil.inference.quantifiers import QUANTIFIERS, on_average, register_quantifier
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_sets import fuzzy_sets
 
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import S_NORMS, T_NORMS
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.norms import S_NORMS, T_NORMS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.language.printer import keywords
 from fuzzymil.rules.premise import And, Is, Not, Or, Quantified

@@ -12,10 +12,10 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
 from fuzzymil import Bags, InputError, MISugeno, ParameterError, RuleBase  # noqa: E402
-from fuzzymil.network.engines.jax import Packed  # noqa: E402
-from fuzzymil.network.layers import forward  # noqa: E402
+from fuzzymil.inference.engines.jax import Packed  # noqa: E402
+from fuzzymil.inference.layers import forward  # noqa: E402
+from fuzzymil.learn.train._step import Plan, from_free, to_free  # noqa: E402
 from fuzzymil.torch import FuzzyBagHead  # noqa: E402
-from fuzzymil.training._step import Plan, from_free, to_free  # noqa: E402
 
 SIZES = [1, 3, 1, 7, 1, 17, 10]
 RULES = {
@@ -212,7 +212,7 @@ def test_second_derivatives_exist():
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_derivatives_chunk_by_chunk(monkeypatch, missing):
-    from fuzzymil.network.engines import torch as engine
+    from fuzzymil.inference.engines import torch as engine
 
     monkeypatch.setattr(engine, "_CACHED", 12)  # two rows of three rules and two features
     rng = np.random.default_rng(5)

@@ -13,11 +13,11 @@ import pytest
 from oracle_cases import ALPHAS, Case
 from three_engines import ENGINES, infer_by
 
-from fuzzymil.network.engines.jax import Packed
-from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.packing import pack
+from fuzzymil.inference.engines.jax import Packed
+from fuzzymil.inference.layers import Operators, Params, forward
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train import Group, Plan, train_groups
 from fuzzymil.rules import RuleBase
-from fuzzymil.training import Group, Plan, train_groups
 
 GROUPS = ("centers", "widths", "coefs")
 SIZES = {1: (1, 2, 40), 2: (1, 3, 1044), 25: (1, 3, 40), 166: (1, 3, 12), 1000: (1, 3, 12)}

@@ -9,9 +9,9 @@ from oracle_cases import ALPHAS, Case
 from slow_sets import SLOW
 from three_engines import ENGINES, infer_by
 
-from fuzzymil.membership import FAMILIES, learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.membership import FAMILIES, learnable_families
+from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule, RuleBase, Variable
 
 

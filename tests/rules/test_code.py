@@ -14,8 +14,8 @@ from slow_sets import EDGED, EXAMPLES
 
 from fuzzymil import MIANFISClassifier, ParameterError, RuleBase
 from fuzzymil.datasets import make_two_concepts, read_bags
-from fuzzymil.membership import FAMILIES, Formula, Singleton
-from fuzzymil.network.norms import DUAL
+from fuzzymil.inference.membership import FAMILIES, Formula, Singleton
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or

@@ -6,7 +6,7 @@ from small_systems import BAGS, POINTS, READ, WRITE, base, two_inputs
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.formats import what_is_lost
 from fuzzymil.rules.mamdani import MamdaniRules

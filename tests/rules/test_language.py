@@ -7,7 +7,7 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import MamdaniRules, Rule
 from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.parsed import Linear

@@ -8,10 +8,10 @@ from language_mistakes import ERRORS, MAMDANI
 
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import MamdaniRules
-from fuzzymil.rules._formats import sets
-from fuzzymil.rules._formats.syntax import whole
+from fuzzymil.rules.files import sets
+from fuzzymil.rules.files.syntax import whole
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable

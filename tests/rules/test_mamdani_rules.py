@@ -12,7 +12,7 @@ from depth_and_risk import DEPTH, PREMISES, RISK, TEXT, gaps, odd_rules, two_rul
 
 from fuzzymil import MIMamdani, RuleBase
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 

@@ -7,8 +7,8 @@ import pytest
 from scorecards import DECLARED, scorecard, some_bags
 
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
+from fuzzymil.inference.membership import Gaussian
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
 from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
 from fuzzymil.rules.formats import what_is_lost, write_rules
 from fuzzymil.rules.premise import (

@@ -10,7 +10,7 @@ import pytest
 
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.json import VERSIONS
 

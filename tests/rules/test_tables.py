@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fuzzymil import RuleBase
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 

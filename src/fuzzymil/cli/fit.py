@@ -32,7 +32,7 @@ from fuzzymil.cli._models import Columns, read_model, save
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
-    from fuzzymil.training.distributed.processes import ProcessGroup
+    from fuzzymil.learn.train.distributed.processes import ProcessGroup
 
 __all__ = ["fit"]
 
@@ -113,7 +113,7 @@ def fit(
     the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
     """
     from fuzzymil.estimators import RunOptions
-    from fuzzymil.training.distributed.launcher import RANK
+    from fuzzymil.learn.train.distributed.launcher import RANK
 
     distributed = distributed or RANK in os.environ
     if distributed and is_pipe(data):
@@ -178,7 +178,7 @@ def fit(
 
 def _process_group() -> ProcessGroup:
     """Join the other processes; only the first one prints."""
-    from fuzzymil.training.distributed.processes import join
+    from fuzzymil.learn.train.distributed.processes import join
 
     processes = join()
     if processes.rank > 0:

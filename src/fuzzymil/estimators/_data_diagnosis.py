@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import BagStream
 from fuzzymil.estimators._network import Network
-from fuzzymil.selection import DataDiagnosis, diagnose
-from fuzzymil.training.partition import sampled_by_class
-from fuzzymil.training.progress import counting_bar
-from fuzzymil.training.scaling import Measures
+from fuzzymil.learn.choose import DataDiagnosis, diagnose
+from fuzzymil.learn.train.partition import sampled_by_class
+from fuzzymil.learn.train.progress import counting_bar
+from fuzzymil.learn.train.scaling import Measures
 
 
 class DataDiagnosing(Network):

@@ -15,7 +15,7 @@ from fuzzymil.estimators._naive import NaiveMIL
 from fuzzymil.estimators._network import Network
 
 if TYPE_CHECKING:
-    from fuzzymil.training import Result
+    from fuzzymil.learn.train import Result
 
 # Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
 _CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_terms", "verbose")

@@ -14,16 +14,16 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.inputs import warn_if_worse_than_chance
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.membership import FAMILIES
-from fuzzymil.network.inference import infer
-from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.inference.inference import infer
+from fuzzymil.inference.layers import Masks, Operators, Params
+from fuzzymil.inference.membership import FAMILIES
+from fuzzymil.learn.train import partition
+from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of
+from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.learn.train.search import short_rules
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.compile import finite_operators, with_gaps
-from fuzzymil.training import partition
-from fuzzymil.training.limits import Bounds, Limits, box_of, limits_of
-from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.scaling import Measures, Scaling
-from fuzzymil.training.search import short_rules
 
 
 @dataclasses.dataclass(kw_only=True)

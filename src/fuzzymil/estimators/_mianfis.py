@@ -73,7 +73,7 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
         overlap, signs of slopes, nearness to the start; see `Constraints`. None: nothing.
     loss : {"squared_error", "cross_entropy", "hinge"}, default "squared_error"
-        Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
+        Loss function. `fuzzymil.learn.train.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
     positive : label or None, default None

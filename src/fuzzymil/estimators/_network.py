@@ -37,19 +37,19 @@ from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import Committee
+from fuzzymil.learn.choose import choose_rules
+from fuzzymil.learn.train.constraints import Touched
+from fuzzymil.learn.train.distributed.census import take_census
+from fuzzymil.learn.train.distributed.processes import ProcessGroup, current
+from fuzzymil.learn.train.limits import touched_by
+from fuzzymil.learn.train.partition import sampled, sampled_by_class
+from fuzzymil.learn.train.progress import counting_bar
+from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.selection import choose_rules
-from fuzzymil.training.constraints import Touched
-from fuzzymil.training.distributed.census import take_census
-from fuzzymil.training.distributed.processes import ProcessGroup, current
-from fuzzymil.training.limits import touched_by
-from fuzzymil.training.partition import sampled, sampled_by_class
-from fuzzymil.training.progress import counting_bar
-from fuzzymil.training.scaling import Measures, Scaling
 
 if TYPE_CHECKING:
-    from fuzzymil.training import Checkpoints, Group, Plan, Result
-    from fuzzymil.training.distributed.feed import Feed
+    from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
+    from fuzzymil.learn.train.distributed.feed import Feed
 
 
 class Network(NetworkSettings, Committee, RuleEstimator):
@@ -226,7 +226,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
         require_jax("Training a network")
-        from fuzzymil.training.distributed.feed import Feed
+        from fuzzymil.learn.train.distributed.feed import Feed
 
         resumes = bool(self.warm_start) and hasattr(self, "_learned")
         stream, processes, census, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
@@ -254,8 +254,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
         With a feed there is one job, which is trained on the bags of the feed.
         """
-        from fuzzymil.training import Checkpoints
-        from fuzzymil.training.pruning import longest, schedule, shortened
+        from fuzzymil.learn.train import Checkpoints
+        from fuzzymil.learn.train.pruning import longest, schedule, shortened
 
         checkpoints = None if self._run.checkpoint is None else Checkpoints(self._run.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
@@ -283,7 +283,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         feed: Feed | None = None,
         title: str = "training",
     ) -> list[Result]:
-        from fuzzymil.training import train_groups
+        from fuzzymil.learn.train import train_groups
 
         results = train_groups(
             groups,

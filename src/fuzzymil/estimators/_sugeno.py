@@ -72,7 +72,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> hue, texture = {"red": Gaussian(0.1, 0.1), "blue": Gaussian(0.6, 0.1)}, {"smooth": Gaussian(0, 0.3)}
     >>> model = MISugeno(
     ...     inputs={"hue": hue, "texture": texture},

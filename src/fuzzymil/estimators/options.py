@@ -18,14 +18,14 @@ from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import typical_values
 from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
-from fuzzymil.membership import learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.membership import learnable_families
+from fuzzymil.inference.norms import T_NORMS
+from fuzzymil.learn.train import partition
+from fuzzymil.learn.train.constraints import Constraints
+from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.optimizers import OPTIMIZERS
 from fuzzymil.rules import RuleBase
-from fuzzymil.training import partition
-from fuzzymil.training.constraints import Constraints
-from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.optimizers import OPTIMIZERS
 
 __all__ = ["VARIANTS", "NetworkSettings", "RunOptions", "Variant"]
 
@@ -165,9 +165,9 @@ class RunOptions(_Options):
         Folder in which training is saved every few seconds and on Ctrl-C. The same fit, started again after it was
         stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files.
     callbacks : sequence of callables, default ()
-        Called after each epoch with a `fuzzymil.training.Progress`. Training stops when one returns True.
+        Called after each epoch with a `fuzzymil.learn.train.Progress`. Training stops when one returns True.
     distributed : bool, default False
-        Train together with the other processes that called `fuzzymil.training.distributed.join`, each on
+        Train together with the other processes that called `fuzzymil.learn.train.distributed.join`, each on
         its share of the bags. All end with the same rules.
     precision : {"single", "double"}, default "single"
         Floating-point precision of training. Predictions always use double precision.
@@ -355,7 +355,7 @@ class NetworkSettings:
 
     @property
     def _selects(self) -> bool:
-        """Whether rules are chosen (`fuzzymil.selection`) rather than trained from a first partition.
+        """Whether rules are chosen (`fuzzymil.learn.choose`) rather than trained from a first partition.
 
         By default they are, unless a parameter was changed that only training has.
         """

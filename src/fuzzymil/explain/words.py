@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fuzzymil.explain._facts import Facts
 from fuzzymil.explain.parts import ConditionExplanation, PartExplanation, RuleExplanation, Witness
 from fuzzymil.explain.text import chance, degree, evenly, number, percent, rest_in_words, value_of
-from fuzzymil.network.quantifiers import COUNTING
+from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
 

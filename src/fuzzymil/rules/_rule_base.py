@@ -15,11 +15,11 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array
 from fuzzymil.rules import compile as arrays
 from fuzzymil.rules import editing, inference, json
-from fuzzymil.rules._formats import system, tables
-from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.cards import rule_cards
+from fuzzymil.rules.files import system, tables
+from fuzzymil.rules.files.system import System
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 

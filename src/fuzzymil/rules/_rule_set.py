@@ -13,8 +13,8 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.premise import Is, Part, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy

@@ -12,10 +12,10 @@ from fuzzymil._utils.discovery import package_above
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
-from fuzzymil.rules._formats import export, fcl, fis, fll, fml, tables
-from fuzzymil.rules._formats.system import System
-from fuzzymil.rules._formats.words import ENDINGS
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.files import export, fcl, fis, fll, fml, tables
+from fuzzymil.rules.files.system import System
+from fuzzymil.rules.files.words import ENDINGS
 from fuzzymil.rules.rule import Variable
 
 _LINES = 40  # of rules, when they are shown without being printed

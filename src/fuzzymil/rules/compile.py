@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES, family
-from fuzzymil.network.aggregation import SOFT_AGGREGATIONS
-from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.inference.aggregation import SOFT_AGGREGATIONS
+from fuzzymil.inference.layers import Masks, Operators, Params
+from fuzzymil.inference.membership import FAMILIES, family
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import naming
 from fuzzymil.rules.rule import Rule, Variable

@@ -7,9 +7,9 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil.membership import Formula, MembershipFunction, family
-from fuzzymil.network.norms import DUAL
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.membership import Formula, MembershipFunction, family
+from fuzzymil.inference.norms import DUAL
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, conjunction
 from fuzzymil.rules.rule import Rule, Variable

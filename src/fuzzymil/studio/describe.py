@@ -8,8 +8,8 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.language import printer, source

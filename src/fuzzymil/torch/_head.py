@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from fuzzymil._utils.arrays import Array, matrix
 from fuzzymil._utils.errors import InputError, ParameterError, described, known_name
-from fuzzymil.membership import Gaussian
-from fuzzymil.network.engines.torch import Padded
-from fuzzymil.network.layers import Layers, Params, forward
+from fuzzymil.inference.engines.torch import Padded
+from fuzzymil.inference.layers import Layers, Params, forward
+from fuzzymil.inference.membership import Gaussian
+from fuzzymil.learn.train.limits import limits_of
+from fuzzymil.learn.train.partition import PARTITIONS, centers_by, default_width
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.torch._bags import checked_instances, grouped
 from fuzzymil.torch._numbers import Numbers, Options, Terms
-from fuzzymil.training.limits import limits_of
-from fuzzymil.training.partition import PARTITIONS, centers_by, default_width
 
 _OTHER_FIELDS = ("variables", "rules", "outputs", "comment")  # of a rule base; all others are operators
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules.editing._kinds import all_variables, concludes_sets, output_on, outputs_of, premises_of
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer, source

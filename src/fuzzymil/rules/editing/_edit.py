@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.editing._merge import merged_rules, shares_of
 from fuzzymil.rules.editing._rewrite import TermName, find_term, renamed, rewritten, without_unused_terms

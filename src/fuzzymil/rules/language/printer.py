@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fuzzymil._utils.text import visible
-from fuzzymil.membership import MembershipFunction
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Variable
 
@@ -253,7 +253,7 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian, Sigmoid
+    >>> from fuzzymil.inference.membership import Gaussian, Sigmoid
     >>> format_set(Gaussian(1000000.25, 0.5), digits=2), format_set(Sigmoid(2e-9, -1.25e10), digits=2)
     ('Gaussian(1000000.2, 0.5)', 'Sigmoid(2e-09, -1.2e+10)')
     """

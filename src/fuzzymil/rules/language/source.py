@@ -380,7 +380,7 @@ def declaration(kind: str, variable: Variable) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> declaration("VARIABLE", Variable("depth", {"low": Gaussian(0, 1)}, 0, 1, "m"))
     'VARIABLE depth [m] FROM 0 TO 1: low = Gaussian(0, 1)'
     >>> declaration("VARIABLE", Variable("channel", categories=["email", "live chat"]))

@@ -8,14 +8,14 @@ from typing import Any, Self, cast
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil.membership import Ramp
+from fuzzymil.inference.membership import Ramp
 from fuzzymil.rules import editing, json
-from fuzzymil.rules._formats import system, tables
-from fuzzymil.rules._formats.system import Output, System
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.cards import SHOWN
+from fuzzymil.rules.files import system, tables
+from fuzzymil.rules.files.system import Output, System
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
 from fuzzymil.rules.mamdani._cards import mamdani_cards
@@ -149,7 +149,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
         Examples
         --------
-        >>> from fuzzymil.membership import Triangular
+        >>> from fuzzymil.inference.membership import Triangular
         >>> speed = Variable("speed", {"any": Triangular(0, 1, 2)}, 0, 2)
         >>> rules = MamdaniRules.parse("IF anything THEN speed is any", [Variable("hue")], [speed])
         >>> MamdaniRules.parse(rules.to_source()) == rules
