@@ -31,7 +31,7 @@ from fuzzymil.learn.train import trainer
 
 SETTINGS = {
     "batch": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "400"],
-    "short": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "150", "--max-terms", "1"],
+    "short": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "150", "--max-conditions", "1"],
     "on-line": ["--init", "random", "--n-rules", "3", "--max-epochs", "12", "--set", "batch_size=1"],
     "chosen": [],
 }

@@ -72,14 +72,14 @@ def test_the_threshold_of_a_share_is_found_between_the_quantiles():
     assert rules.variables[0].terms["high"].center == pytest.approx(5, abs=0.05)
 
 
-@pytest.mark.parametrize(("n_features", "max_terms", "n_rules"), [(1, None, 3), (5, None, 1), (5, 1, 1)])
-def test_an_interval_of_one_feature_is_one_condition(n_features, max_terms, n_rules):
+@pytest.mark.parametrize(("n_features", "max_conditions", "n_rules"), [(1, None, 3), (5, None, 1), (5, 1, 1)])
+def test_an_interval_of_one_feature_is_one_condition(n_features, max_conditions, n_rules):
     def bags_of(n_bags, seed):
         rng = np.random.RandomState(seed)
         bags = [rng.uniform(0, 10, size=(rng.randint(2, 9), n_features)) for _ in range(n_bags)]
         return bags, np.array([int(((bag[:, 0] > 4.5) & (bag[:, 0] < 5.5)).any()) for bag in bags])
 
-    model = chosen(*bags_of(300, 1), max_terms=max_terms)
+    model = chosen(*bags_of(300, 1), max_conditions=max_conditions)
     assert {len(rule.conditions) for rule in model.rules_.rules} == {1}
     assert model.rules_.n_rules <= n_rules  # alone, a feature is a prototype, too, and shares may support that
     assert model.score(*bags_of(500, 99)) > 0.98
@@ -147,7 +147,7 @@ def test_prototypes_are_chosen_where_every_feature_counts():
     assert used_features(model) == set("ABCDEFGH")
     assert max(len(rule.conditions) for rule in model.rules_.rules) == 8
     assert model.score(unseen) > 0.85
-    readable = MIANFISClassifier(max_terms=3, random_state=0).fit(bags)
+    readable = MIANFISClassifier(max_conditions=3, random_state=0).fit(bags)
     assert max(len(rule.conditions) for rule in readable.rules_.rules) <= 3
 
 
@@ -167,11 +167,11 @@ def test_a_single_rule_is_one_that_says_something():
     assert rule.conditions
 
 
-@pytest.mark.parametrize("max_terms", [1, 2, 3])
-def test_max_terms_is_a_bound(max_terms):
+@pytest.mark.parametrize("max_conditions", [1, 2, 3])
+def test_max_terms_is_a_bound(max_conditions):
     bags = make_planted("triple", 200, n_noise=3, random_state=0)
-    model = chosen(bags, None, max_terms=max_terms)
-    assert max(len(rule.conditions) for rule in model.rules_.rules) <= max_terms
+    model = chosen(bags, None, max_conditions=max_conditions)
+    assert max(len(rule.conditions) for rule in model.rules_.rules) <= max_conditions
     assert not model.rules_.normalize
 
 

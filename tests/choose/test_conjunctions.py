@@ -46,7 +46,7 @@ def test_the_best_pair_is_found(missing):
         if intervals.feature[pair[0]] != intervals.feature[pair[1]]
     }
     best = max(by_pair, key=by_pair.get)
-    found = intervals.search(np.arange(bags.n_bags), residuals, curvature, max_terms=2, beam=n, keep=5)
+    found = intervals.search(np.arange(bags.n_bags), residuals, curvature, max_conditions=2, beam=n, keep=5)
     assert len(found) == 5
     greatest = by_pair[best]
     gains = sorted(by_pair.values(), reverse=True)
@@ -65,9 +65,9 @@ def test_conjunctions_are_longer_only_where_that_helps():
         curvature = np.full(len(wanted), wanted.mean() * (1 - wanted.mean()))
         (part,) = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature)[0]
         assert [condition.feature for condition in part.conditions] == [0, 1, 2][:length]
-        short = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature, max_terms=2)
+        short = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature, max_conditions=2)
         assert {len(part.conditions) for (part,) in short} == {2}
-    alone = intervals.search(np.arange(bags.n_bags), pair - pair.mean(), np.ones(120), max_terms=1)
+    alone = intervals.search(np.arange(bags.n_bags), pair - pair.mean(), np.ones(120), max_conditions=1)
     assert {type(condition.set) for (part,) in alone for condition in part.conditions} == {Bell}
     assert {len(part.conditions) for (part,) in alone} == {1}
 

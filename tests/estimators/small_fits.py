@@ -88,4 +88,4 @@ def mixed_rules():
         Rule({"x": "trap", "y": "wide"}, ((0.3, 0.1, 0.1),)),
         Rule({}, ((0.5, 0.0, 0.0),)),
     )
-    return RuleBase((x, y), rules, alpha=3.0, consequent_alpha=2.0)
+    return RuleBase((x, y), rules, alpha=3.0, conclusion_alpha=2.0)

@@ -90,12 +90,12 @@ def test_a_parameter_of_the_network_trains_a_network(changed):
 def test_max_terms_alone_chooses():
     bags = make_planted("pair", 100, n_noise=1, random_state=0)
     lengths = {}
-    for max_terms in (1, 2):
-        chosen = MIANFISClassifier(max_terms=max_terms, random_state=0).fit(bags)
+    for max_conditions in (1, 2):
+        chosen = MIANFISClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
         assert not chosen.rules_.normalize
-        lengths[max_terms] = max(len(rule.conditions) for rule in chosen.rules_.rules)
+        lengths[max_conditions] = max(len(rule.conditions) for rule in chosen.rules_.rules)
     assert lengths == {1: 1, 2: 2}
-    searched = MIANFISClassifier(4, max_terms=2, max_epochs=2, random_state=0).fit(bags)
+    searched = MIANFISClassifier(4, max_conditions=2, max_epochs=2, random_state=0).fit(bags)
     assert searched.rules_.normalize
     assert max(len(rule.conditions) for rule in searched.rules_.rules) <= 2
 
@@ -328,7 +328,7 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
 
 @pytest.mark.parametrize(
     ("settings", "facts"),
-    [({"n_rules": 0}, "n_rules.*1"), ({"max_terms": 0}, "max_terms.*1"), ({"init": "selct"}, "init.*select")],
+    [({"n_rules": 0}, "n_rules.*1"), ({"max_conditions": 0}, "max_conditions.*1"), ({"init": "selct"}, "init.*select")],
 )
 def test_parameters_are_checked_before_choosing(settings, facts):
     with pytest.raises(ParameterError, match=facts):

@@ -45,7 +45,7 @@ SETTINGS = [
     *(f"t_norm = {name}" for name in T_NORMS),
     *(f"s_norm = {name}" for name in S_NORMS),
     *(f"aggregation = {name}, alpha = 2" for name in AGGREGATIONS),
-    *(f"combine = {name}, consequent_alpha = 3" for name in COMBINERS),
+    *(f"conclusion_aggregation = {name}, conclusion_alpha = 3" for name in COMBINERS),
     "normalize = false",
 ]
 

@@ -33,7 +33,7 @@ def t_norm(name):
 @functools.cache
 def pooled(table, name):
     """Value (3, ...) for the three bags and its pull-back, compiled."""
-    operator = {"aggregation": AGGREGATIONS, "combine": COMBINERS}[table][name]
+    operator = {"aggregation": AGGREGATIONS, "conclusion_aggregation": COMBINERS}[table][name]
 
     @jax.jit
     def run(values, alpha, cotangent):
@@ -319,17 +319,17 @@ def test_combination_has_the_oracles_value_and_the_gradient_of_central_differenc
     values = rng.normal(size=(8, 2, 2)) * 3
     cotangent = rng.normal(size=(3, 2, 2))
     for alpha in ALPHAS:
-        found = value_of("combine", name, values, alpha)
+        found = value_of("conclusion_aggregation", name, values, alpha)
         for b, rows in enumerate(BAGS):
             for place in np.ndindex(2, 2):
                 expected = expected_combination(name, values[(rows, *place)].tolist(), alpha)
                 assert found[(b, *place)] == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        gradient, by_alpha = pull_back("combine", name, values, cotangent, alpha)
+        gradient, by_alpha = pull_back("conclusion_aggregation", name, values, cotangent, alpha)
         differences = central_differences(
-            lambda v, a=alpha: (cotangent * value_of("combine", name, v, a)).sum(), values
+            lambda v, a=alpha: (cotangent * value_of("conclusion_aggregation", name, v, a)).sum(), values
         )
         np.testing.assert_allclose(gradient, differences, atol=1e-6 * np.abs(differences).max())
-        up, down = (value_of("combine", name, values, alpha + s) for s in (1e-5, -1e-5))
+        up, down = (value_of("conclusion_aggregation", name, values, alpha + s) for s in (1e-5, -1e-5))
         assert by_alpha == pytest.approx((cotangent * (up - down)).sum() / 2e-5, rel=1e-5, abs=1e-7)
 
 
@@ -337,7 +337,7 @@ def test_combination_has_the_oracles_value_and_the_gradient_of_central_differenc
 def test_combination_of_nan_is_nan_in_its_own_bag_only(name):
     values = np.ones((8, 2, 2))
     values[2, 0, 1] = NAN
-    out = value_of("combine", name, values)
+    out = value_of("conclusion_aggregation", name, values)
     assert np.isnan(out[0, 0, 1])
     assert np.isnan(out).sum() == 1
 
@@ -349,8 +349,8 @@ def test_combination_stands_great_responses(name):
     for scale in (1e10, 1e18, 1e200):
         values = np.random.default_rng(13).normal(size=(8, 2, 2)) * scale
         for alpha in ALPHAS:
-            found = value_of("combine", name, values, alpha)
-            gradient, _ = pull_back("combine", name, values, np.ones((3, 2, 2)), alpha)
+            found = value_of("conclusion_aggregation", name, values, alpha)
+            gradient, _ = pull_back("conclusion_aggregation", name, values, np.ones((3, 2, 2)), alpha)
             assert np.isfinite(found).all(), f"scale {scale}, alpha {alpha}"
             assert np.isfinite(gradient).all(), f"scale {scale}, alpha {alpha}"
             for b, rows in enumerate(BAGS):
@@ -378,7 +378,7 @@ def test_aggregation_stands_log_degrees_beyond_the_precision_of_32_bit(name):
 def test_an_infinite_response_is_not_turned_into_a_number(name):
     values = np.ones((8, 2, 2))
     values[5:] = INF if name != "min" else -INF
-    assert not np.isfinite(value_of("combine", name, values)[2]).any()
+    assert not np.isfinite(value_of("conclusion_aggregation", name, values)[2]).any()
 
 
 @pytest.mark.parametrize("name", COMBINERS)

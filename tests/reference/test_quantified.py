@@ -205,7 +205,7 @@ def test_a_first_order_additive_conclusion_is_the_oracles():
         [Rule(premise, rows) for premise, rows in zip(premises, coefs, strict=True)],
         normalize=False,
         default=[0.7],
-        consequent_alpha=2.0,
+        conclusion_alpha=2.0,
     )
     bags = random_bags(2)
     for bag, output in zip(bags, rules.infer(bags).output[:, 0], strict=True):

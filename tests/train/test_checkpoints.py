@@ -60,7 +60,7 @@ def same(one, other):
         pytest.param({"batch_size": 1, "optimizer": "sgd", "learning_rate": 0.01}, id="on-line"),
         pytest.param({"n_iter_no_change": 50, "rule_keep_prob": 0.7}, id="validation and dropout"),
         pytest.param({"n_init": 2, "n_estimators": 2}, id="many at once"),
-        pytest.param({"max_terms": 1, "init": "kmeans"}, id="cut in steps"),
+        pytest.param({"max_conditions": 1, "init": "kmeans"}, id="cut in steps"),
         pytest.param({"precision": "double"}, id="double precision"),
     ],
 )
@@ -82,7 +82,7 @@ def test_killed_fit_goes_on_to_the_same_numbers(tmp_path, settings):
 
 
 def test_second_step_of_a_fit_is_resumed_too(tmp_path):
-    settings = SETTINGS | {"max_terms": 1, "init": "kmeans"}
+    settings = SETTINGS | {"max_conditions": 1, "init": "kmeans"}
     whole = MIANFISClassifier(**settings).fit(BAGS)
     calls = []
 

@@ -389,7 +389,7 @@ def test_alpha_moves_only_when_asked():
     learned = fit(plan={"learn_alpha": True})
     assert abs(float(learned.params[0].alpha) - 2.0) > 1e-3
     assert math.isfinite(float(learned.params[0].alpha))
-    assert float(learned.params[0].consequent_alpha) == 1.0  # zero order: nothing depends on it
+    assert float(learned.params[0].conclusion_alpha) == 1.0  # zero order: nothing depends on it
 
 
 @pytest.mark.slow

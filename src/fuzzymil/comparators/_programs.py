@@ -40,9 +40,9 @@ def train(
 
     The network ``forward`` receives ``weights``, which are learned, and ``constants`` as one dict. ``x`` (i, d) and
     ``bag_index`` (i,) are packed and padded instances, as returned by `fuzzymil.inference.segments.pack`; ``targets``
-    and ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights (not
-    the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss before
-    each step (n_epochs,).
+    and ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights
+    (not the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss
+    before each step (n_epochs,).
     """
     grouping = grouping_of(bag_index, len(x), len(targets))
     optimizer = optax.adamw(

@@ -129,18 +129,21 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
     params = learned.params[place]
     if trained:
         p = dropout_factor(settings, learned.keep_prob)
-        params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
+        params = params._replace(coefs=p * params.coefs, conclusion_alpha=params.conclusion_alpha / p)
     operators = learned.operators
     params = learned.scaling.outward(params, additive=not operators.normalize)
     if learned.box is not None:  # without the rounding errors of single precision
         params = projected(params, learned.box, snap=1e-6)
     default = learned.default if operators.normalize else tuple(params.default)
-    alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
+    alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "conclusion_alpha")}
     if learned.template is not None:
         from fuzzymil.learn.train.pruning import with_conditions
 
         start = with_conditions(learned.template, learned.masks[place])
-        chosen: dict[str, Any] = {"aggregation": operators.aggregation, "combine": operators.combine}
+        chosen: dict[str, Any] = {
+            "aggregation": operators.aggregation,
+            "conclusion_aggregation": operators.conclusion_aggregation,
+        }
         moved = start.with_numbers(params, default=default, **chosen, **alphas)
         return functools.partial(unmoved, learned.template, moved, settings.frozen or ())
     return functools.partial(
@@ -153,7 +156,7 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         ranges=learned.scaling.ranges,
         t_norm=operators.t_norm,
         aggregation=operators.aggregation,
-        combine=operators.combine,
+        conclusion_aggregation=operators.conclusion_aggregation,
         normalize=operators.normalize,
         default=default,
         limited=learned.scaling.limited,

@@ -113,7 +113,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 classes=self._classifies(),
                 outputs=coding.outputs,
                 n_rules=self.n_rules,
-                max_terms=self.max_terms,
+                max_conditions=self.max_conditions,
                 n_members=self.n_estimators,
                 rng=rng,
                 gaps=gaps,
@@ -250,7 +250,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         return Job(census.sample, sample, learned, group, plan_of(self, learned), resumes), feed
 
     def _train_jobs(self, jobs: list[Job], max_epochs: int, feed: Feed | None = None) -> list[tuple[Job, Result]]:
-        """Train jobs of equal shape, and shorten their rules step by step where ``max_terms`` asks for it.
+        """Train jobs of equal shape, and shorten their rules step by step where ``max_conditions`` asks for it.
 
         With a feed there is one job, which is trained on the bags of the feed.
         """
@@ -259,7 +259,11 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
         checkpoints = None if self._run.checkpoint is None else Checkpoints(self._run.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
-        stops = () if self.max_terms is None else schedule(max(longest(job.group) for job in jobs), self.max_terms)
+        stops = (
+            ()
+            if self.max_conditions is None
+            else schedule(max(longest(job.group) for job in jobs), self.max_conditions)
+        )
         for n_terms in stops:
             if results[0].interrupted:
                 break
@@ -372,7 +376,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         """Set the state of a saved model, from which training can resume."""
         p = dropout_factor(self, keep_prob)
         params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
-        params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
+        params = [each._replace(coefs=each.coefs / p, conclusion_alpha=each.conclusion_alpha * p) for each in params]
         arrangement = members[0].arrangement
         given = self._given_rules is not None or (arrangement.premises, arrangement.parts) != (None, None)
         learned = Learned(

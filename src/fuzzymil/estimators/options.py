@@ -63,7 +63,7 @@ class Variant(_Options):
         "renormalize": the rules that are kept share the strength, at least one is kept, and nothing is rescaled.
         "paper": the output of a dropped rule is 0, and all outputs are scaled at test time.
     learn_alpha : bool, default False
-        Whether to train ``alpha`` and ``consequent_alpha`` too.
+        Whether to train ``alpha`` and ``conclusion_alpha`` too.
     standardize : bool, default True
         Whether to train on standardized features. Rules are always reported in the units of the data.
     clip : float or None, default 3.0
@@ -244,7 +244,7 @@ def _variant(name: str, value: Any) -> None:
 _OF_ALL = frozenset(
     [
         "n_rules",
-        "max_terms",
+        "max_conditions",
         "init",
         "class_weight",
         "positive",
@@ -267,7 +267,7 @@ class NetworkSettings:
     membership: str = "gaussian"
     t_norm: str = "product"
     normalize: bool = True
-    max_terms: int | None = None
+    max_conditions: int | None = None
     init: Any = "auto"
     init_width: float | None = None
     frozen: Any = ()
@@ -290,9 +290,9 @@ class NetworkSettings:
 
     # Parameters of some subclasses only; without a type they are no fields here.
     alpha = 1.0
-    consequent_alpha = 1.0
+    conclusion_alpha = 1.0
     aggregation = "softmax"
-    combine = "softmax"
+    conclusion_aggregation = "softmax"
     loss = "squared_error"
 
     checks: ClassVar[Mapping[str, Check]] = {
@@ -300,12 +300,12 @@ class NetworkSettings:
         "order": _order,
         "membership": lambda name, value: known_name(name, value, learnable_families()),
         "alpha": real(allow_infinite=True),
-        "consequent_alpha": real(allow_infinite=True),
+        "conclusion_alpha": real(allow_infinite=True),
         "t_norm": choice(T_NORMS),
         "aggregation": choice(AGGREGATIONS),
-        "combine": choice(COMBINERS),
+        "conclusion_aggregation": choice(COMBINERS),
         "normalize": flag,
-        "max_terms": either(None, otherwise=integer(1)),
+        "max_conditions": either(None, otherwise=integer(1)),
         "init": _init,
         "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
         "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
@@ -332,8 +332,10 @@ class NetworkSettings:
 
     def _check_settings(self) -> None:
         check_parameters(self, self.checks)
-        if isinstance(self.init, str) and self.init == "search" and self.max_terms is None:
-            raise ParameterError("init='search' looks for short rules: set max_terms, for example max_terms=3.")
+        if isinstance(self.init, str) and self.init == "search" and self.max_conditions is None:
+            raise ParameterError(
+                "init='search' looks for short rules: set max_conditions, for example max_conditions=3."
+            )
         if isinstance(self.init, str) and self.init == "select":
             if not self._can_select:
                 raise ParameterError(

@@ -106,7 +106,7 @@ def register_combiner(name: str, function: Aggregation) -> None:
     Parameters
     ----------
     name : str
-        The value of ``combine=`` that selects it.
+        The value of ``conclusion_aggregation=`` that selects it.
     function : callable
         Takes responses (i, r, k), a `Grouping` and alpha, and returns rule outputs (b, r, k).
 

@@ -158,7 +158,7 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     Examples
     --------
     >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
-    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), consequent_alpha=np.ones(()))
+    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), conclusion_alpha=np.ones(()))
     >>> bags = Bags.from_list([[[0.2], [0.9]], [[1.1]]])
     >>> infer(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).output.round(2).tolist()
     [[0.52], [0.92]]
@@ -193,7 +193,7 @@ def infer_output(params: Params, masks: Masks, operators: Operators, bags: Bags)
     Examples
     --------
     >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
-    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), consequent_alpha=np.ones(()))
+    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), conclusion_alpha=np.ones(()))
     >>> bags = Bags.from_list([[[0.2], [0.9]], [[1.1]]])
     >>> infer_output(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).round(2).tolist()
     [[0.52], [0.92]]

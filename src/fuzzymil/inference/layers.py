@@ -24,8 +24,8 @@ The paper's own rules, Gaussian sets joined by the product, do not run `layer1` 
 `layers_1_and_2` computes both at once, in `kernels.gaussian`.
 
 Beyond the paper, a premise may consist of quantified parts (`fuzzymil.inference.parts`): then Layers 1 and 2 have an
-axis p of parts in place of r, and Layer 3 joins the instances part by part. Additive rules (``normalize=False``) leave out
-Layer 4, and `layer6` adds ``Params.default``.
+axis p of parts in place of r, and Layer 3 joins the instances part by part. Additive rules (``normalize=False``) leave
+out Layer 4, and `layer6` adds ``Params.default``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Params(NamedTuple):
     sets: dict[str, tuple[Numbers, ...]]  # per family its parameters, (r, d) each; more rows if premises need them
     coefs: Numbers  # (r, k, 1) or (r, k, 1 + d), constant first
     alpha: Numbers  # of Layer 3, () or (r,)
-    consequent_alpha: Numbers  # of Layer 5, ()
+    conclusion_alpha: Numbers  # of Layer 5, ()
     default: Numbers = 0.0  # (k,): added to the output of additive rules; of others, the output where no rule fires
     gaps: Numbers = None  # (t, d): what a missing value stands for, see `fuzzymil.inference.gaps`; None: nothing
 
@@ -90,7 +90,7 @@ class Operators:
 
     t_norm: str = "product"
     aggregation: str = "softmax"
-    combine: str = "softmax"
+    conclusion_aggregation: str = "softmax"
     normalize: bool = True
     update_rule: str = "exact"
     s_norm: str = "algebraic"
@@ -227,7 +227,12 @@ def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
 
 
 def layer5(
-    coefs: jax.Array, x: jax.Array, grouping: Grouping, combine: str, alpha: jax.Array, missing: jax.Array | None = None
+    coefs: jax.Array,
+    x: jax.Array,
+    grouping: Grouping,
+    conclusion_aggregation: str,
+    alpha: jax.Array,
+    missing: jax.Array | None = None,
 ) -> jax.Array:
     """Equations (11) and (12): rule outputs (b, r, k), the instances' linear responses joined over the bag.
 
@@ -238,7 +243,7 @@ def layer5(
     if coefs.shape[-1] == 1:  # zero order: every operator returns the constant
         return namespace(x).broadcast_to(constant, (grouping.sizes().shape[0], *constant.shape))
     z = constant + _einsum("id,rkd->irk", x, coefs[..., 1:])
-    return COMBINERS[combine](z if missing is None else z + missing, grouping, alpha)
+    return COMBINERS[conclusion_aggregation](z if missing is None else z + missing, grouping, alpha)
 
 
 def layer6(strengths: jax.Array, rule_outputs: jax.Array, default: Numbers | None = None) -> jax.Array:
@@ -299,7 +304,7 @@ def forward(
     >>> import numpy as np
     >>> from fuzzymil.inference.segments import OneBag
     >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
-    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), consequent_alpha=np.ones(()))
+    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), conclusion_alpha=np.ones(()))
     >>> bag = OneBag(np.ones(2, bool))
     >>> layers = forward(params, {"gaussian": np.ones((2, 1))}, Operators(), np.array([[0.2], [0.9]]), bag)
     >>> [values.shape for values in layers]
@@ -320,7 +325,7 @@ def forward(
     missing = None
     if known is not None and params.coefs.shape[-1] > 1:
         missing = _response_of_missing(params, masks, operators, x, 1.0 - known)
-    outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha, missing)
+    outputs = layer5(params.coefs, x, grouping, operators.conclusion_aggregation, params.conclusion_alpha, missing)
     if keep is not None and not renormalize:
         outputs = outputs * keep[:, :, None]
 

@@ -65,10 +65,12 @@ class Answers:
         """Whether the rules are Mamdani rules."""
         return isinstance(self.model.members_[0], MamdaniRules)
 
-    def texts(self, member: int, max_terms: int) -> list[str]:
+    def texts(self, member: int, max_conditions: int) -> list[str]:
         """Return the rules of a member in words."""
         rules = self.model.members_[member]
-        return list(rules.statements(max_terms) if self.concludes_sets else source.statements(rules, max_terms))
+        return list(
+            rules.statements(max_conditions) if self.concludes_sets else source.statements(rules, max_conditions)
+        )
 
     @property
     def rules(self) -> RuleBase:

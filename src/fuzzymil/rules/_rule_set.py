@@ -33,8 +33,8 @@ class RuleSet:
     t_norm: str = "product"
     aggregation: str = "softmax"
     alpha: float | tuple[float, ...] = 1.0
-    combine: str = "softmax"
-    consequent_alpha: float | tuple[float, ...] = 1.0
+    conclusion_aggregation: str = "softmax"
+    conclusion_alpha: float | tuple[float, ...] = 1.0
     normalize: bool = True
     default: tuple[float, ...] = ()
     limited: bool = False
@@ -45,7 +45,7 @@ class RuleSet:
         put = functools.partial(object.__setattr__, self)
         for field in ("variables", "rules", "outputs"):
             put(field, tuple(getattr(self, field)))
-        for field in ("alpha", "consequent_alpha"):
+        for field in ("alpha", "conclusion_alpha"):
             value = _numbers(field, getattr(self, field))
             put(field, value if np.ndim(getattr(self, field)) else value[0])
         put("default", _numbers("default", self.default) or (0.0,) * len(self.outputs))
@@ -61,10 +61,10 @@ class RuleSet:
     def _check(self) -> None:
         known_name("s_norm", self.s_norm, S_NORMS)
         known_name("aggregation", self.aggregation, AGGREGATIONS)
-        known_name("combine", self.combine, COMBINERS)
+        known_name("conclusion_aggregation", self.conclusion_aggregation, COMBINERS)
         for name, value, count, each in (
             ("alpha", self.alpha, len(self.rules), "rule"),
-            ("consequent_alpha", self.consequent_alpha, len(self.outputs), "output"),
+            ("conclusion_alpha", self.conclusion_alpha, len(self.outputs), "output"),
         ):
             if np.isnan(value).any():
                 raise ParameterError(f"{name} must be a number (0 is the mean, inf the maximum), got NaN.")

@@ -176,7 +176,7 @@ def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
 
 
 _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = (*_PREMISES, "combine", "consequent_alpha", "normalize")
+_SUGENO = (*_PREMISES, "conclusion_aggregation", "conclusion_alpha", "normalize")
 _MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activation")
 
 

@@ -1,8 +1,9 @@
 """Layer 3 in compiled code: the softmax of equation (8) over packed bags, with its own gradient.
 
 The automatic gradient of the general formula in `fuzzymil.inference.aggregation` keeps several arrays (instances,
-rules). The one here is explicit: it needs only the truths and three numbers per bag and rule. For short bags of similar size on
-GPUs the reductions are unrolled, so that the compiler fuses them into one loop over the truths.
+rules). The one here is explicit: it needs only the truths and three numbers per bag and rule. For
+short bags of similar size on GPUs the reductions are unrolled, so that the compiler fuses them into one loop over the
+truths.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def choose_rules(
     classes: bool,
     outputs: Sequence[str],
     n_rules: int | None,
-    max_terms: int | None,
+    max_conditions: int | None,
     n_members: int,
     rng: np.random.RandomState,
     gaps: Array | None = None,
@@ -89,7 +89,7 @@ def choose_rules(
         Names of the outputs.
     n_rules : int or None
         Most rules; None: 50.
-    max_terms : int or None
+    max_conditions : int or None
         Most conditions in a rule; None: no limit.
     n_members : int
         Number of rule bases. Each is chosen with other folds, and with other prototypes if there are many instances.
@@ -134,9 +134,11 @@ def choose_rules(
             few, factors = _sample(groups, rng)
             part = problem.only(few)
             part = part._replace(weights=part.weights * factors)
-            made = plan(part, groups[few], n_rules=n_rules or MOST_RULES, max_terms=max_terms, rng=rng, tick=tick)
+            made = plan(
+                part, groups[few], n_rules=n_rules or MOST_RULES, max_conditions=max_conditions, rng=rng, tick=tick
+            )
             tick("refining the rules")
-            before, after = chosen(part, made, max_terms, problem)
+            before, after = chosen(part, made, max_conditions, problem)
             starts.append(functools.partial(rule_base, before, *written))
             members.append(rule_base(after, *written))
             plans.append(made)

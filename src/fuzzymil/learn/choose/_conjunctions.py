@@ -92,7 +92,14 @@ class Intervals:
         return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
 
     def search(
-        self, rows: Array, residuals: Array, curvature: Array, *, max_terms: int = 3, beam: int = 40, keep: int = 12
+        self,
+        rows: Array,
+        residuals: Array,
+        curvature: Array,
+        *,
+        max_conditions: int = 3,
+        beam: int = 40,
+        keep: int = 12,
     ) -> list[Premise]:
         """Return the intervals and conjunctions that reduce the loss most, best first.
 
@@ -102,7 +109,7 @@ class Intervals:
             Bags to look at, ascending.
         residuals, curvature : arrays of shape (b,)
             Negative first and second derivative of the loss with respect to the output, times the bags' weights.
-        max_terms : int
+        max_conditions : int
             Most conditions in a conjunction.
         beam : int
             Number of conjunctions that are extended by another condition.
@@ -132,7 +139,7 @@ class Intervals:
         # An interval says something alone, too; of half-lines, there are enough among the thresholds.
         bounded = np.isfinite(self._low) & np.isfinite(self._high)
         found = {key: gain for key, gain in members.items() if key[0] < len(bounded) and bounded[key[0]]}
-        for _ in range(1, min(max_terms, len(np.unique(self.feature)))):
+        for _ in range(1, min(max_conditions, len(np.unique(self.feature)))):
             longer: dict[tuple[int, ...], float] = {}
             for chosen, before in members.items():
                 instances = np.flatnonzero(np.logical_and.reduce([self._is_inside(m) for m in chosen]) & looked_at)

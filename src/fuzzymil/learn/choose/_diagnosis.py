@@ -226,7 +226,7 @@ def diagnose(
     scaling: Scaling,
     outputs: Sequence[str],
     n_rules: int | None,
-    max_terms: int | None,
+    max_conditions: int | None,
     rng: np.random.RandomState,
     progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> DataDiagnosis:
@@ -248,7 +248,7 @@ def diagnose(
         Of features and targets.
     outputs : sequence of str
         Names of the outputs.
-    n_rules, max_terms : int or None
+    n_rules, max_conditions : int or None
         Limits of the rules, as in `choose_rules`.
     rng : RandomState
     progress : callable
@@ -275,7 +275,7 @@ def diagnose(
         classes=classes,
         outputs=outputs,
         n_rules=n_rules,
-        max_terms=max_terms,
+        max_conditions=max_conditions,
         n_members=1,
         rng=rng,
         gaps=typical_values(sample, 1),
@@ -408,7 +408,7 @@ def _shown(rules: RuleBase, bags: Bags, *, by_chance: bool = False) -> tuple[str
     order, _ = strongest_first(rules, bags)
     if not len(order):
         return ("No rule was chosen.",)
-    first, *lines = rules.to_text(max_terms=_SHOWN_TERMS).split("\n")
+    first, *lines = rules.to_text(max_conditions=_SHOWN_TERMS).split("\n")
     kept = np.sort(order[:_SHOWN_RULES])
     few = f"The {len(kept)} strongest of {len(order)} rules" if len(kept) < len(order) else "The rules"
     doubt = ", which may be due to chance" if by_chance else ""

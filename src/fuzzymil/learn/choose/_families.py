@@ -181,7 +181,7 @@ def prototypes(standardized: Bags, rng: np.random.RandomState, stand_ins: Array 
         yield Family(f"prototypes, {quantifier}, {width}", dictionary)
 
 
-def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int) -> Dictionary:
+def dictionary_of(family: Family, problem: Problem, rows: Array, max_conditions: int) -> Dictionary:
     """Return the candidates of a family for all bags; conjunctions and moved sets are found on some of them.
 
     Parameters
@@ -190,7 +190,7 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
     problem : Problem
     rows : array of int
         Bags whose labels may be used.
-    max_terms : int
+    max_conditions : int
         Most conditions in a conjunction.
     """
     dictionary, intervals = family.dictionary, family.intervals
@@ -215,8 +215,8 @@ def dictionary_of(family: Family, problem: Problem, rows: Array, max_terms: int)
             likely = target - left
             curve = np.maximum(likely * (1 - likely), 1e-3) if problem.classes else np.ones(len(rows))
             needed, curve = weights * left, weights * curve
-            found |= dict.fromkeys(intervals.search(rows, needed, curve, max_terms=max_terms))
-            if number and max_terms > 1:  # what the sum of two statements leaves to explain
+            found |= dict.fromkeys(intervals.search(rows, needed, curve, max_conditions=max_conditions))
+            if number and max_conditions > 1:  # what the sum of two statements leaves to explain
                 pairs = joint_statements(family.dictionary.columns[rows], needed, curve, differ=differ)
                 found |= {(*statement(one), *statement(two)): None for one, two in pairs}
         if not found:
@@ -269,7 +269,11 @@ KIND_WORDS = {
 
 
 def validated(
-    family: Family, problem: Problem, folds: Array, max_terms: int, tick: Callable[[str], None] = lambda stage: None
+    family: Family,
+    problem: Problem,
+    folds: Array,
+    max_conditions: int,
+    tick: Callable[[str], None] = lambda stage: None,
 ) -> Validation:
     """Cross-validate a family; penalties that are clearly too weak are left out.
 
@@ -279,7 +283,7 @@ def validated(
     problem : Problem
     folds : array of shape (b,)
         The part in which a bag is held out.
-    max_terms : int
+    max_conditions : int
         Most conditions in a conjunction.
     tick : callable
         Called with what is going on, before each fold and each fit.
@@ -291,7 +295,7 @@ def validated(
         tick(f"candidates: {stage}")
         rows = np.flatnonzero(folds != fold)
         targets, weights = problem.targets[rows], problem.weights[rows]
-        dictionary = dictionary_of(family, problem, rows, max_terms)
+        dictionary = dictionary_of(family, problem, rows, max_conditions)
         columns = dictionary.eased(rows)
         dictionaries.append(dictionary)
         running.append((columns, targets, weights))

@@ -45,7 +45,7 @@ _IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags di
 _STEPS = 15  # of refinement: more would fit noise
 _RELAXED = 0.1  # of the penalty, once it has chosen rules about numbers: it would draw the numbers to their mean
 N_FOLDS = 5
-_LONGEST = 3  # conditions in a conjunction, unless max_terms is less
+_LONGEST = 3  # conditions in a conjunction, unless max_conditions is less
 _FALLBACK = 5  # position of the penalty for bags too few to validate
 
 
@@ -116,7 +116,7 @@ def plan(
     groups: Array,
     *,
     n_rules: int,
-    max_terms: int | None,
+    max_conditions: int | None,
     rng: np.random.RandomState,
     tick: Callable[[str], None] = lambda stage: None,
 ) -> Plan:
@@ -129,13 +129,13 @@ def plan(
         Classes, or parts of the range of targets, which every fold contains.
     n_rules : int
         Most rules.
-    max_terms : int or None
+    max_conditions : int or None
         Most conditions in a rule.
     rng : RandomState
     tick : callable
         Called from time to time with what is going on, for progress.
     """
-    terms = min(max_terms or _LONGEST, _LONGEST)
+    terms = min(max_conditions or _LONGEST, _LONGEST)
     short = statements(problem.bags, problem.gaps)
     folds = _folds(groups, rng)
     if folds is None:  # too few bags to hold some out
@@ -152,7 +152,7 @@ def plan(
     first = 0
     for f in range(1, n_short):  # families with more ways to be right by chance must be clearly better
         first = first if _as_good(cost[first], cost[f], weights, null) else f
-    if max_terms is None or max_terms >= problem.bags.n_features:
+    if max_conditions is None or max_conditions >= problem.bags.n_features:
         for family in prototypes(problem.standardized, rng, problem.stand_ins):
             each = validated(family, problem, folds, terms, tick)
             validations.append(each)
@@ -184,7 +184,7 @@ def plan(
     return Plan(tuple(ingredients), tuple(validations), options, HeldOut(folds, outputs))
 
 
-def chosen(problem: Problem, made: Plan, max_terms: int | None, everything: Problem) -> tuple[Chosen, Chosen]:
+def chosen(problem: Problem, made: Plan, max_conditions: int | None, everything: Problem) -> tuple[Chosen, Chosen]:
     """Choose rules according to a plan; return them before and after refinement.
 
     Parameters
@@ -192,13 +192,13 @@ def chosen(problem: Problem, made: Plan, max_terms: int | None, everything: Prob
     problem : Problem
         The bags that the plan was made with.
     made : Plan
-    max_terms : int or None
+    max_conditions : int or None
         Most conditions in a rule.
     everything : Problem
         The bags that the rules are refined with: of very many bags, the first are a sample.
     """
     rows = np.arange(problem.bags.n_bags)
-    terms = min(max_terms or _LONGEST, _LONGEST)
+    terms = min(max_conditions or _LONGEST, _LONGEST)
     before, after = [], []
     for each in made.ingredients:
         dictionary = dictionary_of(each.family, problem, rows, terms)

@@ -79,7 +79,7 @@ def to_free(params: Params, plan: Plan) -> Free:
     if not plan.operators.normalize:
         free["default"] = params.default
     if plan.learn_alpha:
-        free["alpha"], free["consequent_alpha"] = params.alpha, params.consequent_alpha
+        free["alpha"], free["conclusion_alpha"] = params.alpha, params.conclusion_alpha
     return free
 
 
@@ -95,7 +95,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         sets,
         free["coefs"],
         free.get("alpha", fixed.alpha),
-        free.get("consequent_alpha", fixed.consequent_alpha),
+        free.get("conclusion_alpha", fixed.conclusion_alpha),
         free.get("default", fixed.default),
         fixed.gaps,
     )

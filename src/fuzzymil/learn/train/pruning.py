@@ -33,7 +33,7 @@ def _used(masks: Masks) -> Array:
     return np.asarray(functools.reduce(np.maximum, masks.values()) > 0)
 
 
-def schedule(n_terms: int, max_terms: int | None) -> list[int]:
+def schedule(n_terms: int, max_conditions: int | None) -> list[int]:
     """Return the numbers of terms per rule after each cut, every one half of the one before.
 
     Examples
@@ -44,15 +44,15 @@ def schedule(n_terms: int, max_terms: int | None) -> list[int]:
     []
     """
     stops: list[int] = []
-    while max_terms is not None and n_terms > max_terms:
-        n_terms = max(n_terms // 2, max_terms)
+    while max_conditions is not None and n_terms > max_conditions:
+        n_terms = max(n_terms // 2, max_conditions)
         stops.append(n_terms)
     return stops
 
 
-def shortened(group: Group, result: Result, plan: Plan, max_terms: int) -> Group:
+def shortened(group: Group, result: Result, plan: Plan, max_conditions: int) -> Group:
     """Return the group after a cut, starting from the trained parameters."""
-    cuts = [cut(group.masks[fit], worth(group, fit, p, plan), max_terms) for fit, p in enumerate(result.params)]
+    cuts = [cut(group.masks[fit], worth(group, fit, p, plan), max_conditions) for fit, p in enumerate(result.params)]
     epochs = group.first_epoch + int(result.n_epochs.max(initial=0))
     return group._replace(starts=result.params, masks=cuts, first_epoch=epochs, optimizer_state=None)
 
@@ -68,18 +68,18 @@ def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
     return rules.edit(without=without) if without else rules
 
 
-def cut(masks: Masks, worths: Array, max_terms: int) -> Masks:
-    """Keep the ``max_terms`` terms of each rule with the greatest worths (r, d); the masks are (r, d) for each family.
+def cut(masks: Masks, worths: Array, max_conditions: int) -> Masks:
+    """Keep the ``max_conditions`` terms of each rule with the greatest worths (r, d); the masks are (r, d) for each family.
 
     Examples
     --------
-    >>> cut({"gaussian": np.ones((1, 3))}, np.array([[0.2, 0.7, 0.1]]), max_terms=1)
+    >>> cut({"gaussian": np.ones((1, 3))}, np.array([[0.2, 0.7, 0.1]]), max_conditions=1)
     {'gaussian': array([[0., 1., 0.]])}
     """
     used = _used(masks)
     order = np.argsort(np.where(used, -worths, np.inf), axis=1, kind="stable")
     kept = np.zeros(used.shape, bool)
-    np.put_along_axis(kept, order[:, :max_terms], True, axis=1)
+    np.put_along_axis(kept, order[:, :max_conditions], True, axis=1)
     return {kind: mask * kept for kind, mask in masks.items()}
 
 
@@ -120,7 +120,7 @@ def _rises(
     operators = plan.operators
     grouping = grouping_of(bag_index, len(x), n_bags)
     n_rules, n_features = next(iter(masks.values())).shape
-    outputs = layer5(params.coefs, x, grouping, operators.combine, params.consequent_alpha)
+    outputs = layer5(params.coefs, x, grouping, operators.conclusion_aggregation, params.conclusion_alpha)
 
     def firing(masks: Masks) -> jax.Array:
         truths = layers_1_and_2(params, masks, operators, x, known)

@@ -218,6 +218,6 @@ def _converted(
     default = np.asarray(params.default, float) * target_scale + target_shift
     # S_alpha weights alpha * response: larger responses need a smaller alpha, one per output.
     per_output = target_scale if len(np.unique(target_scale)) > 1 else target_scale[0]
-    consequent_alpha = np.asarray(params.consequent_alpha, float) / per_output
+    conclusion_alpha = np.asarray(params.conclusion_alpha, float) / per_output
     gaps = None if params.gaps is None else shift + scale * np.asarray(params.gaps, float)
-    return params._replace(sets=sets, coefs=coefs, consequent_alpha=consequent_alpha, default=default, gaps=gaps)
+    return params._replace(sets=sets, coefs=coefs, conclusion_alpha=conclusion_alpha, default=default, gaps=gaps)

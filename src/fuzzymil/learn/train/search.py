@@ -54,11 +54,11 @@ def short_rules(
     weights: Array,
     *,
     n_rules: int,
-    max_terms: int,
+    max_conditions: int,
     rng: np.random.RandomState,
     exactly: bool = False,
 ) -> ShortRules:
-    """Find rules with at most ``max_terms`` conditions.
+    """Find rules with at most ``max_conditions`` conditions.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def short_rules(
     weights : array of shape (n_bags,)
     n_rules : int
         Maximum number of rules, including the one without a condition.
-    max_terms : int
+    max_conditions : int
     rng : RandomState
     exactly : bool
         Return exactly ``n_rules`` rules, even if the last ones are no better than chance.
@@ -80,7 +80,7 @@ def short_rules(
     >>> x = rng.uniform(size=(400, 5))                              # bags of two instances
     >>> near = np.abs(x[:, [1, 3]] - 0.5).max(axis=1) < 0.2
     >>> labels = near.reshape(-1, 2).any(axis=1)[:, None].astype(float)
-    >>> found = short_rules(x, np.arange(0, 401, 2), labels, np.ones(200), n_rules=4, max_terms=2, rng=rng)
+    >>> found = short_rules(x, np.arange(0, 401, 2), labels, np.ones(200), n_rules=4, max_conditions=2, rng=rng)
     >>> np.flatnonzero(found.used[0])
     array([1, 3])
     """
@@ -95,7 +95,7 @@ def short_rules(
         joint = np.stack(columns, axis=1)
         solution = np.linalg.lstsq(root * joint, root * targets, rcond=None)[0]
         rest = weights[:, None] * (targets - joint @ solution)
-        center, best = _best_rule(data, rest, varies, max_terms, rng, test=not exactly and len(found) > 0)
+        center, best = _best_rule(data, rest, varies, max_conditions, rng, test=not exactly and len(found) > 0)
         if best is None:
             break
         found.append((center, best))
@@ -133,7 +133,7 @@ def _thinned(x: Array, offsets: Array, rng: np.random.RandomState) -> _Data:
 
 
 def _best_rule(
-    data: _Data, rest: Array, varies: Array, max_terms: int, rng: np.random.RandomState, *, test: bool
+    data: _Data, rest: Array, varies: Array, max_conditions: int, rng: np.random.RandomState, *, test: bool
 ) -> tuple[Array, _Found | None]:
     """Return center and conditions of the rule that best fits the residual (b, k) of the targets."""
     shuffled = [rest] + [rest[rng.permutation(len(rest))] for _ in range(_N_SHUFFLES if test else 0)]
@@ -146,7 +146,7 @@ def _best_rule(
                 mu = np.exp(-0.5 * np.square((data.x - center) / width))
             mu = np.where(np.isnan(mu), 1.0, mu).astype(np.float32) * varies
             for place, residual in enumerate(residuals):
-                one = _conjunction(mu, residual, max_terms, width)
+                one = _conjunction(mu, residual, max_conditions, width)
                 leader = best[place][1]
                 if leader is None or one.score > leader.score:
                     best[place] = center, one
@@ -155,10 +155,10 @@ def _best_rule(
     return center, None if winner is None or (test and winner.score <= chance) else winner
 
 
-def _conjunction(mu: Array, residual: Array, max_terms: int, width: float) -> _Found:
+def _conjunction(mu: Array, residual: Array, max_conditions: int, width: float) -> _Found:
     """Return the best conjunction of features, given memberships (i, d) and the residuals (i, k) of instances."""
     alone = _scores(mu, residual)
-    if max_terms == 1:
+    if max_conditions == 1:
         first = int(alone.argmax())
         return _Found(float(alone[first]), [first], width, mu[:, first])
     near = np.sort(np.argsort(-alone, kind="stable")[:_N_FEATURES])
@@ -168,7 +168,7 @@ def _conjunction(mu: Array, residual: Array, max_terms: int, width: float) -> _F
     if features[0] == features[1]:  # a single feature is best
         features = features[:1]
     truth = mu[:, features].prod(axis=1)
-    while len(features) < max_terms:
+    while len(features) < max_conditions:
         longer = _scores(mu * truth[:, None], residual)
         longer[features] = 0.0
         new = int(longer.argmax())

@@ -17,7 +17,16 @@ from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Is, premise_key
 from fuzzymil.rules.rule import Rule
 
-_OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "limited")
+_OPERATORS = (
+    "t_norm",
+    "s_norm",
+    "aggregation",
+    "alpha",
+    "conclusion_aggregation",
+    "conclusion_alpha",
+    "normalize",
+    "limited",
+)
 _OF_SETS = ("implication", "accumulation", "defuzzify", "resolution", "sampling", "clip", "hold", "activation")
 
 

@@ -164,9 +164,9 @@ class Program:
 
     def combination(self) -> list[tuple[str, str]]:
         """Return how each of these conclusions is joined over the instances: a function, and its last argument."""
-        alpha = self.base.consequent_alpha
+        alpha = self.base.conclusion_alpha
         return [
-            _join(self.base.combine, alpha[k] if isinstance(alpha, tuple) else alpha)
+            _join(self.base.conclusion_aggregation, alpha[k] if isinstance(alpha, tuple) else alpha)
             for k, output in enumerate(self.system.outputs)
             for _, term, _ in self.concluding(output)
             if isinstance(term, tuple) and len(term) > 1
@@ -301,7 +301,7 @@ def _join(name: str, alpha: float) -> tuple[str, str]:
 
 
 def _check(system: System, base: RuleSet) -> None:
-    for field, name in (("aggregation", base.aggregation), ("combine", base.combine)):
+    for field, name in (("aggregation", base.aggregation), ("conclusion_aggregation", base.conclusion_aggregation)):
         if name not in JOINS:
             raise ParameterError(
                 f"Code joins the instances of a bag by {listed(JOINS)}, not by {field}={name!r}. Change it with "

@@ -65,11 +65,11 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
             "kept: it is read back as aggregation='max'."
         )
     first_order = len(base.rules[0].coefs[0]) > 1  # constants are the same for all instances
-    if first_order and (base.combine, base.consequent_alpha) != ("softmax", 1.0):
+    if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
         found.append(
-            f"The combination of the instances' linear conclusions (combine={base.combine!r}, "
-            f"consequent_alpha={_shown(base.consequent_alpha)}) is not kept: it is read back as combine='softmax', "
-            "consequent_alpha=1."
+            f"The combination of the instances' linear conclusions (conclusion_aggregation={base.conclusion_aggregation!r}, "
+            f"conclusion_alpha={_shown(base.conclusion_alpha)}) is not kept: it is read back as conclusion_aggregation='softmax', "
+            "conclusion_alpha=1."
         )
     if not base.normalize and any(base.default):
         found.append("The default, which is added to every output, is written as a rule without conditions.")

@@ -25,7 +25,7 @@ class Conclusions(NamedTuple):
     default: list[str] | None = None
 
 
-def to_markdown(base: RuleSet, conclusions: Conclusions, max_terms: int | None, digits: int | None) -> str:
+def to_markdown(base: RuleSet, conclusions: Conclusions, max_conditions: int | None, digits: int | None) -> str:
     """Return rules as a Markdown table; see `RuleBase.to_markdown`."""
 
     def line(cells: Iterable[str]) -> str:
@@ -39,11 +39,11 @@ def to_markdown(base: RuleSet, conclusions: Conclusions, max_terms: int | None, 
                 *(line(map(_markdown, row)) for row in table.rows),
             ]
         )
-        for table in _tables(base, conclusions, max_terms, digits)
+        for table in _tables(base, conclusions, max_conditions, digits)
     )
 
 
-def to_latex(base: RuleSet, conclusions: Conclusions, max_terms: int | None, digits: int | None) -> str:
+def to_latex(base: RuleSet, conclusions: Conclusions, max_conditions: int | None, digits: int | None) -> str:
     """Return rules as a LaTeX table; see `RuleBase.to_latex`."""
 
     def line(cells: Iterable[str]) -> str:
@@ -61,7 +61,7 @@ def to_latex(base: RuleSet, conclusions: Conclusions, max_terms: int | None, dig
                 r"\end{tabular}",
             ]
         )
-        for table in _tables(base, conclusions, max_terms, digits)
+        for table in _tables(base, conclusions, max_conditions, digits)
     )
 
 
@@ -70,11 +70,11 @@ def to_latex(base: RuleSet, conclusions: Conclusions, max_terms: int | None, dig
 _RULE = "rule"
 
 
-def conclusions(base: RuleSet, max_terms: int | None, digits: int | None) -> Conclusions:
+def conclusions(base: RuleSet, max_conditions: int | None, digits: int | None) -> Conclusions:
     """Return the last columns of a table of Sugeno rules; what additive rules add has a sign."""
 
     def cell(row: tuple[float, ...]) -> str:
-        sign, text = printer.concluded(row, base.feature_names, digits, max_terms, adds=not base.normalize)
+        sign, text = printer.concluded(row, base.feature_names, digits, max_conditions, adds=not base.normalize)
         return ("" if sign == "=" or text.startswith("-") else sign[0]) + text
 
     rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
@@ -92,15 +92,15 @@ def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     return f"{words}: {printer.format_set(variable.terms[asked.term], digits)}"
 
 
-def _tables(base: RuleSet, said: Conclusions, max_terms: int | None, digits: int | None) -> list[_Table]:
+def _tables(base: RuleSet, said: Conclusions, max_conditions: int | None, digits: int | None) -> list[_Table]:
     """Return the table of the rules, and one of their terms if the premises do not fit into a grid."""
     asked = [_row(rule.premise) for rule in base.rules]
     grid = [row for row in asked if row is not None]
     if len(grid) == len(asked):
-        head, rows = _grid(base, grid, max_terms, digits)
+        head, rows = _grid(base, grid, max_conditions, digits)
         tables = []
     else:
-        head, rows = ["if"], [[source.premise_text(base, rule, max_terms)] for rule in base.rules]
+        head, rows = ["if"], [[source.premise_text(base, rule, max_conditions)] for rule in base.rules]
         tables = [_terms(base, digits)]
     weighted = any(rule.weight != 1 for rule in base.rules)
     whole = [
@@ -120,9 +120,9 @@ def _row(premise: Expression) -> dict[str, Is] | None:
 
 
 def _grid(
-    base: RuleSet, asked: list[dict[str, Is]], max_terms: int | None, digits: int | None
+    base: RuleSet, asked: list[dict[str, Is]], max_conditions: int | None, digits: int | None
 ) -> tuple[list[str], list[list[str]]]:
-    shown = [_most_selective(base, rule, row, max_terms) for rule, row in zip(base.rules, asked, strict=True)]
+    shown = [_most_selective(base, rule, row, max_conditions) for rule, row in zip(base.rules, asked, strict=True)]
     used = [variable for variable in base.variables if any(variable.name in row for row in shown)]
     left_out = [len(row) - len(part) for row, part in zip(asked, shown, strict=True)]
     rows = []
@@ -132,11 +132,11 @@ def _grid(
     return [*(variable.title for variable in used), *(["further conditions"] if any(left_out) else [])], rows
 
 
-def _most_selective(base: RuleSet, rule: Rule, row: dict[str, Is], max_terms: int | None) -> dict[str, Is]:
-    if max_terms is None or len(row) <= max_terms:
+def _most_selective(base: RuleSet, rule: Rule, row: dict[str, Is], max_conditions: int | None) -> dict[str, Is]:
+    if max_conditions is None or len(row) <= max_conditions:
         return row
     selectivity = base.selectivity(rule)
-    names = sorted(row, key=lambda name: -selectivity[name])[:max_terms]
+    names = sorted(row, key=lambda name: -selectivity[name])[:max_conditions]
     return {name: row[name] for name in names}
 
 

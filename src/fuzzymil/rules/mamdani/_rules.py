@@ -98,24 +98,24 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
     # ------------------------------------------------------------------ text
 
-    def to_text(self, max_terms: int | None = None, digits: int | None = 4) -> str:
+    def to_text(self, max_conditions: int | None = None, digits: int | None = 4) -> str:
         """Return the rules as if-then text.
 
         Parameters
         ----------
-        max_terms : int, optional
+        max_conditions : int, optional
             Show only this many conditions per rule, the most selective ones (narrow relative to the variable's range).
         digits : int or None
             Significant digits of weights; None writes them exactly.
         """
         titles = (source.title(rule, r) for r, rule in enumerate(self.rules))
-        statements = self.statements(max_terms, digits)
+        statements = self.statements(max_conditions, digits)
         return "\n".join(f"{title}: {said}" for title, said in zip(titles, statements, strict=True))
 
-    def statements(self, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+    def statements(self, max_conditions: int | None = None, digits: int | None = 4) -> list[str]:
         """Return each rule as text, without its number or label; the parameters are those of `to_text`."""
         return [
-            f"IF {source.premise_text(self.premises, rule, max_terms)} THEN {self.concluded_text(r)}"
+            f"IF {source.premise_text(self.premises, rule, max_conditions)} THEN {self.concluded_text(r)}"
             + printer.with_weight(rule.weight, digits)
             for r, rule in enumerate(self.rules)
         ]
@@ -291,7 +291,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         premises, fields = system.to_mamdani(content)
         return cls(premises=RuleBase(**premises), **fields)
 
-    def _conclusion_columns(self, max_terms: int | None, digits: int | None) -> tables.Conclusions:
+    def _conclusion_columns(self, max_conditions: int | None, digits: int | None) -> tables.Conclusions:
         def cell(output: Variable, said: str | Is | None) -> str:
             asked = Is(output.name, said) if isinstance(said, str) else said
             return tables.condition(asked, output, digits)
