@@ -1,11 +1,11 @@
 """Multiple-instance fuzzy inference: readable if-then rules, learned from bags of instances.
 
->>> from fuzzymil import MIANFISClassifier
->>> from fuzzymil.datasets import make_two_concepts
->>> bags = make_two_concepts(random_state=0)
->>> model = MIANFISClassifier(n_rules=6, init="random", n_init=4, random_state=0).fit(bags)
->>> model.rules_.n_rules
-6
+>>> from fuzzymil import RuleClassifier
+>>> from fuzzymil.datasets import make_planted
+>>> bags = make_planted("count", 100, n_noise=3, random_state=0)
+>>> print(RuleClassifier(random_state=0).fit(bags).rules_)
+Default: y = -5.1...
+Rule 1: IF AT LEAST 3 A is high THEN y += 10...
 """
 
 from importlib import import_module
@@ -50,10 +50,14 @@ if TYPE_CHECKING:
         MISugeno,
         NaiveMIL,
         PerInstance,
-        RunOptions,
-        Variant,
+        Operators,
+        RuleClassifier,
+        RuleRegressor,
+        Training,
         cross_val_scores,
+        diagnose_data,
         load_model,
+        train_rules,
     )
     from fuzzymil.inference.inference import use_engine
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
@@ -79,23 +83,26 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "NaiveMIL",
+    "Operators",
     "ParameterError",
     "PerInstance",
     "ProcessLostError",
     "RescuedError",
     "RuleBase",
+    "RuleClassifier",
+    "RuleRegressor",
     "RuleSyntaxError",
-    "RunOptions",
     "Sigmoid",
+    "Training",
     "Trapezoidal",
     "Triangular",
-    "Variant",
     "__version__",
     "as_bags",
     "bags",
     "comparators",
     "cross_val_scores",
     "datasets",
+    "diagnose_data",
     "estimators",
     "experiments",
     "explain",
@@ -106,6 +113,7 @@ __all__ = [
     "report",
     "rules",
     "studio",
+    "train_rules",
     "use_engine",
     "write_report",
 ]
