@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from fuzzymil import Bags, MIANFISClassifier, RunOptions
+from fuzzymil import Bags, MIANFISClassifier, RunOptions, Training
 from fuzzymil.learn.train.distributed import join
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     bags = Bags(instances, np.arange(0, n_instances + 1, 10), labels=labels)
     ends: list[float] = []
     run = RunOptions(distributed=True, callbacks=[lambda _: ends.append(time.perf_counter())])
-    model = MIANFISClassifier(10, init="kmeans", max_epochs=epochs, random_state=0, run=run)
+    model = MIANFISClassifier(10, run=run, training=Training(max_epochs=epochs), random_state=0)
     model.fit(processes.share(bags))
     if processes.rank == 0:
         rules = np.concatenate([model.rules_.centers.ravel(), model.rules_.coefs.ravel()])

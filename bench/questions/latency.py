@@ -18,13 +18,13 @@ from fuzzymil import MIANFISClassifier, Variant
 from fuzzymil.datasets import make_two_concepts
 imported = time.perf_counter() - began
 bags = make_two_concepts(random_state=0)
-settings = dict(n_rules=6, init="random", variant=Variant(init_bags="all"), alpha=5.0, random_state=0)
-MIANFISClassifier(**settings).fit(bags)
+settings = dict(n_rules=6, init="random", init_bags="all", alpha=5.0, random_state=0)
+MIANFISClassifier(**network_parameters(**settings)).fit(bags)
 first = time.perf_counter() - began
 later = []
 for seed in range(1, 6):
     other = make_two_concepts(random_state=seed)
-    start = time.perf_counter(); MIANFISClassifier(**settings).fit(other); later.append(time.perf_counter() - start)
+    start = time.perf_counter(); MIANFISClassifier(**network_parameters(**settings)).fit(other); later.append(time.perf_counter() - start)
 print(imported, first, sorted(later)[len(later) // 2])
 """
 

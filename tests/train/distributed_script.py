@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions, Training
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.learn.train import partition, trainer
 from fuzzymil.learn.train.distributed import join
 
@@ -29,7 +30,7 @@ def sampled(processes, bags):
     """Rules of bags of which only some are looked at to start them."""
     before, partition.SAMPLE_ROWS = partition.SAMPLE_ROWS, 300
     try:
-        return MIANFISClassifier(4, max_epochs=0, random_state=0, run=RunOptions(distributed=True)).fit(
+        return MIANFISClassifier(4, training=Training(max_epochs=0, distributed=True), random_state=0).fit(
             processes.share(bags)
         )
     finally:
@@ -41,26 +42,30 @@ def compare(processes):
     bags = make_two_concepts(random_state=0)
     found = {}
     if processes.size > 2:  # what all have in common
-        single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(
+        single = MIANFISClassifier(4, training=Training(max_epochs=30, distributed=True), random_state=0).fit(
             processes.share(bags)
         )
         return {"32 bit": numbers_of(single), "sample": numbers_of(sampled(processes, bags))}
     for name, settings in CASES.items():
-        model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, **settings).fit(processes.share(bags))
+        model = MIANFISClassifier(
+            4, **network_parameters(random_state=0, precision="double", max_epochs=8, **settings)
+        ).fit(processes.share(bags))
         found[name] = numbers_of(model)
-    single = MIANFISClassifier(4, max_epochs=30, random_state=0, run=RunOptions(distributed=True)).fit(
+    single = MIANFISClassifier(4, training=Training(max_epochs=30, distributed=True), random_state=0).fit(
         processes.share(bags)
     )
     found["32 bit"] = numbers_of(single)
     found["sample"] = numbers_of(sampled(processes, bags))
     stream = BagStream.from_bags(bags, 9)
-    model = MIANFISClassifier(4, max_epochs=8, random_state=0, run=DOUBLE, rule_keep_prob=0.7)
+    model = MIANFISClassifier(
+        4, precision="double", training=Training(max_epochs=8, rule_keep_prob=0.7), random_state=0
+    )
     found["stream"] = numbers_of(model.fit(processes.share(stream)))
     sums = Bags(bags.instances, bags.offsets)
     targets = processes.share(Bags(np.array([instances.sum(axis=0) for instances in bags]), np.arange(bags.n_bags + 1)))
     own = processes.share(sums)
     weights = np.arange(1.0, sums.n_bags + 1)[sums.n_bags - own.n_bags if processes.rank else 0 :][: own.n_bags]
-    regressor = MIANFISRegressor(3, max_epochs=8, random_state=0, run=DOUBLE)
+    regressor = MIANFISRegressor(3, precision="double", training=Training(max_epochs=8), random_state=0)
     found["regression with weights"] = numbers_of(regressor.fit(own, targets.instances, weights))
     return found
 
@@ -80,9 +85,8 @@ def killed(processes, folder, dies, other=False):
 
     model = MIANFISClassifier(
         4,
-        max_epochs=20,
+        training=Training(max_epochs=20, distributed=True, checkpoint=folder / "kept", callbacks=[die]),
         random_state=0,
-        run=RunOptions(distributed=True, checkpoint=folder / "kept", callbacks=[die]),
     )
     model.fit(bags)
     return numbers_of(model)
@@ -94,7 +98,7 @@ def wrong(processes):
     if processes.rank == 1:
         bags = bags.map_instances(lambda instances: np.where(instances == instances[3, 1], np.nan, instances))
     try:
-        MIANFISClassifier(4, missing="error", random_state=0, run=RunOptions(distributed=True)).fit(bags)
+        MIANFISClassifier(4, missing="error", training=Training(distributed=True), random_state=0).fit(bags)
     except ValueError as problem:
         return str(problem)
 
@@ -106,7 +110,7 @@ def fails(processes):
         if processes.rank == 1 and progress.epoch == 3:
             raise RuntimeError("no disk")
 
-    model = MIANFISClassifier(4, max_epochs=9, random_state=0, run=RunOptions(distributed=True, callbacks=[fail]))
+    model = MIANFISClassifier(4, training=Training(max_epochs=9, distributed=True, callbacks=[fail]), random_state=0)
     model.fit(processes.share(make_two_concepts(random_state=0)))
 
 

@@ -10,10 +10,11 @@ import distributed_script
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier, RunOptions
+from fuzzymil import MIANFISClassifier, Training
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.learn.train.distributed import processes
 from fuzzymil.learn.train.distributed.launcher import launch
 
@@ -47,11 +48,11 @@ def test_any_number_of_processes_gives_the_same_rules(n_processes, tmp_path, alo
 def test_one_process_of_many_trains_as_one_without_others(alone):
     bags = make_two_concepts(random_state=0)
     for settings in ({}, {"batch_size": None, "n_init": 2, "n_iter_no_change": 20}):
-        model = MIANFISClassifier(4, max_epochs=20, random_state=0, run=RunOptions(precision="double"), **settings)
-        plain = distributed_script.numbers_of(model.fit(bags))
-        spread = distributed_script.numbers_of(
-            model.set_params(run=RunOptions(distributed=True, precision="double")).fit(bags)
+        model = MIANFISClassifier(
+            4, **network_parameters(random_state=0, max_epochs=20, precision="double", **settings)
         )
+        plain = distributed_script.numbers_of(model.fit(bags))
+        spread = distributed_script.numbers_of(model.set_params(distributed=True, precision="double").fit(bags))
         np.testing.assert_allclose(spread, plain, rtol=0, atol=1e-9)
 
 
@@ -119,7 +120,7 @@ def test_shares_are_runs_of_about_equal_length():
 def test_distributed_needs_company(monkeypatch):
     monkeypatch.setattr(processes, "_joined", None)
     with pytest.raises(ParameterError, match=r"fuzzymil\.training\.distributed\.join\(\)"):
-        MIANFISClassifier(run=RunOptions(distributed=True)).fit(make_two_concepts(random_state=0))
+        MIANFISClassifier(training=Training(distributed=True)).fit(make_two_concepts(random_state=0))
 
 
 @pytest.mark.slow
@@ -136,4 +137,4 @@ def test_settings_that_tell_no_processes_are_an_error(monkeypatch):
 
 def test_partial_fit_is_for_one_process(alone):
     with pytest.raises(ParameterError, match="partial_fit"):
-        MIANFISClassifier(run=RunOptions(distributed=True)).partial_fit(make_two_concepts(random_state=0))
+        MIANFISClassifier(training=Training(distributed=True)).partial_fit(make_two_concepts(random_state=0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -303,27 +302,19 @@ class Learner(Committee, RuleEstimator):
         return tags
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class BagClassifier(ClassifierMixin, Learner):
     """What classifiers of bags share: encoding of classes, decision values, probabilities."""
 
-    class_weight: Any = None
-    pos_label: Any = None
+    class_weight: Any
+    pos_label: Any
 
     class_checks: ClassVar[Mapping[str, Check]] = {
         "class_weight": either(None, "balanced", otherwise=instance(Mapping, "a dict, 'balanced' or None")),
         "pos_label": label,
     }
 
-    @property
-    @abstractmethod
-    def _loss(self) -> str:
-        """The loss that the fitted rules were trained with, which tells what their output means."""
-
-    @property
-    @abstractmethod
-    def _intended_loss(self) -> str:
-        """The loss of the next fit."""
+    _loss: str  # that the fitted rules were trained with, which tells what their output means
+    _intended_loss: str  # of the next fit
 
     def _encode(
         self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool = False, classes: Any = None

@@ -90,10 +90,10 @@ class Effect:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> found = model.effect(bags, "x1")
     >>> found.curves[0].name, found.values.shape
     ('1', (41,))
@@ -267,7 +267,9 @@ def _lines(reading: Reading, outputs: Sequence[str], pos_label: Any) -> list[tup
     """Return position and name of the classes or outputs to show."""
     if reading.classes is None:
         if pos_label is not None:
-            raise ParameterError(f"pos_label={pos_label!r:.60} names a class, but this model predicts numbers: omit it.")
+            raise ParameterError(
+                f"pos_label={pos_label!r:.60} names a class, but this model predicts numbers: omit it."
+            )
         return [(k, outputs[k]) for k in range(len(outputs))]
     classes = np.asarray(reading.classes).tolist()
     if pos_label is not None:

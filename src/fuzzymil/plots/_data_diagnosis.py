@@ -28,10 +28,10 @@ class DataDiagnosisDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import diagnose_data
     >>> from fuzzymil.datasets import make_planted
     >>> bags = make_planted("some", n_bags=60, n_noise=0, random_state=0)
-    >>> found = MIANFISClassifier(random_state=0).diagnose_data(bags)
+    >>> found = diagnose_data(bags)
     >>> figure = DataDiagnosisDisplay(found.methods).plot()
     >>> [axis.get_title() for axis in figure.axes]
     ['accuracy', 'AUC', 'deviance explained']

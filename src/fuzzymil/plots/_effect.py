@@ -42,10 +42,10 @@ class EffectDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> display = EffectDisplay.from_model(model, bags, ["x1"])
     >>> [effect.feature for effect in display.effects]
     ['x1']
@@ -62,7 +62,7 @@ class EffectDisplay:
         bags: Any,
         features: Sequence[str | int] | None = None,
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         max_features: int = 6,
         n_points: int = 41,
         random_state: int = 0,
@@ -75,7 +75,7 @@ class EffectDisplay:
         bags : Bags, or anything `as_bags` accepts
         features : sequence of str or int, optional
             Names or columns. Default: those that move the prediction most, of those that rules use.
-        positive : label, optional
+        pos_label : label, optional
             The class whose probability is shown. Default: of two, the one that the rules speak for; of several, all.
         max_features : int
             Most features to show, if they are not named.
@@ -87,7 +87,7 @@ class EffectDisplay:
         if max_features < 1:
             raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
         wanted = features if features is not None else used_features([rules_of(each) for each in model.members_])
-        settings: dict[str, Any] = {"positive": positive, "n_points": n_points, "random_state": random_state}
+        settings: dict[str, Any] = {"pos_label": pos_label, "n_points": n_points, "random_state": random_state}
         effects = [model.effect(bags, feature, **settings) for feature in wanted]
         if features is None:
             effects.sort(key=lambda each: -max(curve.change for curve in each.curves))

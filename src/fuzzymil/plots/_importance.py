@@ -36,10 +36,10 @@ class ImportanceDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags[::2])
+    >>> model = RuleClassifier(random_state=0).fit(bags[::2])
     >>> display = ImportanceDisplay.from_model(model, bags[1::2], n_repeats=3)
     >>> len(display.features), len(display.rules)
     (2, 2)

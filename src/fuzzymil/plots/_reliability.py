@@ -108,7 +108,7 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_probabilities(
-        cls, probabilities: Mapping[str, Sequence[Pair]], *, positive: Any = None, n_bins: int = 10
+        cls, probabilities: Mapping[str, Sequence[Pair]], *, pos_label: Any = None, n_bins: int = 10
     ) -> ReliabilityDisplay:
         """Compute the curves.
 
@@ -117,7 +117,7 @@ class ReliabilityDisplay:
         probabilities : dict of str to list of (truth, probabilities)
             By method: one pair of arrays of shape (n_bags,) per fold, labels and probabilities of the positive label.
             The bags of all folds are binned together.
-        positive : label, optional
+        pos_label : label, optional
             Default: the second of the two labels in sorted order.
         n_bins : int
             Number of bins of equal width.
@@ -128,17 +128,17 @@ class ReliabilityDisplay:
             raise ParameterError(f"n_bins must be an integer of at least 1, got {n_bins!r}.")
         folds = {label: _checked(label, given) for label, given in probabilities.items()}
         known = np.unique(np.concatenate([truth for given in folds.values() for truth, _ in given])).tolist()
-        if positive is None and len(known) != 2:
-            raise ParameterError(f"The labels are {listed(known)}: choose the positive one, positive=....")
-        if positive is not None and positive not in known:
-            raise ParameterError(f"positive must be one of the labels {listed(known)}, got {positive!r}.")
-        chosen = known[1] if positive is None else positive
+        if pos_label is None and len(known) != 2:
+            raise ParameterError(f"The labels are {listed(known)}: choose the positive one, pos_label=....")
+        if pos_label is not None and pos_label not in known:
+            raise ParameterError(f"pos_label must be one of the labels {listed(known)}, got {pos_label!r}.")
+        chosen = known[1] if pos_label is None else pos_label
         edges = np.linspace(0.0, 1.0, n_bins + 1)
         return cls([_curve(str(label), given, chosen, edges) for label, given in folds.items()], edges, str(chosen))
 
     @classmethod
     def from_folds(
-        cls, folds: Mapping[str, Sequence[Fold]], *, positive: Any = None, n_bins: int = 10
+        cls, folds: Mapping[str, Sequence[Fold]], *, pos_label: Any = None, n_bins: int = 10
     ) -> ReliabilityDisplay:
         """Compute the curves on the held-out bags of a cross-validation.
 
@@ -146,18 +146,18 @@ class ReliabilityDisplay:
         ----------
         folds : dict of str to list of Fold
             By method: what `fuzzymil.estimators.cross_validate` returned for it.
-        positive : label, optional
+        pos_label : label, optional
             Default: the second of two classes.
         n_bins : int
             Number of bins of equal width.
 
         Examples
         --------
-        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil import MIANFISClassifier, Training
         >>> from fuzzymil.datasets import make_two_concepts
         >>> from fuzzymil.estimators import cross_validate
         >>> bags = make_two_concepts(random_state=0)
-        >>> (found,) = cross_validate([MIANFISClassifier(4, max_epochs=20, random_state=0)], bags, cv=3)
+        >>> (found,) = cross_validate([MIANFISClassifier(4, training=Training(max_epochs=20), random_state=0)], bags, cv=3)
         >>> int(ReliabilityDisplay.from_folds({"rules": found}).curves[0].counts.sum()) == bags.n_bags
         True
         """
@@ -168,17 +168,17 @@ class ReliabilityDisplay:
                 if fold.probabilities is None:
                     raise InputError(f"{label!r}: a {type(fold.model).__name__} has no probabilities.")
                 classes = np.asarray(fold.model.classes_).tolist()
-                if positive is None and len(classes) != 2:
-                    raise ParameterError(f"{label!r} has the classes {listed(classes)}: choose one, positive=....")
-                if positive is not None and positive not in classes:
-                    raise ParameterError(f"positive must be one of the classes {listed(classes)}, got {positive!r}.")
-                chosen = classes[1] if positive is None else positive
+                if pos_label is None and len(classes) != 2:
+                    raise ParameterError(f"{label!r} has the classes {listed(classes)}: choose one, pos_label=....")
+                if pos_label is not None and pos_label not in classes:
+                    raise ParameterError(f"pos_label must be one of the classes {listed(classes)}, got {pos_label!r}.")
+                chosen = classes[1] if pos_label is None else pos_label
                 pairs[label].append((fold.truth, fold.probabilities[:, classes.index(chosen)]))
-        return cls.from_probabilities(pairs, positive=positive, n_bins=n_bins)
+        return cls.from_probabilities(pairs, pos_label=pos_label, n_bins=n_bins)
 
     @classmethod
     def from_classes(
-        cls, folds: Sequence[Pair], classes: Sequence[Any], *, positive: Any = None, n_bins: int = 10
+        cls, folds: Sequence[Pair], classes: Sequence[Any], *, pos_label: Any = None, n_bins: int = 10
     ) -> ReliabilityDisplay:
         """Compute the curves of classes: one about the second of two, or one for each of several.
 
@@ -190,7 +190,7 @@ class ReliabilityDisplay:
             One pair per fold: labels (n_bags,), and probabilities of shape (n_bags, n_classes).
         classes : sequence
             In the order of the probabilities; of two, the one that the rules speak for last.
-        positive : label, optional
+        pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
         n_bins : int
 
@@ -202,13 +202,13 @@ class ReliabilityDisplay:
         (['cat', 'dog', 'fox'], 'the class')
         """
         names = np.asarray(classes).tolist()
-        if positive is not None and positive not in names:
-            raise ParameterError(f"positive must be one of the classes {listed(names)}, got {positive!r}.")
-        shown = [names.index(positive)] if positive is not None else [1] if len(names) == 2 else range(len(names))
+        if pos_label is not None and pos_label not in names:
+            raise ParameterError(f"pos_label must be one of the classes {listed(names)}, got {pos_label!r}.")
+        shown = [names.index(pos_label)] if pos_label is not None else [1] if len(names) == 2 else range(len(names))
         curves, display = [], None
         for place in shown:
             own = [(np.asarray(truth) == names[place], np.asarray(likely)[:, place]) for truth, likely in folds]
-            display = cls.from_probabilities({str(names[place]): own}, positive=True, n_bins=n_bins)
+            display = cls.from_probabilities({str(names[place]): own}, pos_label=True, n_bins=n_bins)
             curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
         assert display is not None
         about = str(names[shown[0]]) if len(curves) == 1 else "the class"

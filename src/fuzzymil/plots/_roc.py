@@ -133,7 +133,7 @@ class RocDisplay:
         cls,
         scores: Mapping[str, Sequence[Fold]],
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         marks: Sequence[float] = (),
         xlabel: str = "false positive rate",
         ylabel: str = "true positive rate",
@@ -144,7 +144,7 @@ class RocDisplay:
         ----------
         scores : dict of str to list of (truth, scores)
             By method: one pair of arrays of shape (n_bags,) per fold, labels and scores.
-        positive : label, optional
+        pos_label : label, optional
             Default: the second of the two labels in sorted order.
         marks : sequence of float
             False positive rates to mark.
@@ -157,7 +157,7 @@ class RocDisplay:
             if not 0 <= mark <= 1:
                 raise ParameterError(f"marks must be false positive rates from 0 to 1, got {mark!r}.")
         folds = {label: _checked_folds(label, given) for label, given in scores.items()}
-        chosen = _positive([truth for given in folds.values() for truth, _ in given], positive)
+        chosen = _positive([truth for given in folds.values() for truth, _ in given], pos_label)
         rates = np.union1d(_RATES, np.asarray(marks, float))
         curves = [
             _curve(str(label), [(truth == chosen, values) for truth, values in given], rates)
@@ -171,7 +171,7 @@ class RocDisplay:
         folds: Sequence[Fold],
         classes: Sequence[Any],
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         marks: Sequence[float] = (),
         xlabel: str = "false positive rate",
         ylabel: str = "true positive rate",
@@ -187,7 +187,7 @@ class RocDisplay:
             for the second.
         classes : sequence
             In the order of the scores; of two, the one that the rules speak for last.
-        positive : label, optional
+        pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
         marks, xlabel, ylabel
             See `from_scores`.
@@ -200,15 +200,15 @@ class RocDisplay:
         ['cat against the rest', 'dog against the rest', 'fox against the rest', 'mean of the classes']
         """
         names = np.asarray(classes).tolist()
-        if positive is not None and positive not in names:
-            raise ParameterError(f"positive must be one of the classes {listed(names)}, got {positive!r}.")
+        if pos_label is not None and pos_label not in names:
+            raise ParameterError(f"pos_label must be one of the classes {listed(names)}, got {pos_label!r}.")
         columns = [(np.asarray(truth), _by_class(scores, len(names))) for truth, scores in folds]
-        shown = [names.index(positive)] if positive is not None else [1] if len(names) == 2 else range(len(names))
+        shown = [names.index(pos_label)] if pos_label is not None else [1] if len(names) == 2 else range(len(names))
         curves, display = [], None
         for place in shown:
             own = [(truth == names[place], scores[:, place]) for truth, scores in columns]
             label = str(names[place]) if len(names) == 2 else f"{names[place]} against the rest"
-            display = cls.from_scores({label: own}, positive=True, marks=marks, xlabel=xlabel, ylabel=ylabel)
+            display = cls.from_scores({label: own}, pos_label=True, marks=marks, xlabel=xlabel, ylabel=ylabel)
             curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
         assert display is not None
         if len(curves) > 1:
@@ -344,7 +344,7 @@ def _positive(truths: Sequence[Array], wanted: Any) -> Any:
     if len(known) != 2:
         raise InputError(f"An ROC curve needs exactly two labels, got {listed(known)}.")
     if wanted is not None and wanted not in known:
-        raise ParameterError(f"positive must be one of the labels {listed(known)}, got {wanted!r}.")
+        raise ParameterError(f"pos_label must be one of the labels {listed(known)}, got {wanted!r}.")
     return known[1] if wanted is None else wanted
 
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def roc(folds: Sequence[tuple[Any, Any]], classes: Sequence[Any], positive: Any) -> bytes:
+def roc(folds: Sequence[tuple[Any, Any]], classes: Sequence[Any], pos_label: Any) -> bytes:
     """Draw ROC curves, from (truth, scores) of each fold: of one of two classes, or of several and their mean."""
-    return _svg(RocDisplay.from_classes(folds, classes, positive=positive).plot())
+    return _svg(RocDisplay.from_classes(folds, classes, pos_label=pos_label).plot())
 
 
-def reliability(folds: Sequence[tuple[Any, Any]], classes: Sequence[Any], positive: Any) -> bytes:
+def reliability(folds: Sequence[tuple[Any, Any]], classes: Sequence[Any], pos_label: Any) -> bytes:
     """Draw the reliability of probabilities, from (truth, probabilities) of each fold."""
-    return _svg(ReliabilityDisplay.from_classes(folds, classes, positive=positive).plot())
+    return _svg(ReliabilityDisplay.from_classes(folds, classes, pos_label=pos_label).plot())
 
 
 def effects(found: Sequence[Effect], n_classes: int) -> bytes:

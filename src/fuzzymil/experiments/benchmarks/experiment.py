@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant, load_fox, load_musk1, load_musk2, load_tiger
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
+from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, RuleClassifier
 from fuzzymil.experiments._experiment import Experiment, Options, Results, Unit, described, seeds_of
 from fuzzymil.experiments._published import PRINTED
 from fuzzymil.experiments._recipe import Recipe, evaluate_folds, joined, normalized_rules, splits
@@ -45,10 +45,10 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
     members = QUICK_MEMBERS if quick else MEMBERS
     # MUSK 2 has five to ten times the instances of the others: the whole grid would take minutes more.
     grid = (GRID[0], GRID[-1]) if quick or name == "musk2" else GRID
-    naive = ANFISClassifier(init="kmeans")
+    naive = ANFISClassifier()
     return {
-        ("default", "mi"): Recipe(MIANFISClassifier()),
-        ("committee", "mi"): Recipe(MIANFISClassifier(n_estimators=members)),
+        ("default", "mi"): Recipe(RuleClassifier()),
+        ("committee", "mi"): Recipe(RuleClassifier(n_estimators=members)),
         ("normalized", "mi"): Recipe(normalized_rules()),
         ("normalized", "naive"): Recipe(naive, naive=True),
         ("short", "mi"): Recipe(normalized_rules(init="search", max_conditions=SHORT)),
@@ -61,8 +61,9 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
 
 def _single(estimator: MIANFISClassifier) -> ANFISClassifier:
     """Return the traditional ANFIS with the parameters that the two have in common."""
-    known = ANFISClassifier().get_params()
-    return ANFISClassifier(**{name: value for name, value in estimator.get_params().items() if name in known})
+    known = ANFISClassifier().get_params(deep=False)
+    own = estimator.get_params(deep=False)
+    return ANFISClassifier(**{name: value for name, value in own.items() if name in known})
 
 
 def _sets(options: Options) -> list[str]:

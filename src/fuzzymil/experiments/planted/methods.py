@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.comparators import MILES, EmbeddingBoosting, EmbeddingForest, EmbeddingLogistic, standardized
-from fuzzymil.estimators import MIANFISClassifier
+from fuzzymil.estimators import MIANFISClassifier, RuleClassifier
 from fuzzymil.experiments._experiment import Options
 
 __all__ = ["BOOSTING", "METHODS", "OWN", "Method", "methods_at", "model_of"]
@@ -43,8 +43,8 @@ class Method:
 _ALL = ("mean", "min", "max", "std", "size")  # the statistics of bags that tell most
 
 METHODS: Mapping[str, Method] = {
-    OWN: Method(MIANFISClassifier(), rules=True),
-    "MI-ANFIS, normalized rules": Method(MIANFISClassifier(init="kmeans"), rules=True),
+    OWN: Method(RuleClassifier(), rules=True),
+    "MI-ANFIS, normalized rules": Method(MIANFISClassifier(), rules=True),
     "MI-ANFIS, short normalized rules": Method(
         MIANFISClassifier(init="search", max_conditions=2), rules=True, sizes=(200,), quick=False, cost=14.0
     ),

@@ -6,7 +6,7 @@ points to `draw_tradeoff`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil.estimators import MIANFISClassifier
+from fuzzymil.estimators import MIANFISClassifier, RuleClassifier
 from fuzzymil.experiments._experiment import Results
 from fuzzymil.experiments._recipe import Recipe
 from fuzzymil.plots import save_figure
@@ -42,13 +42,13 @@ def recipes(*, quick: bool = False) -> dict[tuple[str, int], Recipe]:
     >>> [bound for way, bound in recipes() if way == "chosen"]
     [1, 2, 3, 5, 10, 20]
     """
-    settings: dict[str, Any] = {
-        "chosen": lambda bound: {"n_rules": bound},
-        "normalized": lambda bound: {"n_rules": bound, "init": "kmeans"},
-        "shortened": lambda bound: {"n_rules": 10, "init": "kmeans", "max_conditions": bound},
+    models: dict[str, Callable[[int], Any]] = {
+        "chosen": RuleClassifier,
+        "normalized": MIANFISClassifier,
+        "shortened": lambda bound: MIANFISClassifier(max_conditions=bound),
     }
     bounds = _QUICK_BOUNDS if quick else _BOUNDS
-    return {(way, bound): Recipe(MIANFISClassifier(**settings[way](bound))) for way in WAYS for bound in bounds[way]}
+    return {(way, bound): Recipe(models[way](bound)) for way in WAYS for bound in bounds[way]}
 
 
 def point(bound: int, accuracy: npt.ArrayLike, sizes: Sequence[Results]) -> Results:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzzymil.comparators import COMPARATORS
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, NaiveMIL
+from fuzzymil.estimators import ANFISClassifier, NaiveMIL, RuleClassifier
 from fuzzymil.experiments._published import QUOTED
 from fuzzymil.experiments._recipe import normalized_rules
 
@@ -35,11 +35,11 @@ class Contestant:
     scales: bool = False  # whether the estimator standardizes and clips features by itself
 
 
-_NAIVE = ANFISClassifier(init="kmeans")
+_NAIVE = ANFISClassifier()
 _NETWORKS: dict[str, Contestant] = {
     # No grid: by default, penalty, widths and kinds of rules are already chosen inside the training bags.
-    OWN: Contestant(MIANFISClassifier(), cost=1.0, scales=True),
-    MEMBERS: Contestant(MIANFISClassifier(n_estimators=10), cost=10.0, scales=True),
+    OWN: Contestant(RuleClassifier(), cost=1.0, scales=True),
+    MEMBERS: Contestant(RuleClassifier(n_estimators=10), cost=10.0, scales=True),
     NORMALIZED: Contestant(normalized_rules(), _RULES, cost=0.2, scales=True),
     "Naive-ANFIS, maximum": Contestant(NaiveMIL(_NAIVE, pool="max"), _NAIVE_RULES, cost=0.2, scales=True),
     "Naive-ANFIS, mean": Contestant(NaiveMIL(_NAIVE, pool="mean"), _NAIVE_RULES, cost=0.2, scales=True),
