@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         MissingExtraError,
         ModelFileError,
         ParameterError,
-        ProcessLostError,
         RescuedError,
         RuleSyntaxError,
     )
@@ -81,7 +80,6 @@ __all__ = [
     "NaiveMIL",
     "ParameterError",
     "PerInstance",
-    "ProcessLostError",
     "RescuedError",
     "RuleBase",
     "RuleSyntaxError",
